@@ -58,7 +58,7 @@ namespace troupe {
 /// the process after five seconds, and the log names the node at once.
 class TROUPE_EXPORT node {
 public:
-  /// Opens the store, publishes what the options name, listens where they say, and starts the I/O thread. The registry
+  /// Opens the store, publishes what the options name, listens where they say, and starts the I/O threads. The registry
   /// gets the types of CAF that cross links; clashes found in it so far are reported now.
   /// Fails with `bad_option` (also where a function of `publish` throws), `name_taken`, `bad_address` or
   /// `cannot_connect` (somebody else listens there).

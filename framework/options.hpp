@@ -60,7 +60,14 @@ struct node_options {
   /// questions are answered at a time and of all 16, and 8 MiB of answers may lie unread: beyond that `link_busy`.
   bool local_inspection = true;
 
-  /// Whether the I/O thread runs the actors whose messages it has just read, for up to 300 us at a time, and looks for
+  /// How many threads read and write the node's links; 0: as many as the process may use cores; at most 256. A link
+  /// belongs to the thread that had the fewest when it came. What one link needs (TLS, decompression, decoding) holds
+  /// up those of its thread only, and as many large messages are encoded at a time. Each costs three descriptors, and
+  /// with `dispatch` a second thread that mostly sleeps; codecs of a program's own are called by all of them at once.
+  /// More pay where one thread cannot keep up, or where payloads take long to decode.
+  std::size_t io_threads = 1;
+
+  /// Whether an I/O thread runs the actors whose messages it has just read, for up to 300 us at a time, and looks for
   /// more for 50 us before it sleeps, where that has found something of late: waking threads takes longer than a short
   /// handler. Slow actors, and what is left, are moved to CAF's workers; while a handler runs for longer than 1 to 2 ms
   /// another thread reads. Off: every message wakes a worker.

@@ -43,8 +43,8 @@ struct link_event {
 
 /// Who is told: a function, an actor, both or none, each in the order of the events.
 struct link_events {
-  /// Called on the node's I/O thread: it must not block, which `link::find(name)` does, and must not throw. It is not
-  /// called any more once the `kept_link` is stopped, which waits for a call that is under way on another thread.
+  /// Called on the node's main I/O thread: it must not block, which `link::find(name)` does, and must not throw. It is
+  /// not called any more once the `kept_link` is stopped, which waits for a call that is under way on another thread.
   std::function<void(const link_event&)> callback = {};
   /// Gets each event as a message, `[](const troupe::link_event& event)`, and finds actors by `link::find(self, ...)`.
   /// Is not kept alive; must be of this process.

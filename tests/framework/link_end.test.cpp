@@ -35,8 +35,10 @@ caf::behavior silent(caf::event_based_actor* self, std::shared_ptr<std::atomic<i
   }};
 }
 
-class link_end : public two_nodes {
+/// At both ends with so many I/O threads.
+class link_end : public two_nodes, public testing::WithParamInterface<std::size_t> {
 protected:
+  link_end() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
   ~link_end() override { promised_->end(); }
 
   caf::actor silent_remote() {
@@ -49,7 +51,7 @@ protected:
   std::shared_ptr<std::atomic<int>> asked_ = std::make_shared<std::atomic<int>>(0);
 };
 
-TEST_F(link_end, proxies_go_down) {
+TEST_P(link_end, proxies_go_down) {
   auto remote = silent_remote();
   caf::scoped_actor self{near().system};
   self->monitor(remote);
@@ -58,7 +60,7 @@ TEST_F(link_end, proxies_go_down) {
                 caf::after(10s) >> [] { ADD_FAILURE() << "no down message"; });
 }
 
-TEST_F(link_end, pending_requests_fail_at_once) {
+TEST_P(link_end, pending_requests_fail_at_once) {
   auto remote = silent_remote();
   caf::scoped_actor self{near().system};
   auto request = self->request(remote, caf::infinite, 1);
@@ -69,7 +71,7 @@ TEST_F(link_end, pending_requests_fail_at_once) {
   EXPECT_NE(error.find("the link to far is down"), std::string::npos) << error;
 }
 
-TEST_F(link_end, later_requests_fail_at_once) {
+TEST_P(link_end, later_requests_fail_at_once) {
   auto remote = silent_remote();
   link_->close();
   ASSERT_TRUE(eventually([&] { return !link_->is_open(); }));
@@ -79,14 +81,14 @@ TEST_F(link_end, later_requests_fail_at_once) {
   EXPECT_GE(link_->stats().undelivered, 2u);
 }
 
-TEST_F(link_end, lookups_fail) {
+TEST_P(link_end, lookups_fail) {
   silent_remote();
   link_->close();
   ASSERT_TRUE(eventually([&] { return !link_->is_open(); }));
   EXPECT_EQ(link_->find("silent").error().code(), node_errc::link_down);
 }
 
-TEST_F(link_end, the_peer_drops_what_it_held_for_this_end) {
+TEST_P(link_end, the_peer_drops_what_it_held_for_this_end) {
   auto ended = std::make_shared<std::atomic<bool>>(false);
   publish("keeper", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
     auto kept = std::make_shared<std::vector<caf::actor>>();
@@ -106,7 +108,7 @@ TEST_F(link_end, the_peer_drops_what_it_held_for_this_end) {
   EXPECT_TRUE(eventually([&] { return ended->load(); }));
 }
 
-TEST_F(link_end, connecting_again_makes_a_new_link) {
+TEST_P(link_end, connecting_again_makes_a_new_link) {
   auto old = silent_remote();
   link_->close();
   ASSERT_TRUE(eventually([&] { return !link_->is_open(); }));
@@ -117,7 +119,7 @@ TEST_F(link_end, connecting_again_makes_a_new_link) {
   EXPECT_FALSE(ask<int>(near().system, old, 1));
 }
 
-TEST_F(link_end, a_node_ends_with_links_open_and_messages_on_their_way) {
+TEST_P(link_end, a_node_ends_with_links_open_and_messages_on_their_way) {
   auto remote = silent_remote();
   for (int i = 0; i < 1000; ++i)
     caf::anon_send(remote, i);
@@ -125,7 +127,7 @@ TEST_F(link_end, a_node_ends_with_links_open_and_messages_on_their_way) {
   EXPECT_TRUE(eventually([&] { return asked_->load() == 1000; })) << asked_->load();
 }
 
-TEST_F(link_end, large_messages_that_were_half_written_hold_nothing) {
+TEST_P(link_end, large_messages_that_were_half_written_hold_nothing) {
   // The frames of a message borrow its values, and keep its sender: an actor that only its own message refers to must
   // not keep its system from ending.
   auto stuck = publish("stuck", far().system.spawn(silent, asked_, promised_));
@@ -137,7 +139,7 @@ TEST_F(link_end, large_messages_that_were_half_written_hold_nothing) {
 }
 
 // Goal: what goes through the socket in chunks has left before the peer hears that the link ends.
-TEST_F(link_end, large_messages_leave_before_the_goodbye) {
+TEST_P(link_end, large_messages_leave_before_the_goodbye) {
   far_options_.store = near_options_.store = std::nullopt;
   near_options_.drain_timeout = 10s;
   auto read = std::make_shared<std::atomic<int>>(0);
@@ -163,7 +165,7 @@ TEST_F(link_end, large_messages_leave_before_the_goodbye) {
     }
 }
 
-TEST_F(link_end, what_had_not_left_is_said) {
+TEST_P(link_end, what_had_not_left_is_said) {
   far_options_.store = near_options_.store = std::nullopt;
   near_options_.drain_timeout = 50ms;
   publish("stuck", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
@@ -180,7 +182,7 @@ TEST_F(link_end, what_had_not_left_is_said) {
 }
 
 // CAF's accessors read through the null pointer that such an error is.
-TEST_F(link_end, the_reason_of_an_actor_that_ended_in_good_order_can_be_shown) {
+TEST_P(link_end, the_reason_of_an_actor_that_ended_in_good_order_can_be_shown) {
   auto actor = publish("brief", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
     return {[self](int) { self->quit(); }};
   }));
@@ -197,7 +199,7 @@ TEST_F(link_end, the_reason_of_an_actor_that_ended_in_good_order_can_be_shown) {
   EXPECT_EQ(reason->message(), "no error");
 }
 
-TEST_F(link_end, an_actor_that_has_ended_is_let_go_however_often_it_was_monitored) {
+TEST_P(link_end, an_actor_that_has_ended_is_let_go_however_often_it_was_monitored) {
   auto actor = far().system.spawn(silent, asked_, promised_);
   auto weak = caf::actor_cast<caf::weak_actor_ptr>(actor);
   publish("mortal", actor);
@@ -216,7 +218,7 @@ TEST_F(link_end, an_actor_that_has_ended_is_let_go_however_often_it_was_monitore
   EXPECT_TRUE(eventually([&] { return caf::actor_cast<caf::strong_actor_ptr>(weak) == nullptr; }));
 }
 
-TEST_F(link_end, requests_in_both_directions_end_while_the_link_breaks) {
+TEST_P(link_end, requests_in_both_directions_end_while_the_link_breaks) {
   for (int round = 0; round < 20; ++round) {
     link_.reset();
     near_.reset();
@@ -240,6 +242,9 @@ TEST_F(link_end, requests_in_both_directions_end_while_the_link_breaks) {
     stop = true;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(with, link_end, testing::Values(1, 2, 4),
+                         [](const auto& which) { return std::to_string(which.param) + "_io_threads"; });
 
 } // namespace
 } // namespace troupe::tests

@@ -15,6 +15,11 @@
 namespace troupe::tests {
 namespace {
 
+std::size_t threads_of_process() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, std::filesystem::directory_iterator{}));
+}
+
 /// What a handler waits for, and where it says that it does.
 struct gate {
   std::promise<void> entered;
@@ -22,8 +27,11 @@ struct gate {
   std::shared_future<void> opened = open.get_future().share();
 };
 
-class node_end : public two_nodes {
+/// Of nodes with so many I/O threads.
+class node_end : public two_nodes, public testing::WithParamInterface<std::size_t> {
 protected:
+  node_end() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
+
   /// Enters the gate at the far end, in a handler that the far end's I/O thread runs.
   void enter(const std::shared_ptr<gate>& gate) {
     publish("gatekeeper", far().system.spawn([gate]() -> caf::behavior {
@@ -43,7 +51,7 @@ protected:
   }
 };
 
-TEST_F(node_end, does_not_wait_for_a_handler_that_runs_on_its_thread) {
+TEST_P(node_end, does_not_wait_for_a_handler_that_runs_on_its_thread) {
   auto held = std::make_shared<gate>();
   enter(held);
   auto ended = std::async(std::launch::async, [this] { far_->home.reset(); });
@@ -52,7 +60,7 @@ TEST_F(node_end, does_not_wait_for_a_handler_that_runs_on_its_thread) {
   held->open.set_value();
 }
 
-TEST_F(node_end, a_handler_that_outlives_its_node_goes_on) {
+TEST_P(node_end, a_handler_that_outlives_its_node_goes_on) {
   auto held = std::make_shared<gate>();
   auto done = std::make_shared<std::promise<int>>();
   enter(held);
@@ -84,15 +92,17 @@ TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) // Which need threads of their own.
 
-/// Opens a node with `options` where no further thread can be made, says what came of that, and ends the process.
-[[noreturn]] void open_without_threads(node_options options) {
+/// Opens a node with `options` where no further thread can be made, or so many, says what came of that, and ends the
+/// process.
+[[noreturn]] void open_without_threads(node_options options, std::size_t further = 0) {
   {
     type_registry types;
     family_set families;
     system_config config;
     caf::actor_system system{config};
-    const rlimit none{1, 1};
-    ::setrlimit(RLIMIT_NPROC, &none);
+    const rlim_t most = further == 0 ? 1 : threads_of_process() + further;
+    const rlimit limit{most, most};
+    ::setrlimit(RLIMIT_NPROC, &limit);
     if (::geteuid() == 0) // To whom the limit does not apply.
       std::ignore = ::setresuid(64'999, 64'999, 64'999);
     const auto opened = node::open(system, types, families, std::move(options));
@@ -112,6 +122,16 @@ TEST(node_without_threads, is_refused_and_leaves_nothing_behind) {
                 "bad_option: node kitchen needs .*RLIMIT_NPROC, is 1.*pids\\.max.*\n(.*\n)*the system has ended");
 }
 
+// Goal: the I/O threads that could be made end as well.
+TEST(node_without_threads, is_refused_where_not_all_can_be_made) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "other processes of this user would count";
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      open_without_threads({.name = "kitchen", .store = std::nullopt, .local_inspection = false, .io_threads = 3}, 3),
+      testing::ExitedWithCode(0), "bad_option: node kitchen needs two threads .*\n(.*\n)*the system has ended");
+}
+
 TEST(node_without_threads, says_so_of_its_store) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto store = "threads" + std::to_string(::getpid());
@@ -122,7 +142,7 @@ TEST(node_without_threads, says_so_of_its_store) {
 
 #endif
 
-TEST_F(node_end, in_a_handler_of_its_own) {
+TEST_P(node_end, in_a_handler_of_its_own) {
   for (bool dispatch : {true, false}) {
     far_options_.dispatch = dispatch;
     auto ended = std::make_shared<std::promise<void>>();
@@ -141,7 +161,7 @@ TEST_F(node_end, in_a_handler_of_its_own) {
   }
 }
 
-TEST_F(node_end, by_the_last_reference_to_the_actor_that_has_it) {
+TEST_P(node_end, by_the_last_reference_to_the_actor_that_has_it) {
   // The peer's release of the actor, on the I/O thread, ends the node to which the link belongs.
   for (bool dispatch : {true, false}) {
     far_options_.dispatch = dispatch;
@@ -186,7 +206,7 @@ private:
   slow_end slow_;
 };
 
-TEST_F(node_end, comes_while_the_actor_system_ends_by_the_io_thread) {
+TEST_P(node_end, comes_while_the_actor_system_ends_by_the_io_thread) {
   publish("lender", far().system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
     return {[this, self](int) {
       far_->home->unpublish("lender");
@@ -205,7 +225,7 @@ TEST_F(node_end, comes_while_the_actor_system_ends_by_the_io_thread) {
   EXPECT_TRUE(link_goes_down());
 }
 
-TEST_F(node_end, comes_while_the_actor_system_ends_by_a_worker) {
+TEST_P(node_end, comes_while_the_actor_system_ends_by_a_worker) {
   connect();
   auto owner = far().system.spawn<slow_owner>(std::move(far_->home));
   far_->home.reset();
@@ -244,7 +264,7 @@ caf::behavior lender(caf::event_based_actor* self, std::shared_ptr<crossing> wha
 }
 
 // Method: each system has an actor that owns the other system's node, and the peer's release of it ends that node.
-TEST_F(node_end, of_two_at_once_by_each_others_io_threads) {
+TEST_P(node_end, of_two_at_once_by_each_others_io_threads) {
   connect();
   auto near_ends = std::make_shared<std::promise<void>>();
   auto far_ends = std::make_shared<std::promise<void>>();
@@ -275,18 +295,15 @@ TEST_F(node_end, of_two_at_once_by_each_others_io_threads) {
   link_.reset();
 }
 
-TEST_F(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
+TEST_P(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
   far().home.reset(); // Its system is what is used.
   near();
-  auto threads = [] {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, std::filesystem::directory_iterator{}));
-  };
   auto& system = far().system;
   std::size_t after_some = 0;
   for (int round = 0; round < 20; ++round) {
     auto address = "unix://@" + unique_name("troupe-again");
-    auto opened = node::open(system, far().types, far().families, {.listen = {address}, .store = std::nullopt});
+    auto opened = node::open(system, far().types, far().families,
+                             {.listen = {address}, .store = std::nullopt, .io_threads = GetParam()});
     ASSERT_TRUE(opened) << opened.error().message();
     auto home = std::make_shared<std::optional<node>>(*std::move(opened));
     auto ended = std::make_shared<std::promise<void>>();
@@ -308,10 +325,13 @@ TEST_F(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
     caf::anon_send(*connected->find("breaker"), 1);
     ASSERT_EQ(ended->get_future().wait_for(10s), std::future_status::ready);
     if (round == 5)
-      after_some = threads();
+      after_some = threads_of_process();
   }
-  EXPECT_LE(threads(), after_some + 2); // The last one's may still be on their way out.
+  EXPECT_LE(threads_of_process(), after_some + 2 * GetParam()); // The last one's may still be on their way out.
 }
+
+INSTANTIATE_TEST_SUITE_P(with, node_end, testing::Values(1, 2, 4),
+                         [](const auto& which) { return std::to_string(which.param) + "_io_threads"; });
 
 } // namespace
 } // namespace troupe::tests

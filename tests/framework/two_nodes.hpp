@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <memory>
@@ -49,6 +50,13 @@ inline std::string unique_name(std::string_view prefix) {
   return std::string{prefix} + '-' + std::to_string(::getpid()) + '-' + std::to_string(counter++);
 }
 
+/// TROUPE_IO_THREADS=<n> gives so many I/O threads to all nodes of which a test does not say how many.
+inline node_options with_io_threads(node_options options) {
+  if (const auto* given = std::getenv("TROUPE_IO_THREADS"); given != nullptr && options.io_threads == 1)
+    options.io_threads = std::strtoul(given, nullptr, 10);
+  return options;
+}
+
 /// An actor system with its node, and all that a program's main would own.
 struct side {
   explicit side(node_options options, const std::function<void(type_registry&)>& add_types = {},
@@ -65,7 +73,7 @@ struct side {
     types.add<object_ref<reading>>("test.ref_reading");
     if (add_types)
       add_types(types);
-    auto opened = node::open(system, types, families, std::move(options));
+    auto opened = node::open(system, types, families, with_io_threads(std::move(options)));
     if (!opened)
       throw std::runtime_error(opened.error().message());
     home.emplace(*std::move(opened));

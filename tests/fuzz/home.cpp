@@ -212,7 +212,7 @@ std::shared_ptr<link_core> home::start(const troupe::link_options& options, link
                     .secret = secret,
                     .tls = {},
                     .tls_server = {}});
-  auto made = link_core::make(node_, options, side, security);
+  auto made = link_core::make(node_, options, side, security, node_->seat_for_link());
   expect(made && node_->links().add(*made), "no link", made ? "" : made.error().message());
   asio::post(node_->io(), [link = *made, bytes, time = options.connect_timeout] { link->start(bytes, time, nullptr); });
   return *std::move(made);

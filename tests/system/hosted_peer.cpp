@@ -402,6 +402,8 @@ int main(int argument_count, char** arguments) {
   config.set("scheduler.max-threads", 2);
   caf::actor_system system{config};
   troupe::node_options options{.name = arguments[1], .listen = {arguments + 6, arguments + argument_count}};
+  // Those of host a have one, of b two, of c four: so every test has links between such nodes.
+  options.io_threads = std::size_t{1} << (arguments[1][0] - 'a');
   options.accepted_links = policy;
   options.store = troupe::store::options{.name = "hosted", .capacity_bytes = std::stoull(arguments[2])};
   options.store->reap_interval = 100ms;

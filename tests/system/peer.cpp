@@ -96,8 +96,8 @@ caf::behavior slow(caf::event_based_actor*) {
 } // namespace
 
 int main(int argument_count, char** arguments) {
-  if (argument_count != 4) {
-    std::cerr << "usage: system_peer ADDRESS STORE FAMILIES\n";
+  if (argument_count != 5) {
+    std::cerr << "usage: system_peer ADDRESS STORE FAMILIES IO_THREADS\n";
     return 2;
   }
   troupe::type_registry types;
@@ -108,6 +108,7 @@ int main(int argument_count, char** arguments) {
   troupe::node_options options{.name = "peer", .listen = {arguments[1]}};
   options.store = troupe::store::options{.name = arguments[2], .capacity_bytes = 64 << 20};
   options.accepted_links.serializers = split(arguments[3]);
+  options.io_threads = std::stoull(arguments[4]);
   auto home = troupe::node::open(system, types, families, options);
   if (!home) {
     std::cerr << home.error().message() << '\n';

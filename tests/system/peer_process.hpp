@@ -19,11 +19,13 @@ using namespace std::chrono_literals;
 /// A system_peer that has said "ready". Ends with this object, by the end of its input, or by force.
 class peer_process {
 public:
-  peer_process(const std::string& address, const std::string& store, const std::string& families)
-      : process_(processes::process::start({.program = TROUPE_SYSTEM_PEER,
-                                            .words = {TROUPE_SYSTEM_PEER, address, store, families},
-                                            .input = processes::lines{},
-                                            .output = processes::lines{}})
+  peer_process(const std::string& address, const std::string& store, const std::string& families,
+               std::size_t io_threads = 1)
+      : process_(processes::process::start(
+                     {.program = TROUPE_SYSTEM_PEER,
+                      .words = {TROUPE_SYSTEM_PEER, address, store, families, std::to_string(io_threads)},
+                      .input = processes::lines{},
+                      .output = processes::lines{}})
                      .value()) {
     if (process_.channel().read_line() != "ready")
       throw std::runtime_error("the peer did not start");

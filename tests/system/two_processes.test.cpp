@@ -1,4 +1,6 @@
 // The whole path with two real processes, one of which dies in every bad moment.
+#include <tuple>
+
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 
@@ -10,7 +12,8 @@ namespace {
 
 using array_ref = object_ref<array<double>>;
 
-class two_processes : public testing::TestWithParam<const char*> {
+/// A family, and how many I/O threads both ends have; one where the name of a test says nothing else.
+class two_processes : public testing::TestWithParam<std::tuple<const char*, std::size_t>> {
 protected:
   void SetUp() override {
     add_messages(types_);
@@ -18,8 +21,8 @@ protected:
     std::ranges::replace(unique, '/', '-');
     store_ = "sys-" + unique.substr(0, 50);
     address_ = "unix://@troupe-sys-" + unique;
-    peer_ = std::make_unique<peer_process>(address_, store_, "typed,msgpack");
-    node_options options{.name = "test"};
+    start_peer();
+    node_options options{.name = "test", .io_threads = std::get<1>(GetParam())};
     options.store = store::options{.name = store_, .capacity_bytes = 64_MiB};
     auto opened = node::open(system_, types_, families_, options);
     ASSERT_TRUE(opened) << opened.error().message();
@@ -27,8 +30,12 @@ protected:
     connect();
   }
 
+  [[nodiscard]] static std::string family() { return std::get<0>(GetParam()); }
+  void start_peer() {
+    peer_ = std::make_unique<peer_process>(address_, store_, "typed,msgpack", std::get<1>(GetParam()));
+  }
   void connect() {
-    auto connected = home_->connect(address_, {.serializers = {GetParam()}});
+    auto connected = home_->connect(address_, {.serializers = {family()}});
     ASSERT_TRUE(connected) << connected.error().message();
     link_.emplace(*std::move(connected));
     auto found = link_->find("keeper");
@@ -64,13 +71,19 @@ protected:
   caf::actor keeper_;
 };
 
-INSTANTIATE_TEST_SUITE_P(each_family, two_processes, testing::Values("typed", "msgpack"),
-                         [](const auto& family) { return std::string{family.param}; });
+INSTANTIATE_TEST_SUITE_P(each_family, two_processes,
+                         testing::Values(std::tuple{"typed", 1}, std::tuple{"msgpack", 1}, std::tuple{"typed", 2},
+                                         std::tuple{"typed", 4}),
+                         [](const auto& which) {
+                           const auto threads = std::get<1>(which.param);
+                           return std::get<0>(which.param)
+                                  + (threads == 1 ? std::string{} : "_" + std::to_string(threads));
+                         });
 
 TEST_P(two_processes, values_arrive_and_come_back) {
   measurement what{"cellar", -3.25, {1, -2, 3}};
   EXPECT_EQ(ask<measurement>(what), what);
-  EXPECT_EQ(link_->serializers(), std::vector<std::string>{GetParam()});
+  EXPECT_EQ(link_->serializers(), std::vector<std::string>{family()});
 }
 
 TEST_P(two_processes, a_large_array_is_read_in_place) {
@@ -129,7 +142,7 @@ TEST_P(two_processes, a_peer_that_comes_back_is_reached_by_a_new_link) {
   peer_->kill();
   ASSERT_TRUE(link_ends());
   EXPECT_FALSE(ask<double>(1.5));
-  peer_ = std::make_unique<peer_process>(address_, store_, "typed,msgpack");
+  start_peer();
   connect();
   EXPECT_EQ(ask<double>(1.5), 1.5);
 }
@@ -137,13 +150,12 @@ TEST_P(two_processes, a_peer_that_comes_back_is_reached_by_a_new_link) {
 TEST_P(two_processes, families_that_the_peer_does_not_accept_are_refused_with_both_lists) {
   peer_.reset();
   ASSERT_TRUE(link_ends());
-  std::string other = std::string_view{GetParam()} == "typed" ? "msgpack" : "typed";
+  std::string other = family() == "typed" ? "msgpack" : "typed";
   peer_ = std::make_unique<peer_process>(address_, store_, other);
-  auto connected = home_->connect(address_, {.serializers = {GetParam()}});
+  auto connected = home_->connect(address_, {.serializers = {family()}});
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code(), node_errc::nothing_in_common);
-  EXPECT_NE(connected.error().message().find("test sends with [" + std::string{GetParam()} + "], peer accepts [" + other
-                                             + "]"),
+  EXPECT_NE(connected.error().message().find("test sends with [" + family() + "], peer accepts [" + other + "]"),
             std::string::npos)
       << connected.error().message();
 }

@@ -49,6 +49,23 @@ void encoding_cache::put(caf::message message, const context& for_links,
     });
 }
 
+bool encoding_cache::begin(const void* place, std::function<void()> again) {
+  std::lock_guard guard{turns_mutex_};
+  const auto [turn, is_first] = turns_.try_emplace(place);
+  if (!is_first)
+    turn->second.push_back(std::move(again));
+  return is_first;
+}
+
+void encoding_cache::done(const void* place) {
+  std::unique_lock guard{turns_mutex_};
+  const auto ended = turns_.extract(place);
+  guard.unlock();
+  if (ended)
+    for (const auto& again : ended.mapped())
+      again();
+}
+
 void encoding_cache::close() {
   std::unique_lock guard{mutex_};
   closed_ = true;

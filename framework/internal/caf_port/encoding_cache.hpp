@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,6 +46,14 @@ public:
   [[nodiscard]] std::shared_ptr<const encoded_message> find(const message_view& content,
                                                             const context& for_links) const;
   void put(caf::message message, const context& for_links, std::shared_ptr<const encoded_message> encoded);
+
+  /// For messages that take long, which several threads may be about to encode. True: the caller encodes the one at
+  /// that place until done(). False: another thread does, and `again` is called, once, when that is done: then the
+  /// message may be known here.
+  [[nodiscard]] bool begin(const void* place, std::function<void()> again);
+  /// Requires: begin() has said true.
+  void done(const void* place);
+
   /// Lets go of everything, and keeps nothing from then on.
   void close();
 
@@ -83,6 +93,10 @@ private:
   std::vector<entry> entries_;
   bool closed_ = false;
   mutable std::atomic<bool> is_empty_{true};
+
+  std::mutex turns_mutex_;
+  // Who waits for it, by the message that is being encoded. Guarded by turns_mutex_.
+  std::map<const void*, std::vector<std::function<void()>>> turns_;
 };
 
 } // namespace troupe::internal

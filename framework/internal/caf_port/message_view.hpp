@@ -63,6 +63,8 @@ public:
   }
   /// Whether several hold it.
   [[nodiscard]] bool is_shared() const noexcept { return content_ != nullptr && content_->shared(); }
+  /// Tells its elements from those of all others that live.
+  [[nodiscard]] const void* place() const noexcept { return content_; }
   /// Whether that message has the same elements, at the same place.
   [[nodiscard]] bool is_of(const caf::message& other) const noexcept {
     return content_ == static_cast<const caf::type_erased_tuple*>(other.cvals().get());

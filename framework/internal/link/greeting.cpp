@@ -49,7 +49,7 @@ greeting::greeting(const parts& of, own_end mine, std::shared_ptr<refusal_log> r
     : of_(of),
       report_(of.node, std::move(refusals), of.log),
       talk_(std::move(mine), of.options, *this, of.log),
-      limit_(of.node.io()) {}
+      limit_(of.io) {}
 
 void greeting::begin(std::chrono::milliseconds patience, std::weak_ptr<void> owner) {
   limit_.expires_after(patience);
@@ -81,6 +81,8 @@ std::unexpected<node_error> greeting::refuse(node_error reason) {
 }
 
 void greeting::displace() {
+  if (is_proven_)
+    return;
   report_.displaced();
   // Its descriptor is needed now: nothing waits for what it may still send.
   of_.over.abort({node_errc::timed_out, "others have come, and this peer has not proven who it is"});
@@ -105,6 +107,7 @@ const loopback_ends* greeting::loopback() const {
 }
 
 void greeting::peer_is_proven() {
+  is_proven_ = true;
   of_.node.entrances().unproven_peer_is_gone(of_.link);
 }
 

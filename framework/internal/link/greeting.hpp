@@ -56,6 +56,7 @@ public:
   struct parts {
     link_host& node;
     node_link* link = nullptr; // By which the node's entrances know it.
+    asio::io_context& io;      // The link's.
     const link_options& options;
     const life_cycle& life;
     connection& over;
@@ -75,7 +76,7 @@ public:
   /// The peer is refused for this reason, and told.
   std::unexpected<node_error> refuse(node_error reason);
 
-  /// The peer has to make room for others.
+  /// The peer has to make room for others, unless it has proven who it is meanwhile.
   void displace();
   /// The connection has ended before the link was open. `is_common`: as of handshake_report::unfinished.
   void end(const node_error& reason, bool is_common) { report_.unfinished(reason, is_common); }
@@ -95,6 +96,7 @@ private:
   handshake_report report_;
   handshake talk_;
   io_timer limit_;
+  bool is_proven_ = false; // Who the peer is.
 };
 
 } // namespace troupe::internal

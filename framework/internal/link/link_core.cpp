@@ -51,9 +51,10 @@ std::unexpected<node_error> unknown_detail(const packet_head& head) {
 // -- life
 
 link_core::link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
-                     std::shared_ptr<const link_security> security)
+                     std::shared_ptr<const link_security> security, loop_seat seat)
     : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)),
       node_(std::move(node)),
+      seat_(std::move(seat)),
       options_(with_bounded_waits(options)),
       role_(side),
       security_(std::move(security)),
@@ -64,7 +65,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       monitors_(common_, node_->system(), actors_),
       questions_(common_, node_->system(), actors_),
       answers_(common_, node_->names(), actors_),
-      lookups_(common_, node_->io(), node_->system(), questions_),
+      lookups_(common_, seat_.io(), node_->system(), questions_),
       helpers_(common_, node_->system(), node_->types(), actors_),
       whereabouts_(common_, {.entrances = node_->entrances(),
                              .book = node_->exchange() ? &node_->whereabouts() : nullptr,
@@ -78,17 +79,18 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                 .accepted = accepted_,
                 .known = received_words_,
                 .families = node_->families(),
-                .io = node_->io()},
+                .io = seat_.io()},
                {.name = node_->options().name,
                 .trusted_families = options.trusted_families,
                 .may_compress = security_->kind != transport_kind::inproc}),
       flights_(std::make_unique<link_flights>(agreement_, node_->store(), admin_)),
-      stored_(mutex_, *flights_, node_->io()),
+      stored_(mutex_, *flights_, seat_.io()),
       in_exchange_(std::make_unique<link_in_exchange>(
           link_in_exchange::parts{.link = common_,
                                   .exchange = node_->exchange(),
                                   .whereabouts = whereabouts_,
                                   .bounds = options_.receive_limits,
+                                  .io = &seat_.io(),
                                   .bytes_sent = counters_.pulled_bytes_sent,
                                   .bytes_received = counters_.pulled_bytes_received})),
       describer_(std::make_unique<mention_writer>(*in_exchange_)),
@@ -157,9 +159,9 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       incoming_(options.receive_limits, incoming_frames_, *finder_),
       decoder_(accepted_, received_words_, meters_.received(), admin_),
       known_peer_(node_->peers()),
-      peer_watch_(common_, node_->io(), options.heartbeat_interval, options.heartbeat_timeout),
+      peer_watch_(common_, seat_.io(), options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
-          node_->io(), [this] { return anything_waits(); },
+          seat_.io(), [this] { return anything_waits(); },
           [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
       ring_move_(common_, node_->rings()),
       addresses_of_messages_(common_,
@@ -235,16 +237,19 @@ std::expected<void, node_error> node_link::check(const link_options& options, co
 
 std::expected<std::shared_ptr<node_link>, node_error> node_link::make(std::shared_ptr<link_host> node,
                                                                       const link_options& options, link_side side,
-                                                                      std::shared_ptr<const link_security> security) {
-  return link_core::make(std::move(node), options, side, std::move(security));
+                                                                      std::shared_ptr<const link_security> security,
+                                                                      loop_seat seat) {
+  return link_core::make(std::move(node), options, side, std::move(security), std::move(seat));
 }
 
 std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::shared_ptr<link_host> node,
                                                                       const link_options& options, role side,
-                                                                      std::shared_ptr<const link_security> security) {
+                                                                      std::shared_ptr<const link_security> security,
+                                                                      loop_seat seat) {
   if (auto good = check(options, node->families()); !good)
     return std::unexpected{std::move(good).error()};
-  auto link = std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security)}};
+  auto link =
+      std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security), std::move(seat)}};
   link->actors_.belong_to(link);
   link->monitors_.belong_to(link);
   link->lookups_.belong_to(link);
@@ -263,7 +268,7 @@ void link_core::close(const std::string& reason, std::chrono::milliseconds patie
   if (encoding_.is_idle())
     return;
   // Who encodes may have no thread to do so, or take long.
-  post_to(node_->io(), [self = shared_from_this(), reason, until = std::chrono::steady_clock::now() + patience] {
+  post_to(seat_.io(), [self = shared_from_this(), reason, until = std::chrono::steady_clock::now() + patience] {
     self->await_encoding(reason, until);
   });
 }
@@ -284,7 +289,7 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
     life_.enter(held, link_state::closing);
   }
   // On the I/O thread, which may not have connected it yet; start() then finds it closing.
-  post_to(node_->io(), [self = shared_from_this(), reason, patience] {
+  post_to(seat_.io(), [self = shared_from_this(), reason, patience] {
     if (self->connection_)
       self->begin_to_drain(reason, patience);
   });
@@ -339,12 +344,13 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
         return "what was in flight from " + agreed().peer.name
                + " stays in the store for now: " + abandoned.error().message();
       });
-    node_->reaper().reap_soon();
+    run_on(node_->io(), [node = node_] { node->reaper().reap_soon(); });
   }
   life_.tell_end(reason);
   if (node_->exchange())
     node_->whereabouts().forget(serial_);
   node_->links().ended(this);
+  seat_.leave();
 }
 
 void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {

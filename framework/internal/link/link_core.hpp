@@ -97,8 +97,8 @@ class mention_describer;
 class mention_finder;
 class refusal_log;
 
-/// Threads: `send`, `watch`, `proxy_gone`, `find`, `close` and the readers from any thread; the rest,
-/// and everything whose name starts with `on_`, on the node's I/O thread.
+/// Threads: `start`, `displace`, `send`, `watch`, `proxy_gone`, `find`, `close`, `flush_batch` and the readers from any
+/// thread; the rest, and everything whose name starts with `on_`, on the link's I/O thread: that of its seat.
 /// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue, of a value lane, and of the
 /// node's exchange.
 class link_core final : public node_link,
@@ -111,7 +111,7 @@ public:
   /// Fails as `check` does.
   [[nodiscard]] static std::expected<std::shared_ptr<link_core>, node_error>
   make(std::shared_ptr<link_host> node, const link_options& options, role side,
-       std::shared_ptr<const link_security> security);
+       std::shared_ptr<const link_security> security, loop_seat seat);
 
   ~link_core() override;
 
@@ -121,7 +121,7 @@ public:
              std::shared_ptr<refusal_log> refusals) override;
   void tell(life_events whom) override { life_.tell(std::move(whom)); }
   void hide_names() override { answers_.hide_all(); }
-  void displace() override { greeting_->displace(); }
+  void displace() override;
   void close(const std::string& reason, std::chrono::milliseconds patience) override;
   [[nodiscard]] bool is_open() const noexcept override { return life_.now() == link_state::open; }
   [[nodiscard]] bool is_closed() const noexcept { return life_.now() == link_state::closed; }
@@ -172,7 +172,7 @@ public:
     if (!answers_.hides_all())
       whereabouts_.say_own();
   }
-  [[nodiscard]] link_place place() const override { return {security_->kind, connection_->near_host()}; }
+  [[nodiscard]] link_place place() const override { return {security_->kind, near_host_}; }
   [[nodiscard]] std::vector<std::string> effective_serializers() const override { return terms_.families(); }
   [[nodiscard]] bool shares_store() const noexcept override { return agreed().shares_store; }
   [[nodiscard]] bool uses_rings() const noexcept override { return ring_move_.is_complete(); }
@@ -183,7 +183,7 @@ public:
 
 private:
   link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
-            std::shared_ptr<const link_security> security);
+            std::shared_ptr<const link_security> security, loop_seat seat);
 
   [[nodiscard]] message_encoder::parts encoding_parts();
   void close_now(const std::string& reason, std::chrono::milliseconds patience);
@@ -193,6 +193,8 @@ private:
   void say_goodbye(const std::string& reason, std::chrono::milliseconds left);
 
   // -- link_opening.cpp
+  void begin(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
+             std::shared_ptr<refusal_log> refusals);
   std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
   std::expected<void, node_error> become_open(agreed_terms terms);
   void end_greeting(const node_error& reason);
@@ -223,6 +225,7 @@ private:
   // Set by make(), never changed.
   const std::uint64_t serial_;
   const std::shared_ptr<link_host> node_;
+  loop_seat seat_; // Left at the end.
   const link_options options_;
   const role role_;
   const std::shared_ptr<const link_security> security_;
@@ -230,7 +233,8 @@ private:
 
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
-  end_addresses addresses_;            // Set by start().
+  end_addresses addresses_;            // Set by start(), as the next one.
+  std::string near_host_;              // As the transport has it.
   agreement agreement_;                // Reached when the link opens.
   std::shared_ptr<value_lane> values_; // Null where only bytes pass.
 

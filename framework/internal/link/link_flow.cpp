@@ -20,13 +20,16 @@ bool link_core::refill(const link_held& held, outbox& out) {
   if (!chunks_.append_next(held, out))
     return false;
   if (messages_left && farewell_.is_under_way() && departures_.empty(held))
-    post_to(node_->io(), [self = shared_from_this()] { self->farewell_.look(); });
+    post_to(seat_.io(), [self = shared_from_this()] { self->farewell_.look(); });
   return true;
 }
 
 void link_core::flush_batch() {
-  if (connection_)
-    connection_->flush_batch();
+  auto held = mutex_.lock();
+  const auto over = connection_; // Which may just be starting.
+  held.unlock();
+  if (over)
+    over->flush_batch();
 }
 
 // -- credit
@@ -50,7 +53,7 @@ void link_core::report_consumed() {
 /// From any thread. Room for answers has come free.
 void link_core::pump_soon(const std::weak_ptr<link_core>& of) {
   if (const auto link = of.lock())
-    post_to(link->node_->io(), [of] {
+    post_to(link->seat_.io(), [of] {
       if (const auto alive = of.lock()) {
         auto held = alive->mutex_.lock();
         alive->pump_.run(held);

@@ -18,6 +18,7 @@
 #include <troupe/framework/internal/net/ring_budget.hpp>
 #include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
+#include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
@@ -51,7 +52,7 @@ public:
   };
   /// Any thread.
   [[nodiscard]] virtual std::optional<own_words> of(const handles::node_name& who) const = 0;
-  /// I/O thread. The peer of that link has said where a node listens, itself or another.
+  /// Any thread. The peer of that link has said where a node listens, itself or another.
   virtual void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
                      std::vector<std::string> addresses) = 0;
   /// Any thread. The link of that node_link::serial has ended.
@@ -85,7 +86,7 @@ public:
 
   /// Where this node listens, with the ports that the system chose. Any thread.
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
-  /// I/O thread. The link no longer counts as one whose peer is unproven: the peer has proven who it is, or the link
+  /// Any thread. The link no longer counts as one whose peer is unproven: the peer has proven who it is, or the link
   /// has ended. If the link was not counted, the call does nothing.
   virtual void unproven_peer_is_gone(node_link* link) = 0;
 };
@@ -111,6 +112,7 @@ public:
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
   /// Null for a node without a store.
   [[nodiscard]] const std::shared_ptr<handle_counter>& exchange() const noexcept { return exchange_; }
+  /// Of the main I/O loop, which does what concerns the whole node. A link has its own: loop_seat.
   [[nodiscard]] asio::io_context& io() noexcept { return *io_; }
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
   /// What this node is known again by.
@@ -123,14 +125,14 @@ public:
   [[nodiscard]] virtual name_book& names() noexcept = 0;
   [[nodiscard]] virtual link_book<node_link>& links() noexcept = 0;
   [[nodiscard]] virtual entrance_book& entrances() noexcept = 0;
-  /// The nodes that this one is linked to. I/O thread.
+  /// The nodes that this one is linked to.
   [[nodiscard]] virtual known_peers& peers() noexcept = 0;
   [[nodiscard]] virtual shared_helpers& helpers() noexcept = 0;
   /// The memory for the rings of links.
   [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
-  /// Encodes what is large: one message of the node's at a time, so that links take turns.
+  /// Encodes what is large: few messages of the node's at a time, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
-  /// Requires: a node with a store. I/O thread.
+  /// Requires: a node with a store. The main loop's thread.
   [[nodiscard]] virtual store_reaper& reaper() noexcept = 0;
   /// Requires: a node with a store.
   [[nodiscard]] virtual whereabouts_book& whereabouts() noexcept = 0;

@@ -27,7 +27,7 @@ struct link_common;
 
 /// Carries over one link what the exchanges of its two ends say to each other.
 ///
-/// Threads: join(), leave() and what is heard on the I/O thread; the rest from any.
+/// Threads: join(), leave() and what is heard on the link's I/O thread; the rest from any.
 class link_in_exchange final : public counted_link {
 public:
   /// Parts of the link and of its node, which outlive this.
@@ -35,7 +35,8 @@ public:
     const link_common& link;
     const std::shared_ptr<handle_counter>& exchange; // Null for a node without a store.
     whereabouts_teller& whereabouts;
-    const limits& bounds; // Of what is heard.
+    const limits& bounds;           // Of what is heard.
+    asio::io_context* io = nullptr; // The link's; null: the exchange's.
     std::atomic<std::uint64_t>& bytes_sent;
     std::atomic<std::uint64_t>& bytes_received;
   };
@@ -51,6 +52,7 @@ public:
 
   void write_handles() override;
   void end_for_handles(const node_error& why) override;
+  [[nodiscard]] asio::io_context* io() const noexcept override { return of_.io; }
   [[nodiscard]] const std::string& peer_name() const noexcept override;
   [[nodiscard]] std::uint64_t object_bytes_max() const noexcept override { return of_.bounds.object_bytes; }
 

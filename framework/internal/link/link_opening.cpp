@@ -83,14 +83,23 @@ own_end own_end_of(const link_host& node, const link_security& security, const l
 
 void link_core::start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
                       std::shared_ptr<refusal_log> refusals) {
+  run_on(seat_.io(),
+         [self = shared_from_this(), bytes = std::move(bytes), patience, refusals = std::move(refusals)]() mutable {
+           self->begin(std::move(bytes), patience, std::move(refusals));
+         });
+}
+
+void link_core::begin(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
+                      std::shared_ptr<refusal_log> refusals) {
   if (life_.now() != link_state::greeting) {
     on_closed({node_errc::link_down, "the link was closed before it was connected"}, 0);
     return;
   }
   addresses_ = bytes->addresses();
+  near_host_ = bytes->near_host();
   {
     const auto held = mutex_.lock(); // Statistics are read meanwhile.
-    connection_ = std::make_shared<connection>(node_->io(), std::move(bytes), shared_mutex_);
+    connection_ = std::make_shared<connection>(seat_.io(), std::move(bytes), shared_mutex_);
   }
   auto mine = own_end_of(*node_, *security_, options_, names_);
   mine.side = role_;
@@ -98,6 +107,7 @@ void link_core::start(std::shared_ptr<transport> bytes, std::chrono::millisecond
   mine.introduction_key = introductions_.key();
   greeting_ = std::make_unique<greeting>(greeting::parts{.node = *node_,
                                                          .link = this,
+                                                         .io = seat_.io(),
                                                          .options = options_,
                                                          .life = life_,
                                                          .over = *connection_,
@@ -137,7 +147,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     replies_.set_bounds({.all = options_.window_bytes, .of_receiver = options_.actor_window_bytes});
     auto report = [weak = weak_from_this()] {
       if (auto link = weak.lock())
-        post_to(link->node_->io(), [weak] {
+        post_to(link->seat_.io(), [weak] {
           if (auto alive = weak.lock(); alive && alive->is_open())
             alive->report_consumed();
         });
@@ -181,11 +191,18 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
            + bracketed(accepted_.names()) + (agreed.shares_store ? ", shares the store" : "");
   });
   say_whereabouts();
-  wait_wish_.begin(node_->io(), options_.wait);
+  wait_wish_.begin(seat_.io(), options_.wait);
   ring_move_.open(*connection_, {.wanted = options_.use_rings.value_or(agreed.shares_store || security_->wants_rings),
                                  .ring_bytes = options_.ring_bytes});
   life_.finish_opening({});
   return {};
+}
+
+void link_core::displace() {
+  run_on(seat_.io(), [self = shared_from_this()] {
+    if (self->greeting_)
+      self->greeting_->displace();
+  });
 }
 
 /// The link has ended before it was open.

@@ -254,11 +254,27 @@ void message_sender::encode_soon() {
   });
 }
 
-/// Encodes and sends one of the messages that wait for it.
 void message_sender::encode_next() {
-  auto next = offload_.next();
-  if (!next)
+  if (auto next = offload_.next())
+    encode(std::make_shared<offloaded_message>(*std::move(next)));
+}
+
+/// Encodes and sends one of the messages that wait for it. One that several links send is encoded by the first of them;
+/// the others come again when that is done.
+void message_sender::encode(const std::shared_ptr<offloaded_message>& next) {
+  const message_view content{*next->what.element};
+  const auto* const place = content.is_shared() ? content.place() : nullptr;
+  const auto again = [this, weak = link_, next] {
+    if (const auto link = weak.lock())
+      of_.encoder.run_soon([this, weak, next] {
+        if (const auto alive = weak.lock())
+          encode(next);
+      });
+  };
+  if (place != nullptr && !of_.encoding.encodings.begin(place, again))
     return;
+  const std::unique_ptr<const void, std::function<void(const void*)>> turn{
+      place, [&all = of_.encoding.encodings](const void* ended) { all.done(ended); }};
   auto element = std::move(next->what.element); // The proxy stays until it counts as done.
   auto* const owed = next->what.owed ? &*next->what.owed : nullptr;
   if (of_.link.is_open())

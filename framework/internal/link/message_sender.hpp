@@ -79,6 +79,7 @@ private:
                              receipt* owed, bytes_view extensions);
   void encode_soon();
   void encode_next();
+  void encode(const std::shared_ptr<offloaded_message>& next);
 
   const parts of_;
   offloader offload_;

@@ -13,6 +13,7 @@
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/life_cycle.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
+#include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/store/fwd.hpp>
@@ -48,7 +49,7 @@ public:
   /// Fails as `check` does.
   [[nodiscard]] static std::expected<std::shared_ptr<node_link>, node_error>
   make(std::shared_ptr<link_host> node, const link_options& options, link_side side,
-       std::shared_ptr<const link_security> security);
+       std::shared_ptr<const link_security> security, loop_seat seat);
 
   node_link() = default;
   node_link(const node_link&) = delete;
@@ -57,15 +58,16 @@ public:
 
   // -- life
 
-  /// I/O thread. Greets the peer; ends the link when the handshake takes longer than `patience`. Notes in `refusals`,
-  /// where there are any, why the peer is not let in.
+  /// Greets the peer, on the thread of its seat; ends the link when the handshake takes longer than `patience`. Notes
+  /// in `refusals`, where there are any, why the peer is not let in. What is between the two belongs to the seat's
+  /// loop.
   virtual void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
                      std::shared_ptr<refusal_log> refusals) = 0;
   /// Before start().
   virtual void tell(life_events whom) = 0;
   /// Before start(). The peer may look, and finds no actors.
   virtual void hide_names() = 0;
-  /// I/O thread. Makes room for others: ends a link whose peer has not proven its identity.
+  /// Makes room for others, at once or soon: ends the link, unless its peer has proven its identity. After start().
   virtual void displace() = 0;
   /// Takes `patience` at most: what is being encoded, and what waits for credit, leaves as far as it may in that time;
   /// then says goodbye, and ends when all is written.
@@ -74,9 +76,9 @@ public:
 
   // -- for the node
 
-  /// I/O thread. Writes what the last one has left for the end of its round of work.
+  /// Writes what another thread has left for the end of its round of work.
   virtual void flush_batch() = 0;
-  /// I/O thread, once it is open. Tells the peer where this node listens, where it may know that.
+  /// Once it is open. Tells the peer where this node listens, where it may know that.
   virtual void say_whereabouts() = 0;
   /// This node's own actor, where the introduction proves that this link has given it to the peer.
   [[nodiscard]] virtual caf::strong_actor_ptr recognize(const introduce& what) const = 0;

@@ -25,7 +25,17 @@ constexpr std::size_t buffer_bytes_max = 256_KiB;
 /// One direction. Invariant: a reader waits only while nothing is there, a writer only while the buffer is full.
 class stream {
 public:
-  stream(asio::io_context& writer, asio::io_context& reader) : writer_(writer), reader_(reader) {}
+  stream(asio::io_context& writer, asio::io_context& reader) : writer_(&writer), reader_(&reader) {}
+
+  /// Before the first write, or the first read, of that end.
+  void set_writer(asio::io_context& writer) {
+    std::lock_guard guard{mutex_};
+    writer_ = &writer;
+  }
+  void set_reader(asio::io_context& reader) {
+    std::lock_guard guard{mutex_};
+    reader_ = &reader;
+  }
 
   void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) {
     std::lock_guard guard{mutex_};
@@ -119,7 +129,7 @@ private:
                      : size() == 0  ? std::error_code{asio::error::eof}
                                     : std::error_code{};
         auto count = error ? 0 : take(into_);
-        asio::post(reader_, [done = std::exchange(read_done_, nullptr), error, count] { done(error, count); });
+        asio::post(*reader_, [done = std::exchange(read_done_, nullptr), error, count] { done(error, count); });
       }
       if (!write_done_)
         continue;
@@ -134,15 +144,15 @@ private:
       if (broken || pieces_.empty()) {
         auto error = broken ? std::make_error_code(std::errc::broken_pipe) : std::error_code{};
         pieces_.clear();
-        asio::post(writer_, [done = std::exchange(write_done_, nullptr), error] { done(error); });
+        asio::post(*writer_, [done = std::exchange(write_done_, nullptr), error] { done(error); });
       }
     }
   }
 
-  asio::io_context& writer_;
-  asio::io_context& reader_;
   std::mutex mutex_;
   // Guarded by mutex_.
+  asio::io_context* writer_;
+  asio::io_context* reader_;
   byte_vector buffer_;
   std::size_t begin_ = 0; // Read up to here.
   std::deque<std::any> values_;
@@ -176,6 +186,12 @@ public:
   void push(std::any& value) override { out_->push(value); }
   std::any pop() override { return in_->pop(); }
 
+  /// Before it is read or written.
+  void move_to(asio::io_context& io) {
+    out_->set_writer(io);
+    in_->set_reader(io);
+  }
+
 private:
   void close_both() {
     out_->close_writer();
@@ -203,6 +219,14 @@ struct directory {
   std::map<std::string, entry> listeners; // Guarded by mutex.
 };
 
+std::pair<std::shared_ptr<inproc_transport>, std::shared_ptr<inproc_transport>>
+make_ends(asio::io_context& first, asio::io_context& second, const std::string& at) {
+  auto there = std::make_shared<stream>(first, second);
+  auto back = std::make_shared<stream>(second, first);
+  return {std::make_shared<inproc_transport>(there, back, end_addresses{{}, at}),
+          std::make_shared<inproc_transport>(back, there, end_addresses{at, {}})};
+}
+
 std::unexpected<node_error> cannot_connect(std::string text) {
   return std::unexpected{node_error{node_errc::cannot_connect, std::move(text)}};
 }
@@ -211,10 +235,7 @@ std::unexpected<node_error> cannot_connect(std::string text) {
 
 std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>>
 make_inproc_pair(asio::io_context& first, asio::io_context& second, const std::string& at) {
-  auto there = std::make_shared<stream>(first, second);
-  auto back = std::make_shared<stream>(second, first);
-  return {std::make_shared<inproc_transport>(there, back, end_addresses{{}, at}),
-          std::make_shared<inproc_transport>(back, there, end_addresses{at, {}})};
+  return make_ends(first, second, at);
 }
 
 std::expected<std::unique_ptr<inproc_listener>, node_error>
@@ -239,10 +260,12 @@ std::expected<std::shared_ptr<transport>, node_error> dial_inproc(asio::io_conte
   auto found = all.listeners.find(name);
   if (found == all.listeners.end())
     return cannot_connect("cannot connect to inproc://" + name + ": nobody in this process listens there");
-  auto [near, far] = make_inproc_pair(io, *found->second.io, "inproc://" + name);
-  asio::post(*found->second.io,
-             [on_accept = found->second.on_accept, far = std::move(far)]() mutable { on_accept(std::move(far)); });
-  return near;
+  auto [near, far] = make_ends(io, *found->second.io, "inproc://" + name);
+  asio::post(*found->second.io, [on_accept = found->second.on_accept, far = std::move(far)]() mutable {
+    auto* const end = far.get();
+    on_accept({.bytes = std::move(far), .move_to = [end](asio::io_context& to) { end->move_to(to); }});
+  });
+  return std::move(near);
 }
 
 } // namespace troupe::internal

@@ -24,8 +24,14 @@ make_inproc_pair(asio::io_context& first, asio::io_context& second, const std::s
 /// Listens under a name of this process until it is destroyed, which must be before `io` ends.
 class inproc_listener {
 public:
+  /// An end of a connection that nobody has read or written yet.
+  struct guest {
+    std::shared_ptr<transport> bytes;
+    /// Its callbacks come on that I/O context from now on.
+    std::function<void(asio::io_context&)> move_to;
+  };
   /// Called on `io`'s thread.
-  using accepted = std::function<void(std::shared_ptr<transport>)>;
+  using accepted = std::function<void(guest)>;
 
   /// Fails with `cannot_connect` when somebody listens there already.
   [[nodiscard]] static std::expected<std::unique_ptr<inproc_listener>, node_error>

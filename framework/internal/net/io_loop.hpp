@@ -1,4 +1,4 @@
-// The node's I/O thread: sockets, timers, and the actors whose messages it has just read.
+// One of the I/O loops of a node: sockets, timers, and the actors whose messages it has just read.
 #pragma once
 
 #include <array>

@@ -26,6 +26,8 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
+// While another thread closes a connection to make room.
+constexpr std::chrono::milliseconds pause_for_room{5};
 
 // Of those who wait when there is no descriptor left, how many are told at once.
 constexpr int turned_away_max = 64;
@@ -119,24 +121,31 @@ void listener::accept_next() {
       return;
     if (!error)
       error = self->accept_one();
-    if (is_exhausted(error) && self->on_exhausted_())
+    const auto makes_room = is_exhausted(error) && self->on_exhausted_();
+    if (makes_room)
       error = self->accept_one();
     if (!error || error == asio::error::connection_aborted || error == asio::error::would_block) {
       if (self->acceptor_.is_open())
         self->accept_next();
       return;
     }
+    if (makes_room && is_exhausted(error))
+      return self->accept_after(pause_for_room);
     // The next try at once would fail the same way.
     self->refusals_->note(log_level::warning,
                           "a connection at " + self->text_ + " was not accepted: " + error.message());
     if (is_exhausted(error))
       self->turn_away();
-    self->pause_.expires_after(pause_without_descriptors);
-    self->pause_.async_wait([weak](std::error_code cancelled) {
-      auto paused = weak.lock();
-      if (paused && !cancelled && paused->acceptor_.is_open())
-        paused->accept_next();
-    });
+    self->accept_after(pause_without_descriptors);
+  });
+}
+
+void listener::accept_after(std::chrono::milliseconds pause) {
+  pause_.expires_after(pause);
+  pause_.async_wait([weak = weak_from_this()](std::error_code cancelled) {
+    auto self = weak.lock();
+    if (self && !cancelled && self->acceptor_.is_open())
+      self->accept_next();
   });
 }
 

@@ -1,6 +1,7 @@
 // Listening at an address.
 #pragma once
 
+#include <chrono>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -30,7 +31,7 @@ public:
   /// Is given each connection, and where to note that it was refused.
   using accepted = std::function<void(stream_socket, const std::shared_ptr<refusal_log>&)>;
 
-  /// Closes a connection that can be missed; false where there is none.
+  /// Closes a connection that can be missed, at once or soon; false where there is none.
   using make_room = std::function<bool()>;
 
   /// Fails with `bad_address`, or with `cannot_connect` when somebody listens there already. A socket file that nobody
@@ -54,6 +55,7 @@ private:
   std::error_code make_socket(const stream_endpoint& endpoint);
   std::error_code bind(const address& at, const stream_endpoint& endpoint);
   void accept_next();
+  void accept_after(std::chrono::milliseconds pause);
   std::error_code accept_one();
   void turn_away();
 

@@ -37,6 +37,24 @@ std::string text_of_file(const char* path) {
 
 } // namespace
 
+std::expected<stream_socket, node_error> moved_to(asio::io_context& io, stream_socket socket) {
+  if (socket.get_executor() == stream_socket::executor_type{io.get_executor()})
+    return socket;
+  std::error_code failed;
+  const auto protocol = socket.local_endpoint(failed).protocol();
+  const auto descriptor = failed ? -1 : socket.release(failed);
+  stream_socket moved{io};
+  if (!failed) {
+    moved.assign(protocol, descriptor, failed);
+    if (failed)
+      ::close(descriptor);
+  }
+  if (failed)
+    return std::unexpected{
+        node_error{node_errc::link_down, "the connection cannot go to another I/O thread: " + failed.message()}};
+  return moved;
+}
+
 bool is_mapped(uid_t user, uid_t overflow, std::string_view map) {
   if (user != overflow)
     return true; // The kernel shows it for no other user.

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <asio/generic/stream_protocol.hpp>
+#include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/trust/waiting_room.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -15,6 +16,10 @@
 namespace troupe::internal {
 
 using stream_socket = asio::generic::stream_protocol::socket;
+
+/// The same connection on that I/O context; as it is where it is there already. Requires: nothing is under way, and the
+/// calling thread runs the context where it was. Fails with `link_down`, for want of memory mostly.
+[[nodiscard]] std::expected<stream_socket, node_error> moved_to(asio::io_context& io, stream_socket socket);
 
 /// Whether what the kernel says is this process's own effective user. In a user namespace all users that it does not
 /// map look like one (65534 mostly): where that number is not mapped, it is nobody's, this process's neither.

@@ -97,25 +97,31 @@ void connecting::dial_to(std::vector<stream_endpoint> endpoints) {
   if (!security)
     return finish(std::unexpected{std::move(security).error()});
   security_ = *std::move(security);
-  if (to_->at().kind == transport_kind::inproc)
-    return greet(dial_inproc(node_->io(), to_->at().path));
+  if (to_->at().kind == transport_kind::inproc) {
+    auto seat = node_->seat_for_link();
+    auto& io = seat.io();
+    return greet(dial_inproc(io, to_->at().path), std::move(seat));
+  }
   dialing_ = dialing::start(node_->io(), to_->at().text, std::move(endpoints), until_,
                             [weak = weak_from_this()](dialing::result connected) {
                               auto self = weak.lock();
                               if (!self)
                                 return;
                               self->dialing_ = nullptr;
-                              if (connected)
-                                self->greet(make_transport(*std::move(connected), *self->security_));
-                              else
-                                self->finish(std::unexpected{std::move(connected).error()});
+                              if (!connected)
+                                return self->finish(std::unexpected{std::move(connected).error()});
+                              auto seat = self->node_->seat_for_link();
+                              auto moved = moved_to(seat.io(), *std::move(connected));
+                              if (!moved)
+                                return self->finish(std::unexpected{std::move(moved).error()});
+                              self->greet(make_transport(*std::move(moved), *self->security_), std::move(seat));
                             });
 }
 
-void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> bytes) {
+void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> bytes, loop_seat seat) {
   if (!bytes)
     return finish(std::unexpected{std::move(bytes).error()});
-  auto made = node_link::make(node_, to_->options(), link_side::dialer, security_);
+  auto made = node_link::make(node_, to_->options(), link_side::dialer, security_, std::move(seat));
   if (!made)
     return finish(std::unexpected{std::move(made).error()});
   link_ = *std::move(made);

@@ -1,4 +1,5 @@
-// From an address to a link that is open. Without blocking: on the I/O thread.
+// From an address to a link that is open. Without blocking: on the main loop's I/O thread, until the link greets on its
+// own.
 #pragma once
 
 #include <chrono>
@@ -20,6 +21,7 @@
 #include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/internal/node/dials.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
+#include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -61,7 +63,7 @@ private:
 ///  looking up --endpoints--> dialing --bytes--> greeting --opened--> over
 ///  From any state to over: the attempt fails, or is cancelled.
 ///
-/// Threads: I/O thread only.
+/// Threads: the main loop's I/O thread only.
 /// Lifetime: the caller of `start` holds the attempt until it is over, and calls `cancel` before dropping it earlier.
 class connecting : public std::enable_shared_from_this<connecting> {
 public:
@@ -84,7 +86,7 @@ private:
 
   void begin();
   void dial_to(std::vector<stream_endpoint> endpoints);
-  void greet(std::expected<std::shared_ptr<transport>, node_error> bytes);
+  void greet(std::expected<std::shared_ptr<transport>, node_error> bytes, loop_seat seat);
   void on_opened(const std::expected<void, node_error>& opened);
   void finish(result what);
 

@@ -46,7 +46,6 @@ entrances::entrances(asio::io_context& io, const node_options& options, const fa
       options_(options),
       families_(families),
       owner_(std::move(owner)),
-      handshake_turns_(std::make_shared<handshake_turns>(io)),
       unproven_peers_(options.unproven_peers_max, random_below) {}
 
 std::expected<void, node_error> entrances::listen(std::span<const std::string> addresses) {
@@ -84,14 +83,18 @@ std::vector<std::string> entrances::addresses() const {
 }
 
 void entrances::unproven_peer_is_gone(node_link* link) {
-  unproven_peers_.leave(link);
+  std::lock_guard guard{unproven_mutex_};
+  unproven_peers_.leave({.which = link});
 }
 
 bool entrances::displace_unproven_peer() {
+  std::unique_lock guard{unproven_mutex_};
   const auto displaced = unproven_peers_.displace();
-  if (displaced)
-    (*displaced)->displace();
-  return displaced.has_value();
+  guard.unlock();
+  const auto link = displaced ? displaced->link.lock() : nullptr;
+  if (link)
+    link->displace();
+  return link != nullptr;
 }
 
 void entrances::end() {
@@ -152,12 +155,15 @@ std::expected<void, node_error> entrances::open_in_process(const address& at, op
     return good;
   auto security =
       std::make_shared<const link_security>(link_security{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}});
-  auto opened =
-      inproc_listener::open(io_, at.path, [owner = owner_, security, options](std::shared_ptr<transport> bytes) {
-        const auto node = owner.lock();
-        if (const auto link = node ? node->make_link(options, security) : nullptr)
-          link->start(std::move(bytes), options.connect_timeout, nullptr);
-      });
+  auto opened = inproc_listener::open(io_, at.path, [owner = owner_, security, options](inproc_listener::guest guest) {
+    const auto node = owner.lock();
+    if (!node)
+      return;
+    auto seat = node->seat_for_link();
+    guest.move_to(seat.io());
+    if (const auto link = node->make_link(options, security, std::move(seat)))
+      link->start(std::move(guest.bytes), options.connect_timeout, nullptr);
+  });
   if (!opened)
     return std::unexpected{std::move(opened).error()};
   doors.addresses.push_back(at.text);
@@ -216,8 +222,14 @@ void entrances::keep(open_doors doors) {
 
 void entrances::on_accept(stream_socket socket, const terms& on, const std::shared_ptr<const link_security>& security,
                           const std::shared_ptr<refusal_log>& refusals) {
+  const auto node = owner_.lock();
+  if (!node)
+    return;
   auto source = source_of(socket);
-  auto bytes = make_transport(std::move(socket), *security, handshake_turns_);
+  auto seat = node->seat_for_link();
+  auto moved = moved_to(seat.io(), std::move(socket));
+  auto bytes = moved ? make_transport(*std::move(moved), *security, turns_on(seat.io()))
+                     : std::unexpected{std::move(moved).error()};
   if (!bytes) {
     refusals->note(log_level::warning, "a connection was refused: " + bytes.error().message());
     return;
@@ -227,19 +239,33 @@ void entrances::on_accept(stream_socket socket, const terms& on, const std::shar
                                         + " ask already what this node keeps, which is the limit");
     return;
   }
-  const auto node = owner_.lock();
-  const auto link = node ? node->make_link(on.options, security) : nullptr;
+  const auto link = node->make_link(on.options, security, std::move(seat));
   if (!link)
     return;
   if (on.hides_names) {
     link->hide_names();
     inspecting_links_.push_back(link);
   }
-  if (auto displaced = unproven_peers_.enter(link.get(), std::move(source))) {
+  if (const auto displaced = let_wait(link, std::move(source))) {
     refusals->note(log_level::info, "one of too many peers that have not proven who they are is disconnected");
-    (*displaced)->displace();
+    displaced->displace();
   }
   link->start(*std::move(bytes), on.options.connect_timeout, refusals);
+}
+
+/// Gives the one that has to go for it, if any.
+std::shared_ptr<node_link> entrances::let_wait(const std::shared_ptr<node_link>& comes, peer_source source) {
+  std::lock_guard guard{unproven_mutex_};
+  const auto displaced = unproven_peers_.enter({.which = comes.get(), .link = comes}, std::move(source));
+  return displaced ? displaced->link.lock() : nullptr;
+}
+
+/// A handshake takes the time of the thread that serves its link: each loop has its own turns.
+const std::shared_ptr<handshake_turns>& entrances::turns_on(asio::io_context& io) {
+  auto& turns = handshake_turns_[&io];
+  if (!turns)
+    turns = std::make_shared<handshake_turns>(io);
+  return turns;
 }
 
 bool entrances::has_room_for_inspection() {

@@ -3,6 +3,7 @@
 
 #include <expected>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -15,6 +16,7 @@
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/listener.hpp>
 #include <troupe/framework/internal/net/stream_socket.hpp>
+#include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/trust/handshake_turns.hpp>
 #include <troupe/framework/internal/trust/waiting_room.hpp>
 #include <troupe/framework/internal/words/refusal_log.hpp>
@@ -30,21 +32,23 @@ namespace troupe::internal {
 
 class node_link;
 
-/// What entrances need of their node. Called on the I/O thread.
+/// What entrances need of their node. Called on the main loop's I/O thread.
 class entrance_owner {
 public:
   virtual ~entrance_owner() = default;
 
+  /// For the next link.
+  [[nodiscard]] virtual loop_seat seat_for_link() = 0;
   /// A link of the node's that waits for its connection; null where there can be none, since the node ends.
-  [[nodiscard]] virtual std::shared_ptr<node_link> make_link(const link_options& options,
-                                                             const std::shared_ptr<const link_security>& security) = 0;
+  [[nodiscard]] virtual std::shared_ptr<node_link>
+  make_link(const link_options& options, const std::shared_ptr<const link_security>& security, loop_seat seat) = 0;
   /// Peers may come in at more addresses.
   virtual void has_more_addresses() = 0;
 };
 
-/// Lets peers in.
+/// Lets peers in. What comes in is handed to the I/O loop of its link before a byte of it is read.
 ///
-/// Threads: any, where none is named.
+/// Threads: any, where none is named; "I/O thread" is the main loop's.
 class entrances final : public entrance_book, public std::enable_shared_from_this<entrances> {
 public:
   /// `options` and `families` must outlive this.
@@ -59,7 +63,7 @@ public:
   [[nodiscard]] std::vector<std::string> addresses() const override;
 
   void unproven_peer_is_gone(node_link* link) override;
-  /// Gives up the connection of a peer that has not proven who it is; false where there is none. I/O thread.
+  /// Gives up the connection of a peer that has not proven who it is, at once or soon; false where there is none.
   bool displace_unproven_peer();
 
   /// From now on `listen` fails.
@@ -93,6 +97,8 @@ private:
   void on_accept(stream_socket socket, const terms& on, const std::shared_ptr<const link_security>& security,
                  const std::shared_ptr<refusal_log>& refusals);
   [[nodiscard]] bool has_room_for_inspection();
+  [[nodiscard]] const std::shared_ptr<handshake_turns>& turns_on(asio::io_context& io);
+  [[nodiscard]] std::shared_ptr<node_link> let_wait(const std::shared_ptr<node_link>& comes, peer_source source);
 
   asio::io_context& io_;
   const node_options& options_;
@@ -103,9 +109,18 @@ private:
   std::vector<std::shared_ptr<listener>> listeners_;
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_;
   bool is_closed_ = false;
-  const std::shared_ptr<handshake_turns> handshake_turns_;
-  waiting_room<node_link*> unproven_peers_;
+  std::map<asio::io_context*, std::shared_ptr<handshake_turns>> handshake_turns_; // Of each link's loop.
   std::vector<std::weak_ptr<node_link>> inspecting_links_;
+
+  /// By its address, as long as it is in the room.
+  struct unproven_peer {
+    const node_link* which = nullptr;
+    std::weak_ptr<node_link> link = {};
+
+    bool operator==(const unproven_peer& other) const noexcept { return which == other.which; }
+  };
+  std::mutex unproven_mutex_;                  // Under it no other is taken.
+  waiting_room<unproven_peer> unproven_peers_; // Guarded by unproven_mutex_.
 
   mutable std::mutex mutex_;
   std::vector<std::string> addresses_; // Guarded by mutex_.

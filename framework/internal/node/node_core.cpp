@@ -11,7 +11,7 @@
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/link/bounded_waits.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
-#include <troupe/framework/internal/net/io_loop.hpp>
+#include <troupe/framework/internal/net/io_loops.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
@@ -40,8 +40,9 @@ bool is_of_the_options(const store::store_error& why) {
          || why.code() == store::store_errc::not_found;
 }
 
-std::shared_ptr<io_loop> make_loop(caf::actor_system& system, const node_options& options) {
-  return std::make_shared<io_loop>(make_loop_host(system), options.name, dispatch_budget{.enabled = options.dispatch});
+std::shared_ptr<io_loops> make_loops(caf::actor_system& system, const node_options& options) {
+  return std::make_shared<io_loops>(make_loop_host(system), options.name, dispatch_budget{.enabled = options.dispatch},
+                                    loops_for(options.io_threads));
 }
 
 node_options without_publications(node_options options) {
@@ -52,16 +53,16 @@ node_options without_publications(node_options options) {
 } // namespace
 
 node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options)
-    : node_core(system, types, families, options, make_loop(system, options)) {}
+    : node_core(system, types, families, options, make_loops(system, options)) {}
 
 node_core::node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
-                     std::shared_ptr<io_loop> loop)
-    : link_host(system, types, families, without_publications(options), {loop, &loop->context()}),
+                     std::shared_ptr<io_loops> loops)
+    : link_host(system, types, families, without_publications(options), {loops, &loops->main()}),
       publish_first_(std::move(options.publish)),
-      loop_(std::move(loop)),
-      dials_(loop_->context()),
+      loops_(std::move(loops)),
+      dials_(loops_->main()),
       helpers_(system, types, [this](const inspection_rights& rights) { return answers_of(rights); }),
-      encoder_(system) {}
+      encoder_(system, loops_for(options_.io_threads)) {}
 
 node_core::~node_core() = default;
 
@@ -81,7 +82,7 @@ std::expected<void, node_error> node_core::start() {
   if (counted_objects_)
     if (auto started = counted_objects_->start(options_.name); !started)
       return started;
-  auto started = loop_->start([weak = weak_from_this()] {
+  auto started = loops_->start([weak = weak_from_this()] {
     if (auto self = weak.lock())
       self->flush_links();
   });
@@ -115,6 +116,9 @@ std::expected<void, node_error> node_core::check_options() const {
                                     std::pair{"drain_timeout", options_.drain_timeout}})
     if (value.count() < 0)
       return bad_option(std::string{name} + " is " + std::to_string(value.count()) + " ms; the shortest is 0");
+  if (options_.io_threads > io_loops::loops_max)
+    return bad_option("io_threads is " + grouped(options_.io_threads) + ", the most are "
+                      + grouped(io_loops::loops_max));
   if (options_.unproven_peers_max == 0)
     return bad_option("unproven_peers_max is 0: nobody could ever come in");
   return {};
@@ -176,9 +180,17 @@ std::expected<void, node_error> node_core::publish_first() {
 }
 
 std::shared_ptr<node_link> node_core::make_link(const link_options& options,
-                                                const std::shared_ptr<const link_security>& security) {
-  auto link = node_link::make(shared_from_this(), options, link_side::acceptor, security);
+                                                const std::shared_ptr<const link_security>& security, loop_seat seat) {
+  auto link = node_link::make(shared_from_this(), options, link_side::acceptor, security, std::move(seat));
   return link && links_.add(*link) ? *std::move(link) : nullptr;
+}
+
+loop_seat node_core::seat_for_link() {
+  return loops_->seat_for_link();
+}
+
+std::vector<std::size_t> node_core::links_by_loop() const {
+  return loops_->links();
 }
 
 void node_core::has_more_addresses() {
@@ -216,11 +228,11 @@ void node_core::shut_down() {
   helpers_.end();
   if (counted_objects_)
     counted_objects_->end();
-  loop_->stop();
+  loops_->stop();
   close_out_of_band(this);
 }
 
-/// After a takeover: the thread that is stuck in a handler may have appended something before.
+/// After a takeover: the thread that is stuck in a handler may have appended something before, to links of any loop.
 void node_core::flush_links() {
   for (const auto& link : links_.all())
     link->flush_batch();

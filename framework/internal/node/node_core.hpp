@@ -1,4 +1,4 @@
-// One process's end of the network: the I/O thread, the links, the names, the store attachment.
+// One process's end of the network: the I/O threads, the links, the names, the store attachment.
 #pragma once
 
 #include <expected>
@@ -31,20 +31,20 @@
 
 namespace troupe::internal {
 
-class io_loop;
+class io_loops;
 class object_exchange;
 
 /// Takes the parts of a node through its life, from the options to the last link.
 ///
 /// Threads: every member from any thread, `shut_down` once.
 /// Lifetime: held by the node and by its links; `shut_down` ends the links and the threads, what is left is memory.
-/// Called by what the I/O thread handles, it only begins that.
+/// Called by what an I/O thread handles, it only begins that.
 class node_core final : public link_host, public entrance_owner, public std::enable_shared_from_this<node_core> {
 public:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
   ~node_core() override;
 
-  /// Opens the store, publishes what the options name, listens, starts the I/O thread.
+  /// Opens the store, publishes what the options name, listens, starts the I/O threads.
   [[nodiscard]] std::expected<void, node_error> start();
   void shut_down();
 
@@ -53,8 +53,11 @@ public:
   /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
   [[nodiscard]] std::expected<void, node_error> check_configuration();
   [[nodiscard]] node_stats stats() const;
+  /// How many links each I/O loop has, the main one's first.
+  [[nodiscard]] std::vector<std::size_t> links_by_loop() const;
   [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
 
+  [[nodiscard]] loop_seat seat_for_link() override;
   [[nodiscard]] published_names& names() noexcept override { return names_; }
   [[nodiscard]] link_registry<node_link>& links() noexcept override { return links_; }
   [[nodiscard]] const link_registry<node_link>& links() const noexcept { return links_; }
@@ -72,7 +75,7 @@ public:
 
 private:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options,
-            std::shared_ptr<io_loop> loop);
+            std::shared_ptr<io_loops> loops);
 
   [[nodiscard]] std::expected<void, node_error> check_entry(const configuration& from, const std::string& entry);
   [[nodiscard]] std::expected<void, node_error> check_surroundings();
@@ -83,19 +86,19 @@ private:
   void flush_links();
   [[nodiscard]] inspection_answers answers_of(const inspection_rights& rights);
   [[nodiscard]] std::expected<void, node_error> publish_first();
-  [[nodiscard]] std::shared_ptr<node_link> make_link(const link_options& options,
-                                                     const std::shared_ptr<const link_security>& security) override;
+  [[nodiscard]] std::shared_ptr<node_link>
+  make_link(const link_options& options, const std::shared_ptr<const link_security>& security, loop_seat seat) override;
   void has_more_addresses() override;
 
   // Set by the constructor or by start(), then only read.
   std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  const std::shared_ptr<io_loop> loop_;
+  const std::shared_ptr<io_loops> loops_;
   std::shared_ptr<class introductions> introductions_;
   internal::dials dials_;
   bool running_ = false;                           // Set by start().
   std::shared_ptr<internal::entrances> entrances_; // Set by start().
-  known_peers known_peers_;                        // I/O thread.
+  known_peers known_peers_;
 
   published_names names_;
   link_registry<node_link> links_;

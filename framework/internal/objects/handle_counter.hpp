@@ -16,6 +16,10 @@
 #include <troupe/serializers/frame.hpp>
 #include <troupe/store/object_id.hpp>
 
+namespace asio {
+class io_context;
+}
+
 namespace troupe::internal {
 
 class exchanged_object;
@@ -24,10 +28,12 @@ class exchanged_object;
 class counted_link {
 public:
   virtual ~counted_link() = default;
-  /// I/O thread. There is something for take_messages() or next_piece().
+  /// Its I/O thread. There is something for take_messages() or next_piece().
   virtual void write_handles() = 0;
-  /// I/O thread. The peer has broken the protocol of handles, or has lost this link.
+  /// Its I/O thread. The peer has broken the protocol of handles, or has lost this link.
   virtual void end_for_handles(const node_error& why) = 0;
+  /// Any thread, takes no lock. Of the loop that it runs on; null: on the exchange's. Never changes.
+  [[nodiscard]] virtual asio::io_context* io() const noexcept { return nullptr; }
   /// Any thread, takes no lock. The node at its other end.
   [[nodiscard]] virtual const std::string& peer_name() const noexcept = 0;
   /// Any thread, takes no lock. The largest object that is brought here over it.
@@ -49,7 +55,7 @@ struct object_piece {
 
 /// Counts for links what they send and receive of objects.
 ///
-/// Threads: link_up, link_down, receive and the on_ members on the I/O thread; the rest from any.
+/// Threads: link_up, link_down, receive and the on_ members on the I/O thread of that link; the rest from any.
 /// Locks: its own come after a link's.
 class handle_counter {
 public:

@@ -171,7 +171,9 @@ bool object_exchange::link_up(const std::shared_ptr<counted_link>& link, handles
                               handles::node_name peer, bytes_view token,
                               const std::optional<exchange_channel>& shared) {
   const auto held = core_.lock();
-  const auto is_new = writers_.try_emplace(number, writer{.link = link}).second; // The core may write at once.
+  auto* const own = link->io();
+  const auto is_new = // The core may write at once.
+      writers_.try_emplace(number, writer{.link = link, .io = own != nullptr ? own : &io_}).second;
   const auto is_up = is_new
                      && held->link_up(number, {.peer = peer,
                                                .token = token,
@@ -251,13 +253,13 @@ void object_exchange::write_soon(core_turn, handles::link_number link) {
   const auto to = writers_.find(link);
   if (to == writers_.end() || std::exchange(to->second.is_called, true))
     return;
-  post_to(io_, [weak = weak_from_this(), link] {
+  post_to(*to->second.io, [weak = weak_from_this(), link] {
     if (auto self = weak.lock())
       self->write(link);
   });
 }
 
-/// I/O thread.
+/// The link's I/O thread.
 void object_exchange::write(handles::link_number link) {
   auto held = core_.lock();
   const auto found = writers_.find(link);
@@ -288,7 +290,7 @@ void object_exchange::wake_at(core_turn, handles::time_point when) {
   });
 }
 
-/// I/O thread.
+/// The thread of `io`.
 void object_exchange::set_timer() {
   auto held = core_.lock();
   if (held->is_ended() || wakes_at_ == handles::never)

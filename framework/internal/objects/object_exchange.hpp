@@ -44,7 +44,7 @@ public:
     std::uint64_t capacity_bytes = 0; // Of the store.
     std::chrono::nanoseconds grace{};
     originals::patience others = {};
-    /// Looks for a link to that node. On the I/O thread.
+    /// Looks for a link to that node. On the thread of `io`.
     std::function<void(const handles::node_name& who)> dial = nullptr;
   };
 
@@ -123,12 +123,13 @@ private:
   // Guarded by the core's lock.
   struct writer {
     std::weak_ptr<counted_link> link;
-    bool is_called = false; // The I/O thread will come.
+    asio::io_context* io = nullptr; // Of the link.
+    bool is_called = false;         // Its I/O thread will come.
   };
   std::map<handles::link_number, writer> writers_;
   handles::time_point wakes_at_ = handles::never;
 
-  std::unique_ptr<io_timer> timer_; // I/O thread; null after the end.
+  std::unique_ptr<io_timer> timer_; // The thread of `io`; null after the end.
   // What works for the core stands before it; what has jobs in the queues stands before those, since they end first.
   object_serving serving_;
   mapped_answers callers_;

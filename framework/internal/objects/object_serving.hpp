@@ -18,7 +18,7 @@ namespace troupe::internal {
 
 /// Pins what peers pull and cuts it into pieces, a few ahead of each link.
 ///
-/// Threads: prepare on the I/O thread, the rest from any.
+/// Threads: prepare on the I/O thread of that link, the rest from any.
 class object_serving {
 public:
   /// `errands` are told where more is to be cut, `worker` brings back what lies on disk.

@@ -211,9 +211,10 @@ void replica_rooms::note_progress(replica& of) {
   constexpr std::chrono::milliseconds pause{250};
   of.building->note_progress();
   const auto now = clock::now();
-  if (now - progress_noted_ < pause)
-    return;
-  progress_noted_ = now;
+  auto noted = progress_noted_.load(std::memory_order_relaxed);
+  if (now - clock::time_point{clock::duration{noted}} < pause
+      || !progress_noted_.compare_exchange_strong(noted, now.time_since_epoch().count(), std::memory_order_relaxed))
+    return; // Another thread does, where that has changed meanwhile.
   const auto held = core_.lock();
   for (const auto& [id, each] : replicas_.in(held->turn()))
     if (held->waits_for_captured(id))

@@ -35,10 +35,11 @@ struct replica {
   // The thread that makes rooms.
   store::object_origin origin; // As the store knows it; empty: nobody else has, or is to have, the same.
   std::optional<std::chrono::steady_clock::time_point> waits_until; // For another one; also the thread of `originals`.
-  /// Made before the core is told so, the I/O thread's from then on, and the worker's once it is being sealed.
+  /// Made before the core is told so, from then on of the I/O thread of the link by which its bytes come, and the
+  /// worker's once it is being sealed.
   std::optional<store::builder> building;
 
-  std::uint32_t sum = 0; // Of the bytes that have come. The I/O thread.
+  std::uint32_t sum = 0; // Of the bytes that have come. That link's I/O thread: a room is filled by one link only.
 
   std::atomic<std::uint64_t> ready_bytes = 0; // Of `building`, from its beginning: can be written.
   std::atomic<bool> is_made_ready = false;    // More of them, by the worker.
@@ -46,7 +47,7 @@ struct replica {
 
 /// Makes a builder for each room that the core wants, lets its bytes in, and seals it.
 ///
-/// Threads: make, seal, drop and room_is_left in a turn at the core; write on the I/O thread; end once.
+/// Threads: make, seal, drop and room_is_left in a turn at the core; write on the I/O thread of that link; end once.
 class replica_rooms final : public room_maker, private replica_maker {
 public:
   /// `maker` waits for room in the store, `worker` for its table at most.
@@ -92,7 +93,7 @@ private:
   job_queue& worker_;
   std::condition_variable changed_; // With the core's lock.
   core_guarded<std::map<handles::room_id, std::shared_ptr<replica>>> replicas_;
-  std::chrono::steady_clock::time_point progress_noted_; // I/O thread. For all that have their bytes.
+  std::atomic<std::chrono::steady_clock::rep> progress_noted_{0}; // When. For all that have their bytes.
   originals originals_;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <asio/basic_waitable_timer.hpp>
+#include <asio/dispatch.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
@@ -44,6 +45,10 @@ void io_timer::async_wait(callback then) {
 
 void post_to(asio::io_context& io, std::move_only_function<void()> what) {
   asio::post(io, std::move(what));
+}
+
+void run_on(asio::io_context& io, std::move_only_function<void()> what) {
+  asio::dispatch(io, std::move(what));
 }
 
 } // namespace troupe::internal

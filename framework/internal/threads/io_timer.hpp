@@ -43,4 +43,7 @@ private:
 /// Calls back on the threads that run the I/O context, as soon as they come to it.
 void post_to(asio::io_context& io, std::move_only_function<void()> what);
 
+/// The same, but at once where a handler of that I/O context calls this.
+void run_on(asio::io_context& io, std::move_only_function<void()> what);
+
 } // namespace troupe::internal

@@ -7,6 +7,7 @@
 namespace troupe::internal {
 
 bool known_peers::enter(std::string_view id, bytes_view token) {
+  std::lock_guard guard{mutex_};
   auto [place, is_new] = peers_.try_emplace(std::string{id});
   auto& known = place->second;
   if (is_new)
@@ -18,6 +19,7 @@ bool known_peers::enter(std::string_view id, bytes_view token) {
 }
 
 void known_peers::leave(std::string_view id) {
+  std::lock_guard guard{mutex_};
   auto found = peers_.find(id);
   assert(found != peers_.end());
   if (--found->second.links == 0)

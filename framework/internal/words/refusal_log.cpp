@@ -22,7 +22,9 @@ refusal_log::~refusal_log() {
 void refusal_log::note(log_level level, std::string_view text) {
   if (level > log_threshold())
     return; // Nor shall it be counted among what is left out.
+  std::unique_lock guard{mutex_};
   if (limit_.admit(line_limit::clock::now())) {
+    guard.unlock();
     log(level, text);
     return;
   }
@@ -37,7 +39,10 @@ void refusal_log::note(log_level level, std::string_view text) {
 }
 
 void refusal_log::summarize() {
-  if (auto left_out = limit_.settle(); left_out > 0)
+  std::unique_lock guard{mutex_};
+  const auto left_out = limit_.settle();
+  guard.unlock();
+  if (left_out > 0)
     log(log_level::warning,
         grouped(left_out) + " further attempts at " + address_ + " were refused in the last second");
 }

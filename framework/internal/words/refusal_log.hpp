@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,7 @@ namespace troupe::internal {
 /// The refused attempts at one address. Anybody can try as often as he likes, and must not be able to fill the log: ten
 /// lines a second are written, and then one that says how many more attempts there were.
 ///
-/// Threads: the I/O thread.
+/// Threads: any.
 class refusal_log : public std::enable_shared_from_this<refusal_log> {
 public:
   refusal_log(asio::io_context& io, std::string address);
@@ -29,6 +30,8 @@ private:
   void summarize();
 
   const std::string address_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
   line_limit limit_;
   asio::steady_timer second_; // Runs while there is something to summarize.
 };

@@ -1,6 +1,9 @@
 #include <troupe/framework/internal/net/stream_socket.hpp>
 #include <troupe/processes/process.hpp>
 
+#include <array>
+
+#include <asio/buffer.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
@@ -45,6 +48,52 @@ TEST(source_of, is_that_of_ipv4_where_an_address_is_written_as_ipv6) {
 
 TEST(source_of, is_nowhere_for_a_unix_socket) {
   EXPECT_EQ(source_of(asio::local::stream_protocol::endpoint{"/tmp/socket"}), peer_source{});
+}
+
+// -- from one I/O context to another
+
+class a_moved_socket : public testing::Test {
+protected:
+  a_moved_socket() {
+    int both[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, both), 0);
+    socket_.assign(asio::generic::stream_protocol{AF_UNIX, 0}, both[0]);
+    far_ = both[1];
+  }
+  ~a_moved_socket() override { ::close(far_); }
+
+  asio::io_context first_;
+  asio::io_context second_;
+  stream_socket socket_{first_};
+  int far_ = -1;
+};
+
+TEST_F(a_moved_socket, is_read_on_the_other_context) {
+  const auto descriptor = socket_.native_handle();
+  auto moved = moved_to(second_, std::move(socket_));
+  ASSERT_TRUE(moved) << moved.error().message();
+  EXPECT_EQ(moved->native_handle(), descriptor);
+  std::array<char, 4> bytes{};
+  std::size_t read = 0;
+  moved->async_read_some(asio::buffer(bytes), [&](std::error_code, std::size_t count) { read = count; });
+  ASSERT_EQ(::write(far_, "four", 4), 4);
+  first_.run();
+  EXPECT_EQ(read, 0u);
+  second_.run();
+  EXPECT_EQ(read, 4u);
+}
+
+TEST_F(a_moved_socket, stays_as_it_is_where_it_is_there_already) {
+  const auto moved = moved_to(first_, std::move(socket_));
+  ASSERT_TRUE(moved);
+  EXPECT_TRUE(moved->is_open());
+}
+
+TEST_F(a_moved_socket, is_refused_where_there_is_none) {
+  socket_.close();
+  const auto moved = moved_to(second_, std::move(socket_));
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code(), node_errc::link_down);
 }
 
 // -- users

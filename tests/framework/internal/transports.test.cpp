@@ -257,6 +257,29 @@ TEST_F(inproc_transport, an_end_that_is_gone_counts_as_closed) {
   EXPECT_TRUE(read_error);
 }
 
+// Goal: who has come in is called back where it belongs, whatever was written to it before it was known.
+TEST_F(inproc_transport, a_guest_is_called_back_on_the_context_that_it_goes_to) {
+  asio::io_context elsewhere;
+  std::shared_ptr<transport> guest;
+  const auto listener = inproc_listener::open(io, "inproc-guest", [&](inproc_listener::guest comes) {
+    comes.move_to(elsewhere);
+    guest = std::move(comes.bytes);
+  });
+  ASSERT_TRUE(listener);
+  const auto dialed = dial_inproc(io, "inproc-guest");
+  ASSERT_TRUE(dialed);
+  ASSERT_EQ((*dialed)->write_now(std::vector<bytes_view>{bytes_view{numbered(10)}}), 10u);
+  run();
+  ASSERT_TRUE(guest);
+  std::size_t read = 0;
+  guest->read_some(into, [&](std::error_code, std::size_t count) { read = count; });
+  run();
+  EXPECT_EQ(read, 0u);
+  elsewhere.run();
+  EXPECT_EQ(read, 10u);
+  guest->close();
+}
+
 // -- on the way from the socket into the rings
 
 class moving_transport : public two_ends {

@@ -97,6 +97,7 @@ protected:
     mine.node = read_node_id(1, std::string(40, 'c'));
     mine.families = families_mine_;
     greeting_.emplace(greeting::parts{.node = *node_,
+                                      .io = io_,
                                       .options = options_,
                                       .life = life_,
                                       .over = *connection_,

@@ -12,7 +12,11 @@ namespace {
 
 class noting_owner final : public entrance_owner {
 public:
-  std::shared_ptr<node_link> make_link(const link_options&, const std::shared_ptr<const link_security>&) override {
+  explicit noting_owner(asio::io_context& io) : io_(io) {}
+
+  loop_seat seat_for_link() override { return {io_, nullptr}; }
+  std::shared_ptr<node_link> make_link(const link_options&, const std::shared_ptr<const link_security>&,
+                                       loop_seat) override {
     ++links_asked_for;
     return nullptr;
   }
@@ -20,6 +24,9 @@ public:
 
   int links_asked_for = 0;
   int times_told = 0;
+
+private:
+  asio::io_context& io_;
 };
 
 class ways_in : public testing::Test {
@@ -37,7 +44,7 @@ protected:
   node_options options_{.name = "home", .listen = {"inproc://ways-in-first"}, .local_inspection = false};
   family_set families_;
   asio::io_context io_;
-  std::shared_ptr<noting_owner> owner_ = std::make_shared<noting_owner>();
+  std::shared_ptr<noting_owner> owner_ = std::make_shared<noting_owner>(io_);
   std::shared_ptr<entrances> entrances_ = make();
 };
 

@@ -1,8 +1,10 @@
-// Goal: jobs run one after the other, elsewhere.
+// Goal: jobs run in their order, elsewhere, as many at a time as they may.
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <future>
+#include <latch>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -79,6 +81,70 @@ TEST_F(jobs_in_an_actor, are_dropped_at_its_end) {
   go_on.set_value();
   while (kept.use_count() > 1)
     std::this_thread::yield();
+}
+
+/// A system with so many workers.
+class several_jobs : public testing::Test {
+protected:
+  job_actor& make(std::size_t workers, std::size_t at_once) {
+    config_.set("scheduler.max-threads", workers);
+    system_.emplace(config_);
+    return jobs_.emplace(*system_, at_once);
+  }
+
+  caf::actor_system_config config_;
+  std::optional<caf::actor_system> system_;
+  std::optional<job_actor> jobs_;
+};
+
+// Method: none ends before all have begun.
+TEST_F(several_jobs, run_at_a_time) {
+  auto& jobs = make(4, 3);
+  std::latch begun{3};
+  std::latch done{6};
+  for (int i = 0; i < 3; ++i)
+    jobs.run_soon([&] {
+      begun.arrive_and_wait();
+      done.count_down();
+    });
+  for (int i = 0; i < 3; ++i)
+    jobs.run_soon([&] { done.count_down(); });
+  done.wait();
+}
+
+TEST_F(several_jobs, are_no_more_than_they_may_be) {
+  auto& jobs = make(4, 2);
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::latch done{200};
+  for (int i = 0; i < 200; ++i)
+    jobs.run_soon([&] {
+      const auto now = ++running;
+      for (auto before = most.load(); before < now && !most.compare_exchange_weak(before, now);) {
+      }
+      std::this_thread::yield();
+      --running;
+      done.count_down();
+    });
+  done.wait();
+  EXPECT_LE(most, 2);
+}
+
+TEST_F(several_jobs, leave_one_worker_to_others) {
+  auto& jobs = make(2, 8);
+  std::promise<void> open;
+  auto opened = open.get_future().share();
+  std::latch done{8};
+  for (int i = 0; i < 8; ++i)
+    jobs.run_soon([&, opened] {
+      opened.wait();
+      done.count_down();
+    });
+  std::promise<void> ran;
+  system_->spawn([&] { ran.set_value(); });
+  EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds{10}), std::future_status::ready);
+  open.set_value();
+  done.wait();
 }
 
 } // namespace
