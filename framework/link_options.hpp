@@ -156,7 +156,8 @@ struct link_options {
   /// How much the peer may have sent that is not consumed here: a message counts until its last reference is gone,
   /// which is when its handler has returned. With each message count 128 bytes of its own. Higher: faster over long
   /// distances; a slow node holds as much, and for a peer that states too little of what its values take, twice as much
-  /// again. One message may exceed it.
+  /// again. Of messages with a few bytes each it holds more than that: 1.5 times the window, three times for requests,
+  /// five times if each is of another sender. One message may exceed it.
   /// Bounds either direction: of both ends' values the lesser counts.
   std::size_t window_bytes = 32_MiB;
 
@@ -174,8 +175,9 @@ struct link_options {
   std::size_t actor_handle_window_bytes = 32_MiB;
 
   /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver. Behind
-  /// the handles of what waits may lie a quarter of the windows above. A message that finds half of the room free may
-  /// exceed it. Higher: bursts pass that would be refused; more memory, and older messages.
+  /// the handles of what waits may lie a quarter of the windows above. A message counts 640 bytes at least; one that
+  /// finds half of the room free may exceed it. Higher: bursts pass that would be refused; more memory, and older
+  /// messages.
   std::size_t queue_bytes = 8_MiB;
   std::size_t actor_queue_bytes = 2_MiB;
 

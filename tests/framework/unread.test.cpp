@@ -245,7 +245,7 @@ TEST_F(unread, what_is_kept_for_a_peer_that_consumes_nothing_is_about_what_its_w
   const auto kept = resident_bytes() - before;
   EXPECT_GE(far_stats()->unconsumed_bytes_there, window);
   EXPECT_GT(far_stats()->refused_at_bound, 0u);
-  EXPECT_LT(kept, 4 * (window + queue)); // What waits takes more than it counts.
+  EXPECT_LT(kept, 2 * (window + queue));
 }
 
 TEST_F(unread, who_sends_more_than_the_window_has_the_link_ended) {

@@ -33,6 +33,7 @@ struct send_bounds {
   std::uint64_t actor_handle_window = UINT64_MAX;
   std::uint64_t handle_queue = UINT64_MAX;
   std::uint64_t actor_handle_queue = UINT64_MAX;
+  std::uint64_t waiting_least = 0; // A message counts at least so much while it waits: what it takes here.
 };
 
 /// What becomes of a message.
@@ -156,6 +157,10 @@ private:
   [[nodiscard]] static bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) noexcept {
     return queued + cost <= bound || queued <= bound / 2;
   }
+  /// What a message that costs `cost` counts while it waits.
+  [[nodiscard]] std::uint64_t waiting_bytes(std::uint64_t cost) const noexcept {
+    return std::max(cost, bounds_.waiting_least);
+  }
   [[nodiscard]] const receiver_state* find(std::uint64_t receiver) const;
   [[nodiscard]] receiver_state& state_of(std::uint64_t receiver);
   [[nodiscard]] bool counts_handles() const noexcept { return bounds_.handle_window != UINT64_MAX; }
@@ -267,7 +272,8 @@ admission send_window<Message>::admit(std::uint64_t receiver, std::uint64_t cost
   const auto is_next = !state.waits() || (asks == asking::returned && next_lane(receiver, state) == nullptr);
   if (is_next && may_leave(receiver, state, asks, behind))
     return admission::leaves;
-  bool fits = has_room(state.queued, cost, bounds_.actor_queue) && has_room(queued_, cost, bounds_.queue);
+  const auto bytes = waiting_bytes(cost);
+  bool fits = has_room(state.queued, bytes, bounds_.actor_queue) && has_room(queued_, bytes, bounds_.queue);
   const auto more = cost_of_waiting(state, behind);
   if (more.of_receiver > 0)
     fits = fits && has_room(state.handles ? state.handles->queued : 0, more.of_receiver, bounds_.actor_handle_queue);
@@ -345,8 +351,8 @@ void send_window<Message>::wait(Message message) {
     turns_.push_back(receiver);
     state.waiting = std::move(empty);
   }
-  state.queued += message.cost;
-  queued_ += message.cost;
+  state.queued += waiting_bytes(message.cost);
+  queued_ += waiting_bytes(message.cost);
   waiting_cost cost;
   if (counts_handles() && (!message.frames.empty() || !message.mentions.empty())) {
     cost = cost_of_waiting(state, behind(message));
@@ -368,8 +374,8 @@ Message send_window<Message>::take(receiver_state& state, lane& from, typename l
   from.erase(at);
   if (std::ranges::all_of(*state.waiting, &lane::empty))
     state.waiting.reset();
-  state.queued -= message.cost;
-  queued_ -= message.cost;
+  state.queued -= waiting_bytes(message.cost);
+  queued_ -= waiting_bytes(message.cost);
   queued_handles_ -= taken.counted.of_link;
   if (counts_handles() && state.handles) {
     state.handles->queued -= taken.counted.of_receiver;

@@ -14,6 +14,9 @@ namespace troupe::internal {
 
 namespace {
 
+// What a message that waits takes at least: itself, its packet, and the stand-in of its receiver.
+constexpr std::uint64_t waiting_message_bytes = 640;
+
 send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& options) {
   return {.window = agreed.windows.window,
           .actor_window = agreed.windows.actor_window,
@@ -22,7 +25,8 @@ send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& op
           .handle_window = agreed.handle_windows.window,
           .actor_handle_window = agreed.handle_windows.actor_window,
           .handle_queue = std::max<std::uint64_t>(1, agreed.handle_windows.window / 4),
-          .actor_handle_queue = std::max<std::uint64_t>(1, agreed.handle_windows.actor_window / 4)};
+          .actor_handle_queue = std::max<std::uint64_t>(1, agreed.handle_windows.actor_window / 4),
+          .waiting_least = waiting_message_bytes};
 }
 
 /// Of values that are sent; of those that are received, the two ends change places.

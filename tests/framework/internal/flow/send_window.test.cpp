@@ -255,6 +255,20 @@ TEST_F(sending, only_so_much_waits_for_one_receiver_and_for_all) {
   EXPECT_EQ(window.queued_bytes(), 500u);
 }
 
+TEST_F(sending, small_messages_count_what_they_take_while_they_wait) {
+  window.set_bounds({.window = 1000, .actor_window = 400, .queue = 500, .actor_queue = 200, .waiting_least = 90});
+  send(1, 400);
+  EXPECT_TRUE(send(1, 1, "a"));
+  EXPECT_EQ(window.queued_bytes(1), 90u);
+  EXPECT_TRUE(send(1, 100, "b"));
+  EXPECT_EQ(window.queued_bytes(), 190u);
+  EXPECT_FALSE(send(1, 1));
+  consume(1, 400);
+  EXPECT_EQ(left, "ab");
+  EXPECT_EQ(window.queued_bytes(), 0u);
+  EXPECT_EQ(window.outstanding_bytes(1), 101u);
+}
+
 TEST_F(sending, a_message_larger_than_any_bound_waits_alone) {
   send(1, 400);
   EXPECT_TRUE(send(1, 5000, "large"));
