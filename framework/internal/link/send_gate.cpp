@@ -88,7 +88,7 @@ std::expected<admission, node_error> send_gate::admit(link_held& held, const mes
 }
 
 bool send_gate::leaves_at_once(const link_held&, std::uint64_t receiver, std::uint64_t cost, bool request) {
-  const auto asks = request && receiver != of_.link.agreed().peer.runner ? asking::room : asking::nothing;
+  const auto asks = asked_by(receiver, request);
   if (asks == asking::room)
     of_.replies.settle();
   return window_.is_known(receiver) && window_.admit(receiver, cost, asks) == admission::leaves;
@@ -97,9 +97,13 @@ bool send_gate::leaves_at_once(const link_held&, std::uint64_t receiver, std::ui
 asking send_gate::asked_by(const message_head& head) const {
   if ((head.flags & message_flags::returned) != 0)
     return asking::returned;
-  // Tasks differ too much for the last one's answer to say what the next one's will take, and none may hold up others.
-  const auto takes_room = (head.flags & message_flags::request) != 0 && head.receiver != of_.link.agreed().peer.runner;
-  return takes_room ? asking::room : asking::nothing;
+  return asked_by(head.receiver, (head.flags & message_flags::request) != 0);
+}
+
+/// Of a message that is not passed back. Tasks differ too much for the last one's answer to say what the next one's
+/// will take, and none may hold up others.
+asking send_gate::asked_by(std::uint64_t receiver, bool request) const {
+  return request && receiver != of_.link.agreed().peer.runner ? asking::room : asking::nothing;
 }
 
 bool send_gate::answer_leaves(const link_held& held) const {

@@ -148,6 +148,7 @@ public:
   [[nodiscard]] std::vector<packed_message> take_all(const link_held&) { return window_.take_all(); }
 
 private:
+  [[nodiscard]] asking asked_by(std::uint64_t receiver, bool request) const;
   std::expected<void, node_error> admit_answer(const link_held& held) const;
   [[nodiscard]] std::uint64_t unread_bytes(const link_held& held) const;
   [[nodiscard]] std::uint64_t unread_answers_bound() const;
