@@ -221,6 +221,18 @@ protected:
     peer.write_admin_with(std::array{descriptor}, admin_op::ring_offer, ring_offer{ring_bytes});
     ::close(descriptor);
   }
+  /// As an honest peer does: what it says next stands in its ring.
+  void move_into_rings(raw_peer& peer) {
+    peer.open(with_rings());
+    offer(peer);
+    ASSERT_TRUE(peer.hear<ring_begin>(admin_op::ring_begin));
+    peer.write_admin(admin_op::ring_begin, ring_begin{ring_bytes});
+  }
+  /// The node looks at its rings.
+  static void wake(raw_peer& peer) {
+    const std::byte look{1};
+    peer.write({&look, 1});
+  }
   bool node_is_well() {
     connect({.use_rings = false});
     return link_->is_open();
@@ -232,10 +244,7 @@ protected:
 TEST_F(hostile_rings, a_peer_by_hand_can_use_them) {
   far();
   raw_peer peer{address_};
-  peer.open(with_rings());
-  offer(peer);
-  ASSERT_TRUE(peer.hear<ring_begin>(admin_op::ring_begin));
-  peer.write_admin(admin_op::ring_begin, ring_begin{ring_bytes});
+  move_into_rings(peer);
   ring_writer<shared_word> out{memory_->words_of(link_side::dialer), memory_->bytes_of(link_side::dialer)};
   ring_reader<shared_word> in{memory_->words_of(link_side::acceptor), memory_->bytes_of(link_side::acceptor)};
   const auto question = raw_peer::packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::find),
@@ -243,8 +252,7 @@ TEST_F(hostile_rings, a_peer_by_hand_can_use_them) {
   EXPECT_TRUE(eventually([&] { return memory_->words_of(link_side::dialer).reader_sleeps.load() != 0; }));
   ASSERT_EQ(out.put(question), question.size());
   EXPECT_TRUE(out.publish());
-  const std::byte wake{1};
-  peer.write({&wake, 1});
+  wake(peer);
   byte_vector answer(1000);
   std::size_t read = 0;
   EXPECT_TRUE(eventually([&] {
@@ -336,10 +344,7 @@ TEST_F(hostile_rings, counts_that_cannot_be_end_the_link) {
   for (const bool of_own_ring : {true, false}) {
     far();
     raw_peer peer{address_};
-    peer.open(with_rings());
-    offer(peer);
-    ASSERT_TRUE(peer.hear<ring_begin>(admin_op::ring_begin));
-    peer.write_admin(admin_op::ring_begin, ring_begin{ring_bytes});
+    move_into_rings(peer);
     const auto side = of_own_ring ? link_side::dialer : link_side::acceptor;
     auto& words = memory_->words_of(side);
     (of_own_ring ? words.written : words.read).store(ring_bytes * 1000);
@@ -351,12 +356,10 @@ TEST_F(hostile_rings, counts_that_cannot_be_end_the_link) {
                                                msgpack::encode_described(find_query{7, std::string(10, 'x')}));
         EXPECT_TRUE(eventually([&] { return out.put(question).value_or(0) > 0 || far().home->links().empty(); }));
         static_cast<void>(out.publish());
-        const std::byte wake{1};
-        peer.write({&wake, 1});
+        wake(peer);
       }
     } else {
-      const std::byte wake{1};
-      peer.write({&wake, 1});
+      wake(peer);
     }
     EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
   }
@@ -368,10 +371,7 @@ TEST_F(hostile_rings, noise_in_the_ring_ends_the_link) {
   for (int i = 0; i < 50; ++i) {
     far();
     raw_peer peer{address_};
-    peer.open(with_rings());
-    offer(peer);
-    ASSERT_TRUE(peer.hear<ring_begin>(admin_op::ring_begin));
-    peer.write_admin(admin_op::ring_begin, ring_begin{ring_bytes});
+    move_into_rings(peer);
     ring_writer<shared_word> out{memory_->words_of(link_side::dialer), memory_->bytes_of(link_side::dialer)};
     byte_vector noise(1000);
     for (auto& each : noise)
@@ -379,8 +379,7 @@ TEST_F(hostile_rings, noise_in_the_ring_ends_the_link) {
     noise[packet_head_bytes - 1] = std::byte{1}; // No packet's head ends so.
     ASSERT_EQ(out.put(noise), noise.size());
     static_cast<void>(out.publish());
-    const std::byte wake{1};
-    peer.write({&wake, 1});
+    wake(peer);
     EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
   }
   EXPECT_TRUE(node_is_well());
@@ -403,8 +402,7 @@ TEST_F(hostile_rings, a_peer_that_takes_its_memory_away_harms_nobody) {
             0); // ... and what is taken out of it is zero from then on.
   ::close(descriptor);
   memory_->words_of(link_side::dialer).written.store(1);
-  const std::byte wake{1};
-  peer.write({&wake, 1});
+  wake(peer);
   EXPECT_TRUE(node_is_well());
 }
 

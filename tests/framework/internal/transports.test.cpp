@@ -374,33 +374,30 @@ protected:
     near->rings()->expect_descriptor();
     before = open_descriptors();
   }
+  void expect_end_without_descriptors() {
+    read_all();
+    run();
+    EXPECT_EQ(read_error, std::errc::protocol_error);
+    near->close();
+    run();
+    near = nullptr;
+    EXPECT_LE(open_descriptors(), before - 1); // The socket.
+    near = make_unix_transport(std::move(*peer));
+  }
+
   std::optional<stream_socket> peer;
   std::size_t before = 0;
 };
 
 TEST_F(hostile_descriptors, several_at_once_end_the_connection_and_are_closed) {
   send_descriptors(peer->native_handle(), 3);
-  read_all();
-  run();
-  EXPECT_EQ(read_error, std::errc::protocol_error);
-  near->close();
-  run();
-  near = nullptr;
-  EXPECT_LE(open_descriptors(), before - 1); // The socket.
-  near = make_unix_transport(std::move(*peer));
+  expect_end_without_descriptors();
 }
 
 TEST_F(hostile_descriptors, one_after_the_other_end_the_connection_and_are_closed) {
   send_descriptors(peer->native_handle(), 1);
   send_descriptors(peer->native_handle(), 1);
-  read_all();
-  run();
-  EXPECT_EQ(read_error, std::errc::protocol_error);
-  near->close();
-  run();
-  near = nullptr;
-  EXPECT_LE(open_descriptors(), before - 1);
-  near = make_unix_transport(std::move(*peer));
+  expect_end_without_descriptors();
 }
 
 TEST_F(moving_transport, bytes_keep_their_order_on_the_way_into_the_ring) {
