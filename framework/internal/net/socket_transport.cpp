@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -54,36 +55,18 @@ public:
   }
 
   std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view> pieces) override {
-    std::array<iovec, IOV_MAX> list; // Filled as far as it is used.
-    auto count = std::min(pieces.size(), list.size());
-    for (std::size_t i = 0; i < count; ++i)
-      list[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()}; // The kernel only reads.
-    msghdr message{};
-    message.msg_iov = list.data();
-    message.msg_iovlen = count;
-    ssize_t written = 0;
-    do {
-      written = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (written < 0 && errno == EINTR);
-    if (written >= 0)
-      return static_cast<std::size_t>(written);
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
-      return 0;
-    return std::unexpected{std::error_code{errno, std::system_category()}};
+    return send_now(socket_.native_handle(), pieces);
   }
 
   end_addresses addresses() const override {
     std::error_code ignored; // What is not connected any more has none.
-    const auto near = socket_.local_endpoint(ignored);
-    const auto kind = near.protocol().family() == AF_UNIX ? transport_kind::unix_socket : transport_kind::tcp;
-    return {text_of(kind, near), text_of(kind, socket_.remote_endpoint(ignored))};
+    return {text_of(transport_kind::tcp, socket_.local_endpoint(ignored)),
+            text_of(transport_kind::tcp, socket_.remote_endpoint(ignored))};
   }
 
   bool finish_writing() override {
     std::error_code failed;
     // A TCP socket that is closed with bytes unread resets the connection, and what was written is lost.
-    if (socket_.local_endpoint(failed).protocol().family() == AF_UNIX || failed)
-      return false;
     socket_.shutdown(stream_socket::shutdown_send, failed);
     return !failed;
   }
@@ -102,6 +85,43 @@ private:
 };
 
 } // namespace
+
+bool would_block(int error) noexcept {
+  return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS;
+}
+
+std::expected<std::size_t, std::error_code> send_now(int socket, std::span<const bytes_view> pieces,
+                                                     std::size_t bytes_max, int descriptor) {
+  std::array<iovec, IOV_MAX> list; // Filled as far as it is used.
+  msghdr message{};
+  message.msg_iov = list.data();
+  for (const auto piece : pieces) {
+    if (message.msg_iovlen == list.size() || bytes_max == 0)
+      break;
+    const auto bytes = std::min(piece.size(), bytes_max);
+    list[message.msg_iovlen++] = {const_cast<std::byte*>(piece.data()), bytes}; // The kernel only reads.
+    bytes_max -= bytes;
+  }
+  descriptor_room room;
+  if (descriptor >= 0) {
+    message.msg_control = room.bytes.data();
+    message.msg_controllen = room.bytes.size();
+    auto* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(head), &descriptor, sizeof(descriptor));
+  }
+  ssize_t sent = 0;
+  do {
+    sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (sent < 0 && errno == EINTR);
+  if (sent >= 0)
+    return static_cast<std::size_t>(sent);
+  if (would_block(errno))
+    return 0;
+  return std::unexpected{std::error_code{errno, std::system_category()}};
+}
 
 void tune(stream_socket& socket) {
   // Where the kernel refuses, the link works all the same.

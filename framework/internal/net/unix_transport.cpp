@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -33,50 +32,6 @@ constexpr auto never = SIZE_MAX;
 
 std::error_code last_error() {
   return {errno, std::system_category()};
-}
-
-bool is_full(int error) {
-  return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS;
-}
-
-/// The first bytes of some pieces, as the kernel wants them.
-class gather_list {
-public:
-  gather_list(std::span<const bytes_view> pieces, std::size_t bytes_max) {
-    for (const auto piece : pieces) {
-      if (count_ == list_.size() || bytes_max == 0)
-        break;
-      const auto bytes = std::min(piece.size(), bytes_max);
-      list_[count_++] = {const_cast<std::byte*>(piece.data()), bytes}; // The kernel only reads.
-      bytes_max -= bytes;
-    }
-  }
-  [[nodiscard]] msghdr message() noexcept {
-    msghdr result{};
-    result.msg_iov = list_.data();
-    result.msg_iovlen = count_;
-    return result;
-  }
-
-private:
-  std::array<iovec, IOV_MAX> list_; // Filled as far as it is used.
-  std::size_t count_ = 0;
-};
-
-/// Room for one descriptor beside the bytes of a message.
-union descriptor_room {
-  cmsghdr head;
-  std::array<std::byte, CMSG_SPACE(sizeof(int))> bytes{};
-};
-
-void add_descriptor(msghdr& message, descriptor_room& room, int descriptor) {
-  message.msg_control = room.bytes.data();
-  message.msg_controllen = room.bytes.size();
-  auto* const head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(head), &descriptor, sizeof(descriptor));
 }
 
 /// Leaves out what the first `bytes` of the pieces are.
@@ -327,7 +282,7 @@ private:
     do {
       count = ::recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     } while (count < 0 && errno == EINTR);
-    if (count < 0 && is_full(errno)) {
+    if (count < 0 && would_block(errno)) {
       socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](std::error_code error) {
         if (error)
           self->finish_read(error, 0);
@@ -372,20 +327,12 @@ private:
   /// Into the socket, up to the next mark.
   std::expected<std::size_t, std::error_code> send(std::span<const bytes_view> pieces) {
     const auto has_descriptor = descriptor_out_ >= 0 && before_descriptor_ == 0;
-    gather_list list{pieces, descriptor_out_ >= 0 && !has_descriptor ? before_descriptor_ : socket_bytes_};
-    auto message = list.message();
-    descriptor_room room;
-    if (has_descriptor)
-      add_descriptor(message, room, descriptor_out_);
-    ssize_t sent = 0;
-    do {
-      sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (sent < 0 && errno == EINTR);
-    if (sent < 0 && is_full(errno))
-      return 0;
-    if (sent < 0)
-      return std::unexpected{last_error()};
-    const auto count = static_cast<std::size_t>(sent);
+    const auto sent = send_now(socket_.native_handle(), pieces,
+                               descriptor_out_ >= 0 && !has_descriptor ? before_descriptor_ : socket_bytes_,
+                               has_descriptor ? descriptor_out_ : -1);
+    if (!sent || *sent == 0)
+      return sent;
+    const auto count = *sent;
     if (has_descriptor)
       ::close(std::exchange(descriptor_out_, -1));
     else if (descriptor_out_ >= 0)
@@ -461,7 +408,7 @@ private:
   void on_woken() {
     std::array<char, wakes_read_max> wakes{};
     const auto count = ::recv(socket_.native_handle(), wakes.data(), wakes.size(), MSG_DONTWAIT);
-    if (count == 0 || (count < 0 && !is_full(errno) && errno != EINTR))
+    if (count == 0 || (count < 0 && !would_block(errno) && errno != EINTR))
       is_peer_gone_ = true;
     else
       watch_socket();
