@@ -24,7 +24,7 @@ enum class when_full : std::uint8_t {
 /// of them wants.
 enum class wait_mode : std::uint8_t {
   sleep,    ///< It sleeps at once, and is woken: nothing is spent while nothing comes.
-  adaptive, ///< Before it sleeps it looks for up to 50 us, where that has found something of late.
+  adaptive, ///< Before it sleeps it looks for up to 50 us, if that has found something of late and `dispatch` is on.
   poll      ///< It never sleeps, and so spends a core: the shortest round trips.
 };
 

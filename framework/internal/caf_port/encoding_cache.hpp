@@ -95,7 +95,7 @@ private:
   mutable std::atomic<bool> is_empty_{true};
 
   std::mutex turns_mutex_;
-  // Who waits for it, by the message that is being encoded. Guarded by turns_mutex_.
+  // For each message that is being encoded: the callbacks of those that wait for it. Guarded by turns_mutex_.
   std::map<const void*, std::vector<std::function<void()>>> turns_;
 };
 

@@ -76,7 +76,7 @@ public:
   /// The peer is refused for this reason, and told.
   std::unexpected<node_error> refuse(node_error reason);
 
-  /// The peer has to make room for others, unless it has proven who it is meanwhile.
+  /// Ends the link to make room for others, unless the peer has proven its identity meanwhile.
   void displace();
   /// The connection has ended before the link was open. `is_common`: as of handshake_report::unfinished.
   void end(const node_error& reason, bool is_common) { report_.unfinished(reason, is_common); }
@@ -96,7 +96,7 @@ private:
   handshake_report report_;
   handshake talk_;
   io_timer limit_;
-  bool is_proven_ = false; // Who the peer is.
+  bool is_proven_ = false; // The peer has proven its identity.
 };
 
 } // namespace troupe::internal

@@ -86,8 +86,8 @@ public:
 
   /// Where this node listens, with the ports that the system chose. Any thread.
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
-  /// Any thread. The link no longer counts as one whose peer is unproven: the peer has proven who it is, or the link
-  /// has ended. If the link was not counted, the call does nothing.
+  /// Any thread. Takes the link out of those whose peers have not proven their identity: its peer has, or the link has
+  /// ended. If the link was not counted, the call does nothing.
   virtual void unproven_peer_is_gone(node_link* link) = 0;
 };
 

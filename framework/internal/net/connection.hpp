@@ -184,7 +184,7 @@ private:
   outbox waiting_;
   writer writer_ = writer::nobody;
   bool closing_ = false;       // Nothing more is taken.
-  bool deferred_ = false;      // What waits is left to the next tick, or to whoever fills a batch.
+  bool deferred_ = false;      // The bytes that wait leave at the next tick, or sooner with a full batch.
   bool ticking_ = false;       // The I/O thread looks again in a moment.
   bool batched_ = false;       // In an io_batch.
   bool refills_ = false;       // The events have more to write.

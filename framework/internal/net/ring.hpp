@@ -14,8 +14,8 @@
 
 namespace troupe::internal {
 
-/// A number in shared memory. All accesses are sequentially consistent where no other order is named: who goes to sleep
-/// must not miss what the other end stores at the same time.
+/// A number in shared memory. Accesses are sequentially consistent unless their name says otherwise: an end that goes
+/// to sleep must not miss a store that the other end makes at the same time.
 class shared_word {
 public:
   [[nodiscard]] std::uint64_t load() const noexcept { return value_.load(std::memory_order_seq_cst); }
@@ -143,7 +143,7 @@ public:
     shared_.reader_sleeps.store(0);
     return false;
   }
-  /// The caller is awake, by whatever.
+  /// Ends sleep(): the reader looks by itself again, and need not be woken.
   void awake() {
     if (shared_.reader_sleeps.load() != 0)
       shared_.reader_sleeps.store(0);

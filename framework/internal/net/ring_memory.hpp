@@ -15,7 +15,7 @@ namespace troupe::internal {
 inline constexpr std::size_t ring_bytes_min = 4096;
 inline constexpr std::size_t ring_bytes_max = 16 * 1024 * 1024;
 
-/// Whether a ring may have so many bytes: a power of two between the bounds above.
+/// True for a power of two from ring_bytes_min to ring_bytes_max.
 [[nodiscard]] bool is_ring_size(std::uint64_t bytes) noexcept;
 
 /// An anonymous file whose size is sealed, mapped: the words of two rings, then their bytes. All its pages are there

@@ -25,9 +25,9 @@ struct job_actor::queue {
   std::vector<caf::strong_actor_ptr> made;     // Kept as long as this.
   std::vector<caf::actor_control_block*> idle; // Of these.
 
-  /// Who is to be told of a new job.
+  /// The runner that a new job wakes, if any.
   struct next {
-    caf::strong_actor_ptr wakes; // Null: nobody, those that run come for it.
+    caf::strong_actor_ptr wakes; // Null: a runner that is busy comes for the job.
     bool is_to_be_made = false;
   };
   [[nodiscard]] next add(std::function<void()> job) {

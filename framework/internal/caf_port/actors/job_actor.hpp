@@ -10,7 +10,7 @@
 
 namespace troupe::internal {
 
-/// Runs jobs in their order, so many at a time, in actors on the threads of the system's scheduler.
+/// Runs jobs in the order in which they came, a bounded number at a time, in actors on the scheduler's threads.
 ///
 /// Threads: any.
 /// Lifetime: jobs that have not begun when it ends are dropped.
