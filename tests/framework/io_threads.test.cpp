@@ -10,7 +10,10 @@
 #include <set>
 
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/node/unproven_links.hpp>
 
+#include "open_descriptors.hpp"
+#include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
 namespace several_threads {
@@ -131,6 +134,32 @@ TEST_F(io_threads, that_decode_for_one_link_do_not_hold_up_others) {
   of_decoders->open.set_value();
   answer.receive([](int number) { EXPECT_EQ(number, 7); },
                  [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
+}
+
+// Method: while one of two loops waits in a decoder, peers come that do not prove themselves. Those that come to that
+// loop cannot be ended there.
+TEST_F(io_threads, that_are_busy_do_not_let_a_flood_take_all_descriptors) {
+  constexpr std::size_t unproven = 8;
+  far_options_.io_threads = 2;
+  far_options_.unproven_peers_max = unproven;
+  publish_echo();
+  auto held = join();
+  caf::anon_send(*held.find("echo"), letter{.number = 7, .where = {.when_decoded = true}, .lines = {}});
+  ASSERT_EQ(of_decoders->entered.get_future().wait_for(10s), std::future_status::ready);
+  const auto before = tests::open_descriptors();
+  std::vector<int> flood;
+  std::size_t most = 0;
+  for (int i = 0; i < 100; ++i) {
+    flood.push_back(tests::connect_to(address_));
+    std::this_thread::sleep_for(1ms); // So that the listener could accept it.
+    most = std::max(most, tests::held_descriptors() - before - flood.size());
+  }
+  EXPECT_LE(most,
+            unproven + internal::unproven_links<int>::leaving_max + 5); // 3 of the other loop, for its first link.
+  of_decoders->open.set_value();
+  for (const auto one : flood)
+    ::close(one);
+  EXPECT_TRUE(tests::eventually([&] { return tests::open_descriptors() <= before; }));
 }
 
 // Method: while one link's decoder waits, others come and go by the listener, and the node's own dials are answered.

@@ -26,8 +26,8 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
-// While another thread closes a connection to make room.
-constexpr std::chrono::milliseconds pause_for_room{5};
+// While other threads close connections to make room.
+constexpr std::chrono::milliseconds pause_for_room{1};
 
 // Of those who wait when there is no descriptor left, how many are told at once.
 constexpr int turned_away_max = 64;
@@ -48,10 +48,12 @@ int open_spare() {
 
 } // namespace
 
-listener::listener(asio::io_context& io, const address& at, accepted on_accept, make_room on_exhausted)
+listener::listener(asio::io_context& io, const address& at, accepted on_accept, make_room on_exhausted,
+                   may_come has_room)
     : text_(at.text),
       on_accept_(std::move(on_accept)),
       on_exhausted_(std::move(on_exhausted)),
+      has_room_(std::move(has_room)),
       acceptor_(io),
       pause_(io),
       spare_(open_spare()) {}
@@ -62,8 +64,9 @@ listener::~listener() {
 
 std::expected<std::shared_ptr<listener>, node_error> listener::open(asio::io_context& io, const address& at,
                                                                     const stream_endpoint& endpoint, accepted on_accept,
-                                                                    make_room on_exhausted) {
-  auto result = std::shared_ptr<listener>{new listener{io, at, std::move(on_accept), std::move(on_exhausted)}};
+                                                                    make_room on_exhausted, may_come has_room) {
+  auto result = std::shared_ptr<listener>{
+      new listener{io, at, std::move(on_accept), std::move(on_exhausted), std::move(has_room)}};
   auto error = result->make_socket(endpoint);
   if (error)
     return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + error.message());
@@ -119,6 +122,8 @@ void listener::accept_next() {
     auto self = weak.lock();
     if (!self || !self->acceptor_.is_open())
       return;
+    if (!error && self->has_room_ && !self->has_room_())
+      return self->accept_after(pause_for_room);
     if (!error)
       error = self->accept_one();
     const auto makes_room = is_exhausted(error) && self->on_exhausted_();

@@ -34,11 +34,14 @@ public:
   /// Closes a connection that can be missed, at once or soon; false where there is none.
   using make_room = std::function<bool()>;
 
+  /// Whether a connection may come now; else those that come wait in the system's queue.
+  using may_come = std::function<bool()>;
+
   /// Fails with `bad_address`, or with `cannot_connect` when somebody listens there already. A socket file that nobody
   /// listens at any more is replaced.
   static std::expected<std::shared_ptr<listener>, node_error> open(asio::io_context& io, const address& at,
                                                                    const stream_endpoint& endpoint, accepted on_accept,
-                                                                   make_room on_exhausted);
+                                                                   make_room on_exhausted, may_come has_room = {});
   ~listener();
 
   /// The address as it was given, with the port that the system chose where that was 0.
@@ -51,7 +54,7 @@ public:
   void close();
 
 private:
-  listener(asio::io_context& io, const address& at, accepted on_accept, make_room on_exhausted);
+  listener(asio::io_context& io, const address& at, accepted on_accept, make_room on_exhausted, may_come has_room);
   std::error_code make_socket(const stream_endpoint& endpoint);
   std::error_code bind(const address& at, const stream_endpoint& endpoint);
   void accept_next();
@@ -62,6 +65,7 @@ private:
   std::string text_;
   accepted on_accept_;
   make_room on_exhausted_;
+  may_come has_room_;                     // Null: always.
   std::shared_ptr<refusal_log> refusals_; // Set by open().
   asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_;
   socket_file socket_file_; // Ends before acceptor_.

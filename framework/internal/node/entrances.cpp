@@ -46,7 +46,7 @@ entrances::entrances(asio::io_context& io, const node_options& options, const fa
       options_(options),
       families_(families),
       owner_(std::move(owner)),
-      unproven_peers_(options.unproven_peers_max, random_below) {}
+      unproven_(options.unproven_peers_max, random_below) {}
 
 std::expected<void, node_error> entrances::listen(std::span<const std::string> addresses) {
   if (!io_loop::may_wait())
@@ -83,15 +83,11 @@ std::vector<std::string> entrances::addresses() const {
 }
 
 void entrances::unproven_peer_is_gone(node_link* link) {
-  std::lock_guard guard{unproven_mutex_};
-  unproven_peers_.leave({.which = link});
+  unproven_.leave(link);
 }
 
 bool entrances::displace_unproven_peer() {
-  std::unique_lock guard{unproven_mutex_};
-  const auto displaced = unproven_peers_.displace();
-  guard.unlock();
-  const auto link = displaced ? displaced->link.lock() : nullptr;
+  const auto link = unproven_.displace();
   if (link)
     link->displace();
   return link != nullptr;
@@ -184,6 +180,10 @@ std::expected<std::shared_ptr<listener>, node_error> entrances::open_socket(cons
       [weak = weak_from_this()] {
         const auto self = weak.lock();
         return self && self->displace_unproven_peer();
+      },
+      [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        return !self || self->unproven_.has_room();
       });
 }
 
@@ -246,18 +246,11 @@ void entrances::on_accept(stream_socket socket, const terms& on, const std::shar
     link->hide_names();
     inspecting_links_.push_back(link);
   }
-  if (const auto displaced = let_wait(link, std::move(source))) {
+  if (const auto displaced = unproven_.enter(link, std::move(source))) {
     refusals->note(log_level::info, "one of too many peers that have not proven who they are is disconnected");
     displaced->displace();
   }
   link->start(*std::move(bytes), on.options.connect_timeout, refusals);
-}
-
-/// Gives the one that has to go for it, if any.
-std::shared_ptr<node_link> entrances::let_wait(const std::shared_ptr<node_link>& comes, peer_source source) {
-  std::lock_guard guard{unproven_mutex_};
-  const auto displaced = unproven_peers_.enter({.which = comes.get(), .link = comes}, std::move(source));
-  return displaced ? displaced->link.lock() : nullptr;
 }
 
 /// A handshake takes the time of the thread that serves its link: each loop has its own turns.

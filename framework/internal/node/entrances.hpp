@@ -16,9 +16,9 @@
 #include <troupe/framework/internal/net/link_security.hpp>
 #include <troupe/framework/internal/net/listener.hpp>
 #include <troupe/framework/internal/net/stream_socket.hpp>
+#include <troupe/framework/internal/node/unproven_links.hpp>
 #include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/trust/handshake_turns.hpp>
-#include <troupe/framework/internal/trust/waiting_room.hpp>
 #include <troupe/framework/internal/words/refusal_log.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/options.hpp>
@@ -98,7 +98,6 @@ private:
                  const std::shared_ptr<refusal_log>& refusals);
   [[nodiscard]] bool has_room_for_inspection();
   [[nodiscard]] const std::shared_ptr<handshake_turns>& turns_on(asio::io_context& io);
-  [[nodiscard]] std::shared_ptr<node_link> let_wait(const std::shared_ptr<node_link>& comes, peer_source source);
 
   asio::io_context& io_;
   const node_options& options_;
@@ -112,15 +111,7 @@ private:
   std::map<asio::io_context*, std::shared_ptr<handshake_turns>> handshake_turns_; // Of each link's loop.
   std::vector<std::weak_ptr<node_link>> inspecting_links_;
 
-  /// By its address, as long as it is in the room.
-  struct unproven_peer {
-    const node_link* which = nullptr;
-    std::weak_ptr<node_link> link = {};
-
-    bool operator==(const unproven_peer& other) const noexcept { return which == other.which; }
-  };
-  std::mutex unproven_mutex_;                  // Under it no other is taken.
-  waiting_room<unproven_peer> unproven_peers_; // Guarded by unproven_mutex_.
+  unproven_links<node_link> unproven_;
 
   mutable std::mutex mutex_;
   std::vector<std::string> addresses_; // Guarded by mutex_.

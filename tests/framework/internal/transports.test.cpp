@@ -18,6 +18,8 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include "../open_descriptors.hpp"
+
 namespace troupe::internal {
 namespace {
 
@@ -358,13 +360,6 @@ void send_descriptors(int socket, std::size_t count) {
   ::close(nothing);
 }
 
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for (int i = 0; i < 1024; ++i)
-    count += ::fcntl(i, F_GETFD) >= 0 ? 1 : 0;
-  return count;
-}
-
 class hostile_descriptors : public two_ends {
 protected:
   void SetUp() override {
@@ -372,7 +367,7 @@ protected:
     near = make_unix_transport(std::move(mine));
     peer.emplace(std::move(theirs));
     near->rings()->expect_descriptor();
-    before = open_descriptors();
+    before = tests::open_descriptors();
   }
   void expect_end_without_descriptors() {
     read_all();
@@ -381,7 +376,7 @@ protected:
     near->close();
     run();
     near = nullptr;
-    EXPECT_LE(open_descriptors(), before - 1); // The socket.
+    EXPECT_LE(tests::open_descriptors(), before - 1); // The socket.
     near = make_unix_transport(std::move(*peer));
   }
 
