@@ -282,14 +282,23 @@ std::vector<std::string> family_set::names() const {
 std::expected<std::vector<const family*>, serialize_error>
 family_set::resolve(std::span<const std::string> wanted) const {
   std::vector<const family*> found;
+  found.reserve(wanted.size());
+  if (auto done = resolve(wanted, found); !done)
+    return std::unexpected(std::move(done).error());
+  return found;
+}
+
+std::expected<void, serialize_error> family_set::resolve(std::span<const std::string> wanted,
+                                                         std::vector<const family*>& into) const {
+  into.clear();
   for (const auto& name : wanted) {
     const auto* each = find(name);
     if (each == nullptr)
       return failure(serialize_errc::unknown_family,
                      "no family '" + name + "'; known are " + listed(names(), [](const auto& known) { return known; }));
-    found.push_back(each);
+    into.push_back(each);
   }
-  return found;
+  return {};
 }
 
 std::expected<const family*, serialize_error> encode_value(const type_entry& entry, const void* value,
@@ -352,7 +361,7 @@ std::expected<const family*, serialize_error> check_accepted(std::string_view na
                                                      + listed(accepted, [](const auto* each) { return each->name(); }));
 }
 
-frame standard_header(const family& of, const type_entry& entry) {
+const frame& standard_header(const family& of, const type_entry& entry) {
   return entry.standard_header(of);
 }
 

@@ -74,6 +74,9 @@ public:
   /// The families of these names in this order. Fails with `unknown_family`, naming the known ones.
   [[nodiscard]] std::expected<std::vector<const family*>, serialize_error>
   resolve(std::span<const std::string> names) const;
+  /// The same, into memory that may be used again; what it held is replaced.
+  [[nodiscard]] std::expected<void, serialize_error> resolve(std::span<const std::string> names,
+                                                             std::vector<const family*>& into) const;
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] const std::vector<serialize_error>& errors() const { return errors_; }
 
@@ -108,7 +111,7 @@ check_accepted(std::string_view name, std::span<const family* const> accepted);
 
 /// The header of (family, type) when the codec adds nothing: one constant per pair. Its bytes carry the sender's
 /// layout of the type, so a link may send it once and refer to it by number from then on.
-[[nodiscard]] TROUPE_EXPORT frame standard_header(const family& of, const type_entry& entry);
+[[nodiscard]] TROUPE_EXPORT const frame& standard_header(const family& of, const type_entry& entry);
 
 /// The header that belongs to an output: the standard one unless the codec added fields.
 [[nodiscard]] TROUPE_EXPORT frame header_of(const family& of, const type_entry& entry, const encode_output& output);

@@ -20,6 +20,35 @@ private:
   std::byte* const bytes_;
 };
 
+/// Where the bytes of a short frame lie right behind what owns them, which saves an allocation. What is longer does
+/// not: somebody's weak_ptr to the owner would keep all of it.
+constexpr std::size_t short_bytes_max = 4096;
+
+/// Allocates `extra_bytes` behind the one object that allocate_shared makes.
+template <class T>
+struct with_bytes_behind {
+  using value_type = T;
+
+  std::size_t extra_bytes = 0;
+
+  explicit with_bytes_behind(std::size_t extra) : extra_bytes(extra) {}
+  template <class U>
+  explicit with_bytes_behind(const with_bytes_behind<U>& other) : extra_bytes(other.extra_bytes) {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T) + extra_bytes)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory); }
+  friend bool operator==(const with_bytes_behind&, const with_bytes_behind&) = default;
+};
+
+class short_block final : public frame_owner {
+public:
+  /// Requires: made with enough bytes behind it.
+  [[nodiscard]] std::byte* bytes() {
+    const auto behind = reinterpret_cast<std::uintptr_t>(this + 1);
+    return reinterpret_cast<std::byte*>(this + 1) + (-behind) % frame::alignment_bytes;
+  }
+};
+
 class vector_owner final : public frame_owner {
 public:
   explicit vector_owner(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
@@ -44,6 +73,11 @@ frame frame::copy_of(std::span<const std::byte> bytes) {
 }
 
 frame frame::uninitialized(std::size_t size_bytes, std::byte*& into) {
+  if (size_bytes <= short_bytes_max) {
+    auto block = std::allocate_shared<short_block>(with_bytes_behind<short_block>{size_bytes + frame::alignment_bytes});
+    into = block->bytes();
+    return {{into, size_bytes}, std::move(block)};
+  }
   auto block = std::make_shared<heap_block>(size_bytes);
   into = block->bytes();
   return {{into, size_bytes}, std::move(block)};

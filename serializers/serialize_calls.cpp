@@ -1,5 +1,11 @@
 #include <troupe/serializers/serialize_calls.hpp>
 
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include <troupe/serializers/internal/payload/error_payload.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/record.hpp>
@@ -24,6 +30,41 @@ std::expected<void, serialize_error> check(const type_registry& types, const fam
   return types.check();
 }
 
+/// A T that its thread uses again and again. A codec may serialize in turn; it then gets one of its own.
+template <class T>
+class used_again {
+public:
+  used_again() : borrows_(!std::exchange(of_thread().is_lent, true)) {
+    if (!borrows_)
+      own_.emplace();
+  }
+  used_again(const used_again&) = delete;
+  used_again& operator=(const used_again&) = delete;
+  ~used_again() {
+    if (!borrows_)
+      return;
+    of_thread().value.clear();
+    of_thread().is_lent = false;
+  }
+
+  [[nodiscard]] T& operator*() noexcept { return borrows_ ? of_thread().value : *own_; }
+
+private:
+  struct lent {
+    T value;
+    bool is_lent = false;
+  };
+  static lent& of_thread() {
+    thread_local lent kept;
+    return kept;
+  }
+
+  const bool borrows_;
+  std::optional<T> own_;
+};
+
+using resolved_families = used_again<std::vector<const family*>>;
+
 std::expected<header_fields, serialize_error> open_header(const payload& from, const deserialize_options& options) {
   auto header = parse_header(from.header.bytes(), options.context.limits);
   if (!header || header->family != detail::error_family)
@@ -36,21 +77,40 @@ std::expected<header_fields, serialize_error> open_header(const payload& from, c
   return detail::failure(serialize_errc::sent_as_text, std::move(text));
 }
 
+/// Requires: the family is among the accepted ones.
+std::expected<void, serialize_error> decode_accepted(const type_entry& entry, void* target, const family& by,
+                                                     const header_fields& header, const payload& from,
+                                                     const deserialize_options& options, const type_registry& types,
+                                                     std::span<const family* const> accepted) {
+  auto ctx = options.context;
+  ctx.types = &types;
+  ctx.families = accepted;
+  return decode_value(entry, target, by, header, from.frames, ctx);
+}
+
+/// Of the accepted families the one whose payloads of that type have this very header; null where none has.
+const family* family_of_standard_header(const type_entry& entry, std::span<const std::byte> header,
+                                        std::span<const family* const> accepted) {
+  for (const auto* each : accepted) {
+    const auto standard = standard_header(*each, entry).bytes();
+    if (header.size() == standard.size() && std::memcmp(header.data(), standard.data(), standard.size()) == 0)
+      return each;
+  }
+  return nullptr;
+}
+
 std::expected<void, serialize_error> decode_checked(const type_entry& entry, void* target, const header_fields& header,
                                                     const payload& from, const deserialize_options& options,
                                                     const type_registry& types, const family_set& families) {
   if (const auto sound = check(types, families); !sound)
     return sound;
-  const auto accepted = families.resolve(options.deserializers);
-  if (!accepted)
-    return std::unexpected(accepted.error());
+  resolved_families accepted;
+  if (auto known = families.resolve(options.deserializers, *accepted); !known)
+    return known;
   const auto by = check_accepted(header.family, *accepted);
   if (!by)
     return std::unexpected(by.error());
-  auto ctx = options.context;
-  ctx.types = &types;
-  ctx.families = *accepted;
-  return decode_value(entry, target, **by, header, from.frames, ctx);
+  return decode_accepted(entry, target, **by, header, from, options, types, *accepted);
 }
 
 /// Whoever asks for any type does not know of which one an error speaks.
@@ -68,12 +128,11 @@ std::expected<payload, serialize_error> serialize_entry(const type_entry& entry,
                                                         const family_set& families) {
   if (const auto sound = check(types, families); !sound)
     return std::unexpected(sound.error());
-  const auto serializers = families.resolve(options.serializers);
-  if (!serializers)
-    return std::unexpected(serializers.error());
-  thread_local encode_output output;
-  encode_output used;
-  std::swap(used, output); // A codec may serialize in turn; it then finds the thread's output empty, not in use.
+  resolved_families serializers;
+  if (auto known = families.resolve(options.serializers, *serializers); !known)
+    return std::unexpected(std::move(known).error());
+  used_again<encode_output> borrowed;
+  auto& used = *borrowed;
   auto ctx = options.context;
   ctx.types = &types;
   ctx.families = *serializers;
@@ -88,14 +147,21 @@ std::expected<payload, serialize_error> serialize_entry(const type_entry& entry,
   made.frames.reserve(1 + used.frames().size());
   made.frames.push_back(frame::copy_of(used.body().bytes()));
   made.frames.insert(made.frames.end(), used.frames().begin(), used.frames().end());
-  used.clear();
-  std::swap(used, output);
   return made;
 }
 
 std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, void* target, const payload& from,
                                                        const deserialize_options& options, const type_registry& types,
                                                        const family_set& families) {
+  // Most payloads come from a program with the same type: what their header says is known without reading it.
+  if (from.header.size_bytes() <= options.context.limits.header_bytes && check(types, families)) {
+    resolved_families accepted;
+    if (families.resolve(options.deserializers, *accepted))
+      if (const auto* by = family_of_standard_header(entry, from.header.bytes(), *accepted))
+        return decode_accepted(entry, target, *by,
+                               {.family = by->name(), .type = entry.alias(), .schema = by->schema(entry), .extra = {}},
+                               from, options, types, *accepted);
+  }
   const auto header = open_header(from, options);
   if (!header)
     return std::unexpected(header.error());

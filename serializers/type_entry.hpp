@@ -135,8 +135,8 @@ public:
   [[nodiscard]] std::span<const std::byte> schema() const { return schema_; }
   [[nodiscard]] std::uint32_t fingerprint() const { return fingerprint_; }
 
-  /// The header of this type's payloads in that family when the codec adds nothing; made once.
-  [[nodiscard]] frame standard_header(const family& of) const;
+  /// The header of this type's payloads in that family when the codec adds nothing; made once, quick from then on.
+  [[nodiscard]] const frame& standard_header(const family& of) const;
 
   /// Writes the value to any writer, and builds it from any reader. False when that failed or the type has no
   /// description; the coder knows why.
@@ -161,7 +161,14 @@ private:
     std::shared_ptr<void> object;
     std::unique_ptr<const attached> next;
   };
+  /// Likewise.
+  struct kept_header {
+    std::string family;
+    frame header;
+    std::unique_ptr<const kept_header> next;
+  };
   friend class type_registry;
+  [[nodiscard]] static const frame* find_header(const kept_header* first, std::string_view family);
   [[nodiscard]] std::string unsupported_now() const;
   void attach_as(std::type_index as, std::shared_ptr<void> object) const;
   [[nodiscard]] void* attached_as(std::type_index as) const;
@@ -186,10 +193,11 @@ private:
   std::size_t (*owned_bytes_)(const void*) = nullptr; // Likewise.
 
   mutable std::mutex mutex_; // Guards what follows.
-  mutable std::vector<std::pair<std::string, frame>> headers_;
+  mutable std::unique_ptr<const kept_header> headers_;
   mutable std::unique_ptr<const attached> attachments_;
-  // The front of attachments_ once more, for readers: stored with release, so that who loads it with acquire sees all
-  // that it leads to. Encoders and decoders look here for every value, in many threads; a lock would be felt.
+  // The fronts of both chains once more, for readers: stored with release, so that who loads them with acquire sees all
+  // that they lead to. Encoders and decoders look here for every value, in many threads; a lock would be felt.
+  mutable std::atomic<const kept_header*> first_header_ = nullptr;
   mutable std::atomic<const attached*> first_attached_ = nullptr;
 };
 
@@ -270,9 +278,17 @@ public:
 
   [[nodiscard]] const type_entry* find(std::type_index type) const;
   [[nodiscard]] const type_entry* find(std::string_view alias) const;
+  /// Quick where the thread found the type in this registry before.
   template <class T>
   [[nodiscard]] const type_entry* find() const {
-    return find(std::type_index(typeid(T)));
+    thread_local found_before known;
+    if (known.registry != number_) [[unlikely]] {
+      const auto* entry = find(std::type_index(typeid(T)));
+      if (entry == nullptr)
+        return nullptr; // It may be added later.
+      known = {.registry = number_, .entry = entry};
+    }
+    return known.entry;
   }
 
   /// An entry that stands in no registry, for what never travels alone. Its types find this one's codecs.
@@ -304,6 +320,14 @@ private:
   [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
   void fail(serialize_errc code, std::string text);
 
+  /// An entry that is found stays. Registries have numbers since one may be made where another was.
+  struct found_before {
+    std::uint64_t registry = 0; // None.
+    const type_entry* entry = nullptr;
+  };
+  [[nodiscard]] static std::uint64_t next_number() noexcept;
+
+  const std::uint64_t number_ = next_number();
   const std::shared_ptr<detail::stand_in_table> stand_ins_ = std::make_shared<detail::stand_in_table>();
   mutable std::shared_mutex mutex_; // Guards what follows.
   std::unordered_map<std::type_index, std::vector<type_entry::base>> bases_;

@@ -15,14 +15,24 @@
 
 namespace troupe {
 
-frame type_entry::standard_header(const family& of) const {
+const frame* type_entry::find_header(const kept_header* first, std::string_view family) {
+  for (const auto* each = first; each != nullptr; each = each->next.get())
+    if (each->family == family)
+      return &each->header;
+  return nullptr;
+}
+
+const frame& type_entry::standard_header(const family& of) const {
+  if (const auto* known = find_header(first_header_.load(std::memory_order_acquire), of.name()))
+    return *known;
   const std::scoped_lock guard(mutex_);
-  for (const auto& [name, header] : headers_)
-    if (name == of.name())
-      return header;
-  auto made = make_header({.family = of.name(), .type = alias_, .schema = of.schema(*this), .extra = {}});
-  headers_.emplace_back(of.name(), made);
-  return made;
+  if (const auto* known = find_header(headers_.get(), of.name())) // Another thread was quicker.
+    return *known;
+  headers_ = std::make_unique<const kept_header>(
+      std::string(of.name()),
+      make_header({.family = of.name(), .type = alias_, .schema = of.schema(*this), .extra = {}}), std::move(headers_));
+  first_header_.store(headers_.get(), std::memory_order_release);
+  return headers_->header;
 }
 
 bool type_entry::write(value_writer& to, const void* value) const {
@@ -71,6 +81,11 @@ void add_numbers(type_registry& types) {
 }
 
 } // namespace
+
+std::uint64_t type_registry::next_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 type_registry::type_registry() {
   add_numbers<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
