@@ -104,6 +104,7 @@ protected:
 };
 
 TEST_F(large_messages, are_encoded_on_another_thread_and_stay_in_order) {
+  near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 2); };
   auto reader = connect_to_reader({.queue_bytes = 256_MiB, .actor_queue_bytes = 256_MiB});
   std::promise<std::thread::id> sender;
   near().system.spawn([&](caf::event_based_actor* self) {
@@ -111,12 +112,16 @@ TEST_F(large_messages, are_encoded_on_another_thread_and_stay_in_order) {
     for (int i = 0; i < 30; ++i)
       self->send(reader, i % 3 == 0 ? large(i) : small(i));
     sender.set_value(std::this_thread::get_id());
+    EXPECT_TRUE(tests::eventually([] { // Else this thread might run the encoder itself, after the actor.
+      std::lock_guard guard{mutex};
+      return !encoders.empty();
+    }));
   });
   const auto sending_thread = sender.get_future().get();
   ASSERT_TRUE(tests::eventually([&] { return read().size() == 30; })) << read().size();
   EXPECT_EQ(read(), numbers_to(30));
   std::lock_guard guard{mutex};
-  ASSERT_EQ(encoders.size(), 30U);
+  ASSERT_GE(encoders.size(), 30U) << "a small one that may not leave at once is encoded twice";
   EXPECT_NE(encoders.front(), sending_thread) << "the first is large";
 }
 

@@ -63,12 +63,15 @@ TEST_F(pipelines, copy_nothing_where_nobody_reads) {
 
 class pulls : public pipelines {
 protected:
-  /// All processes of b and c get 8 MB of a1's by these ways, and ask for them thrice each.
+  /// All processes of b and c get 8 MB of a1's by these ways, and ask for them thrice each, once all have adopted them:
+  /// what is behind another process is pulled by each.
   void ask_for_all(const std::vector<std::string>& ways) {
     auto& peers = *world_;
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
     for (const auto& each : ways)
       ASSERT_EQ(peers.told("a1", "send x " + each), "ok arrived");
+    for (const auto* each : {"b1", "b2", "c1", "c2"})
+      ASSERT_TRUE(peers.has_all_from(each, "a1"));
     std::map<std::string, std::vector<std::uint64_t>> asked;
     for (int i = 0; i < 3; ++i)
       for (const auto* each : {"b1", "b2", "c1", "c2"})
