@@ -29,7 +29,7 @@ namespace troupe {
 ///       static std::size_t rebuilt_bytes(const form&);
 ///
 /// Then it is charged to the payload's limits before rebuild() is called, which a peer's values need: a form that views
-/// or repeats its bytes may become much more than came.
+/// or repeats its bytes may become much more than came. Encoding calls it as well, so that messages state it.
 ///
 /// A codec that does not depend on the context may say so with `static constexpr bool is_self_contained = true;`. Then
 /// values that stay in their process, on an inproc link, are handed over without it. What such a value takes on the heap

@@ -366,7 +366,8 @@ struct encoding::shared_table {
   std::map<strided_block, packed_block> packed;
 };
 
-encoding::encoding(const troupe::context& ctx) : coding(ctx) {}
+encoding::encoding(const troupe::context& ctx)
+    : coding(ctx), taken_bytes_(ctx.taken_bytes != nullptr ? ctx.taken_bytes : &untold_bytes_) {}
 
 encoding::~encoding() = default;
 

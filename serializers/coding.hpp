@@ -218,15 +218,40 @@ private:
   struct shared_table;
   std::size_t elements_left_;
   std::size_t memory_left_;
-  std::size_t memory_given_;   // What was there to begin with, and
-  std::size_t received_bytes_; // what of that circles may keep beyond what is charged.
+  std::size_t memory_given_;      // What was there to begin with, and
+  std::size_t received_bytes_;    // what of that circles may keep beyond what is charged.
   std::size_t scratch_bytes_ = 0; // Of what was taken, what the value does not keep.
   std::size_t probes_left_;
   memory_bound memory_bound_;
   std::unique_ptr<shared_table> shared_;
 };
 
-/// Gives shared objects their numbers, in order of first appearance.
+namespace detail {
+
+/// What encoding has added to context::taken_bytes so far, for when it begins again.
+class taken_mark {
+public:
+  explicit taken_mark(const context& ctx) : at_(ctx.taken_bytes), before_(at_ != nullptr ? *at_ : 0) {}
+  /// Forgets what was added since.
+  void restore() const {
+    if (at_ != nullptr)
+      *at_ = before_;
+  }
+
+private:
+  std::size_t* const at_;
+  const std::size_t before_;
+};
+
+/// Adds to context::taken_bytes what is charged beside readers.
+inline void add_taken(const context& ctx, std::size_t bytes) {
+  if (ctx.taken_bytes != nullptr)
+    *ctx.taken_bytes += bytes;
+}
+
+} // namespace detail
+
+/// Gives shared objects their numbers, in order of first appearance, and adds up what decoding will take.
 class TROUPE_EXPORT encoding : public coding {
 public:
   explicit encoding(const troupe::context& ctx);
@@ -236,6 +261,11 @@ public:
     bool closes_circle = false;
     return refer_to_shared(number, closes_circle);
   }
+
+  /// Readers will charge so much for what is being written, as decoding::charge counts it.
+  void weigh(std::size_t bytes) { *taken_bytes_ += bytes; }
+  /// They will not, after all.
+  void unweigh(std::size_t bytes) { *taken_bytes_ -= bytes; }
 
   /// The number of the object, and whether this is its first appearance.
   struct appearance {
@@ -267,6 +297,8 @@ protected:
 
 private:
   struct shared_table;
+  std::size_t untold_bytes_ = 0;
+  std::size_t* const taken_bytes_; // The context's, so that values within values add to it; or where nobody asks.
   std::unique_ptr<shared_table> shared_;
 };
 

@@ -114,7 +114,8 @@ struct context {
   std::size_t repeated_bytes = 0;
   /// Decoding a payload inside another: all that it holds was found to be of accepted families.
   bool parts_are_checked = false;
-  /// Decoding: where the memory that it takes is added. Null: nowhere.
+  /// Where the memory is added that decoding takes: decoding adds what it has charged, encoding what a receiver of the
+  /// same types will charge. Null: nowhere. Outlives the call.
   std::size_t* taken_bytes = nullptr;
 };
 

@@ -183,8 +183,7 @@ std::expected<void, serialize_error> decode_repeated(const type_entry& entry, vo
   auto inner = ctx;
   inner.repeated_bytes = detail::repeated_frames().count(made->frames);
   inner.limits.memory_bytes -= std::min(inner.limits.memory_bytes, made->taken_bytes);
-  if (ctx.taken_bytes != nullptr)
-    *ctx.taken_bytes += made->taken_bytes;
+  detail::add_taken(ctx, made->taken_bytes);
   return decode_by(entry, target, by, header, made->frames, inner);
 }
 
@@ -208,9 +207,11 @@ std::expected<const family*, serialize_error> encode_by_first(const type_entry& 
                                                               std::span<const family* const> serializers,
                                                               const context& ctx, encode_output& output) {
   std::string reasons;
+  const detail::taken_mark before(ctx);
   const auto one_by_one = [&]() -> std::expected<const family*, serialize_error> {
     const auto& elements = detail::elements_family::instance();
     output.clear();
+    before.restore();
     auto done = guarded(entry, elements, [&] { return elements.encode(entry, value, ctx, output); });
     return done ? std::expected<const family*, serialize_error>(&elements) : std::unexpected(std::move(done.error()));
   };
@@ -218,6 +219,7 @@ std::expected<const family*, serialize_error> encode_by_first(const type_entry& 
     return one_by_one();
   for (const auto* each : serializers) {
     output.clear();
+    before.restore();
     auto done = guarded(entry, *each, [&] {
       const auto* own = own_of(entry, *each);
       return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
@@ -307,8 +309,10 @@ std::expected<const family*, serialize_error> encode_value(const type_entry& ent
   auto used = encode_by_first(entry, value, serializers, ctx, output);
   if (!used)
     return used;
-  if (output.frames().size() > 1)
+  if (output.frames().size() > 1) {
     detail::drop_repeats(room_for_notes(entry, **used, ctx, output) / 2, output);
+    detail::add_taken(ctx, detail::expanding_bytes(output.frame_repeats().size()));
+  }
   if (!detail::compresses(ctx))
     return used;
   const auto done = guarded(entry, **used, [&] { return compress(entry, **used, ctx, output); });

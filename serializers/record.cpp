@@ -146,10 +146,15 @@ bool are_distinct(std::vector<std::string_view>& names) {
   return std::ranges::adjacent_find(names) == names.end();
 }
 
+// What finding out takes, for so many.
+constexpr std::size_t names_bytes(std::size_t count) {
+  return count < 2 ? 0 : count * sizeof(std::string_view);
+}
+
 bool check_names(decoding& from, const record::map& map) {
   if (map.size() < 2)
     return true;
-  if (!from.charge_memory(map.size() * sizeof(std::string_view)))
+  if (!from.charge_memory(names_bytes(map.size())))
     return false;
   std::vector<std::string_view> names;
   names.reserve(map.size());
@@ -164,7 +169,7 @@ bool are_names(decoding& from, const pairs& read, bool& found, bool may_repeat) 
   found = std::ranges::all_of(read, [](const auto& each) { return each.first.text() != nullptr; });
   if (!found || read.size() < 2)
     return true;
-  if (!from.charge_memory(read.size() * sizeof(std::string_view)))
+  if (!from.charge_memory(names_bytes(read.size())))
     return false;
   std::vector<std::string_view> keys;
   keys.reserve(read.size());
@@ -255,6 +260,22 @@ bool read_map_record(value_reader& from, record& target) {
 // many times the bytes in which a small number came, so there is no memory for moving them again and again.
 using record_blocks = std::list<record::list>;
 constexpr std::size_t block_records_min = 32;
+constexpr std::size_t block_records(std::size_t count) {
+  return std::max(block_records_min, count / 8);
+}
+constexpr std::size_t block_bytes(std::size_t records) {
+  return records * sizeof(record) + sizeof(record_blocks::value_type) + node_bytes;
+}
+
+// What a list of so many records takes by that, and by being moved together at the end.
+std::size_t list_bytes(bool counts_ahead, std::size_t count) {
+  if (counts_ahead || count <= block_records_min)
+    return (counts_ahead ? count : capacity_for(count, 0)) * sizeof(record);
+  auto bytes = (block_records_min + count) * sizeof(record);
+  for (auto read = block_records_min; read < count; read += block_records(read))
+    bytes += block_bytes(block_records(read));
+  return bytes;
+}
 
 /// Where the element goes that has `count` others before it; null where there is no memory for it.
 record::list* room_for_element(value_reader& from, record::list& first, record_blocks& blocks, std::size_t expected,
@@ -262,8 +283,8 @@ record::list* room_for_element(value_reader& from, record::list& first, record_b
   if (count < std::max(expected, block_records_min))
     return make_room(from, first, expected) ? &first : nullptr;
   if (blocks.empty() || blocks.back().size() == blocks.back().capacity()) {
-    const auto size = std::max(block_records_min, count / 8);
-    if (!from.charge_memory(size * sizeof(record) + sizeof(record_blocks::value_type) + node_bytes))
+    const auto size = block_records(count);
+    if (!from.charge_memory(block_bytes(size)))
       return nullptr;
     blocks.emplace_back().reserve(size);
   }
@@ -389,6 +410,11 @@ bool normalize_record(decoding& from, record& read) {
   return map == nullptr || check_names(from, *map);
 }
 
+std::size_t names_bytes(const record& value) {
+  const auto* map = value.fields();
+  return map == nullptr ? 0 : names_bytes(map->size());
+}
+
 bool check_written_names(coding& state, const record& value) {
   const auto* map = value.fields();
   if (map == nullptr || map->size() < 2)
@@ -404,6 +430,20 @@ bool check_written_names(coding& state, const record& value) {
                        "a record with the name '" + std::string(twice->substr(0, 100)) + "' twice");
 }
 
+std::size_t record_of_array_bytes(const value_writer& to, const weighed_array& of) {
+  constexpr std::size_t fields = 5;      // At most, ...
+  constexpr std::size_t text_bytes = 32; // with their names, and what two of them are.
+  const auto ahead = to.counts_ahead();
+  auto bytes = fields * pair_bytes + names_bytes(fields) + text_bytes + list_bytes(ahead, of.shape.size())
+               + list_bytes(ahead, of.data_shape.size());
+  std::size_t lists = 1;
+  for (const auto length : of.data_shape) {
+    bytes += of.is_attached || lists == 0 ? 0 : lists * list_bytes(ahead, length);
+    lists *= length;
+  }
+  return of.is_in_bytes && !of.is_attached ? bytes + copied_bytes(lists) : bytes;
+}
+
 bool write_record(value_writer& to, const record& value) {
   if (!check_written_names(to, value))
     return false;
@@ -412,11 +452,25 @@ bool write_record(value_writer& to, const record& value) {
         if constexpr (std::is_same_v<T, record::map>) {
           if (!to.enter() || !to.begin_text_map(content.size()))
             return false;
-          for (const auto& [name, each] : content)
+          to.weigh(content.size() * pair_bytes + names_bytes(content.size()));
+          for (const auto& [name, each] : content) {
+            to.weigh(name.size());
             if (!to.text(name) || !write_record(to, each))
               return to.within(name);
+          }
           to.leave();
           return to.end_map();
+        } else if constexpr (std::is_same_v<T, record::list>) {
+          if (!to.enter() || !to.begin_list(content.size()))
+            return false;
+          to.weigh(list_bytes(to.counts_ahead(), content.size()));
+          for (std::size_t i = 0; i < content.size(); ++i)
+            if (!write_record(to, content[i]))
+              return to.within(i);
+          to.leave();
+          return to.end_list();
+        } else if constexpr (shape_of<T> == shape::array) {
+          return visit_write_array(to, content, true);
         } else {
           return visit_write(to, content);
         }

@@ -58,6 +58,7 @@ public:
   bool real64(double value) final { return put_number(troupe::number::of(value)); }
   bool text(std::string_view value) final { return put({.kind = piece_kind::text, .text = value}); }
   bool bytes(std::span<const std::byte> value) final;
+  [[nodiscard]] list_counts counts() const final { return list_counts::ahead; }
   bool begin_list(std::size_t count) final { return put({.kind = piece_kind::list, .count = count}); }
   bool end_list() final { return put({.kind = piece_kind::end}); }
   bool begin_map(std::size_t count) final { return put({.kind = piece_kind::map, .count = count}); }

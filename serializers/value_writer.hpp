@@ -83,7 +83,14 @@ public:
   virtual bool end_some() { return end_list(); }
 
   /// A frame that should leave out of band. Default: bytes().
-  virtual bool attach(const frame& attached) { return bytes(attached.bytes()); }
+  virtual bool attach(const frame& attached);
+
+  /// Whether the family's readers know of a list how long it is before its elements come: else their containers grow
+  /// step by step, which takes more memory.
+  enum class list_counts : std::uint8_t { unknown, ahead, never };
+  /// Of `unknown`, values are weighed as what takes more. Default: unknown.
+  [[nodiscard]] virtual list_counts counts() const { return list_counts::unknown; }
+  [[nodiscard]] bool counts_ahead() const { return counts() == list_counts::ahead; }
 
   /// Writes a number of any arithmetic type.
   template <numeric T>

@@ -65,6 +65,11 @@ bool value_writer::rows(const number_block& block, std::size_t dimension) {
   return end_list();
 }
 
+bool value_writer::attach(const frame& attached) {
+  weigh(detail::copied_bytes(attached.size_bytes()));
+  return bytes(attached.bytes());
+}
+
 bool value_writer::shared_again(std::size_t) {
   return fail(serialize_errc::not_supported,
               "the same object a second time, which this family cannot tell from a copy");

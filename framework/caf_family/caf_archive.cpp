@@ -43,9 +43,10 @@ caf::error caf_writer::refuse(serialize_errc code, std::string reason) {
   return caf::sec::invalid_argument;
 }
 
-caf::error caf_writer::write_count(std::size_t count) {
+caf::error caf_writer::write_count(std::size_t count, std::size_t element_bytes) {
   if (count > std::numeric_limits<std::uint32_t>::max())
     return refuse(serialize_errc::limit_exceeded, grouped(count) + " elements; CAF counts them in 32 bits");
+  weigh(count * element_bytes);
   write_varint(count, [this](std::byte each) { output_.body().append(each); });
   return {};
 }
@@ -60,7 +61,7 @@ caf::error caf_writer::end_object() {
 }
 
 caf::error caf_writer::begin_sequence(std::size_t& count) {
-  return write_count(count);
+  return write_count(count, 1);
 }
 
 caf::error caf_writer::end_sequence() {
@@ -111,12 +112,12 @@ caf::error caf_writer::apply_impl(long double& value) {
 }
 
 caf::error caf_writer::apply_impl(std::string& value) {
-  auto stopped = write_count(value.size());
+  auto stopped = write_count(value.size(), 1);
   return stopped ? stopped : apply_raw(value.size(), value.data());
 }
 
 caf::error caf_writer::apply_impl(std::u16string& value) {
-  auto stopped = write_count(value.size());
+  auto stopped = write_count(value.size(), sizeof(value[0]));
   if (!stopped)
     for (const auto each : value)
       put(output_.body(), each);
@@ -124,7 +125,7 @@ caf::error caf_writer::apply_impl(std::u16string& value) {
 }
 
 caf::error caf_writer::apply_impl(std::u32string& value) {
-  auto stopped = write_count(value.size());
+  auto stopped = write_count(value.size(), sizeof(value[0]));
   if (!stopped)
     for (const auto each : value)
       put(output_.body(), each);

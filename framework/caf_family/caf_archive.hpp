@@ -50,11 +50,11 @@ inline constexpr std::string_view network_only = "has something in it that CAF c
                                                  "that is written for CAF's serializers alone";
 
 /// Appends to an output's body. Steps give an error once anything failed; why is in the coding state.
-class TROUPE_EXPORT caf_writer final : public coding, public caf::serializer {
+class TROUPE_EXPORT caf_writer final : public encoding, public caf::serializer {
 public:
   using caf::serializer::context; // For inspect functions; no execution unit.
 
-  caf_writer(const troupe::context& ctx, encode_output& output) : coding(ctx), output_(output) {}
+  caf_writer(const troupe::context& ctx, encode_output& output) : encoding(ctx), output_(output) {}
 
   template <class... Parts>
   caf::error operator()(Parts&&... parts) {
@@ -70,7 +70,8 @@ public:
     return caf::serializer::apply(value);
   }
 
-  caf::error write_count(std::size_t count);
+  /// How many elements follow, each of which takes that much memory where it is read; weighed.
+  caf::error write_count(std::size_t count, std::size_t element_bytes);
   /// The frame leaves behind the body; the reader takes frames in the same order.
   void attach(const frame& attached) { output_.attach(attached); }
   /// Sets the failure, and gives CAF one.
@@ -300,6 +301,8 @@ caf::error apply_fields(Archive& archive, T& value) {
 template <class T>
 caf::error apply_form(caf_writer& to, const T& value) {
   auto form = reduced(to, value);
+  if (form)
+    to.weigh(rebuilding_bytes<T>(*form));
   return form ? to.apply(*form) : caf::error(caf::sec::invalid_argument);
 }
 
@@ -315,9 +318,15 @@ caf::error apply_form(caf_reader& from, T& value) {
   return {};
 }
 
+/// What each element of a sequence takes.
+template <class T>
+inline constexpr std::size_t caf_element_bytes =
+    value_bytes<
+        typename caf_element<typename T::value_type>::type> + (requires(T & of) { of.data(); } ? 0 : node_bytes);
+
 template <class T>
 caf::error apply_sequence(caf_writer& to, const T& values) {
-  if (auto stopped = to.write_count(values.size()))
+  if (auto stopped = to.write_count(values.size(), caf_element_bytes<T>))
     return stopped;
   if constexpr (::caf::detail::is_byte_sequence<T>::value) {
     return to.apply_raw(values.size(), const_cast<typename T::value_type*>(values.data()));
@@ -335,9 +344,8 @@ caf::error apply_sequence(caf_writer& to, const T& values) {
 template <class T>
 caf::error apply_sequence(caf_reader& from, T& values) {
   using element = typename caf_element<typename T::value_type>::type;
-  constexpr auto bytes = value_bytes<element> + (requires { values.data(); } ? 0 : node_bytes);
   std::size_t count = 0;
-  if (auto stopped = from.read_count(count, bytes))
+  if (auto stopped = from.read_count(count, caf_element_bytes<T>))
     return stopped;
   values.clear();
   if constexpr (::caf::detail::is_byte_sequence<T>::value) {

@@ -41,12 +41,18 @@ std::uint32_t cereal_writer::registerSharedPointer(const std::shared_ptr<const v
                                                 + detail::type_text(*pointer.pointee)
                                                 + " at one address, which cereal would take for one object");
     bool closes_circle = false;
-    if (is_new)
+    if (is_new) {
+      weigh(detail::shared_object_bytes(pointer.size_bytes));
       pointer.has_content = true, begin_shared_content(known->second.number, pointer.owned);
-    else if (pointer.owned && !without_pointer([&] { return refer_to_shared(known->second.number, closes_circle); }))
+    } else if (pointer.owned && !without_pointer([&] { return refer_to_shared(known->second.number, closes_circle); }))
       throw detail::cereal_stop();
   }
   return archive::registerSharedPointer(object);
+}
+
+void cereal_writer::finish() {
+  unweigh(arrays_.sum_of_repeats([](std::size_t size_bytes) { return size_bytes; }));
+  arrays_.settle(output_);
 }
 
 // -- cereal_reader
@@ -109,8 +115,8 @@ void cereal_reader::check_size(std::size_t size) {
 void cereal_reader::charge_size(std::uint64_t count) {
   if (std::exchange(awaits_size_, false))
     sizes_.back() = count;
-  const auto element_bytes = std::exchange(element_bytes_, 1);
-  if (element_bytes != text_)
+  const auto [is_text, element_bytes] = container_.take();
+  if (!is_text)
     return spend(count, element_bytes);
   if (!check_text(count))
     throw detail::cereal_stop();
@@ -125,7 +131,7 @@ void cereal_reader::registerSharedPointer(std::uint32_t id, std::shared_ptr<void
     refuse(serialize_errc::malformed,
            "shared object " + grouped(given) + " where number " + grouped(number + 1) + " is next");
   auto& pointer = pointers_.open.back();
-  spend(1, pointer.size_bytes + detail::shared_bytes);
+  spend(1, detail::shared_object_bytes(pointer.size_bytes));
   shared_types_.emplace_back(*pointer.pointee);
   keep_shared(number, *pointer.pointee, object, pointer.reset);
   pointer.has_content = true;

@@ -150,8 +150,50 @@ template <class T, class Deleter>
 struct unique_pointee<::cereal::memory_detail::PtrWrapper<std::unique_ptr<T, Deleter>&>> {
   using type = std::remove_const_t<T>;
 };
+template <class T, class Deleter>
+struct unique_pointee<::cereal::memory_detail::PtrWrapper<const std::unique_ptr<T, Deleter>&>> {
+  using type = std::remove_const_t<T>;
+};
 template <class T>
 inline constexpr bool wraps_unique = !std::is_void_v<typename unique_pointee<T>::type>;
+
+/// What each element takes of the container whose size comes next, in writing as in reading.
+class cereal_container {
+public:
+  /// A container or string begins.
+  template <class T>
+  void begin() {
+    if constexpr (holds_elements<T>)
+      element_bytes_ = element_bytes_of<T>();
+    else
+      element_bytes_ = text_;
+  }
+  struct charge {
+    bool is_text; // Then it is one element of so many bytes.
+    std::size_t element_bytes;
+  };
+  /// Its size has come. Sizes that a user's own function writes count a byte per element.
+  [[nodiscard]] charge take() {
+    const auto element_bytes = std::exchange(element_bytes_, 1);
+    return element_bytes == text_ ? charge{true, 1} : charge{false, element_bytes};
+  }
+
+private:
+  static constexpr std::size_t text_ = 0;
+
+  std::size_t element_bytes_ = 1;
+};
+
+/// What an object takes that shared pointers lead to.
+inline std::size_t shared_object_bytes(std::size_t size_bytes) {
+  return size_bytes + shared_bytes;
+}
+
+/// What an array's lengths and layouts take.
+inline std::size_t array_layouts_bytes(std::size_t rank, std::size_t data_rank) {
+  constexpr auto copies = 2; // Each is copied, and the array that is made has a shape and strides of its own.
+  return copies * (rank + data_rank) * sizeof(std::size_t) + layouts_bytes(data_rank == 0 ? 1 : 2, rank);
+}
 
 /// What the shared pointers that are being written or read lead to, innermost last.
 struct cereal_pointers {
@@ -216,11 +258,12 @@ public:
   /// The elements of one that may come again, right behind the byte which says that they are here.
   void put_array(const frame& elements) {
     const auto at = output_.body().size();
+    weigh(elements.size_bytes());
     put(elements.bytes());
     arrays_.wrote(elements, {at - 1, at}, output_);
   }
   /// Requires: all is written.
-  void finish() { arrays_.settle(output_); }
+  void finish();
   /// Sets the failure and throws.
   [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
 
@@ -241,6 +284,7 @@ private:
   }
   template <class T>
   friend void serialize(cereal_writer& to, ::cereal::SizeTag<T>& tag) {
+    to.weigh(static_cast<std::size_t>(tag.size) * to.container_.take().element_bytes);
     to(tag.size);
   }
   template <detail::by_shape T>
@@ -254,10 +298,15 @@ private:
     if constexpr (detail::nests<T>)
       if (counts(written) && !to.enter())
         throw detail::cereal_stop();
+    if constexpr (detail::holds_elements<T> || detail::is_text<T>)
+      to.container_.begin<T>();
     if constexpr (detail::is_weak<T>)
       to.pointers_.next_is_weak = true;
     if constexpr (detail::wraps_shared<T>)
       to.pointers_.begin<typename detail::shared_pointee<T>::type>();
+    if constexpr (detail::wraps_unique<T>)
+      if (written.ptr)
+        to.weigh(detail::new_node_bytes<typename detail::unique_pointee<T>::type>());
   }
   template <class T>
   friend void epilogue(cereal_writer& to, const T& written) {
@@ -291,6 +340,7 @@ private:
     std::size_t number;
   };
   encode_output& output_;
+  detail::cereal_container container_;
   detail::body_arrays arrays_;
   detail::cereal_pointers pointers_;
   std::unordered_map<const void*, shared_object> shared_objects_;
@@ -416,10 +466,8 @@ private:
     if constexpr (detail::nests<T>)
       if ((!detail::is_owner<T> || from.entered_.back()) && !from.enter())
         throw detail::cereal_stop();
-    if constexpr (detail::holds_elements<T>)
-      from.element_bytes_ = detail::element_bytes_of<T>();
-    else if constexpr (detail::is_text<T>)
-      from.element_bytes_ = text_;
+    if constexpr (detail::holds_elements<T> || detail::is_text<T>)
+      from.container_.begin<T>();
     if constexpr (detail::has_keys_once<T>)
       from.sizes_.push_back(unknown_size_);
     if constexpr (detail::holds_elements<T> || detail::is_text<T>)
@@ -497,11 +545,10 @@ private:
   void check_size(std::size_t size);
 
   static constexpr std::uint64_t unknown_size_ = UINT64_MAX;
-  static constexpr std::size_t text_ = 0; // As element_bytes_: the container is a string.
 
   std::span<const std::byte> body_;
-  std::span<const frame> frames_;    // Behind the body, and not taken yet.
-  std::size_t element_bytes_ = 1;    // Of the container whose size comes next.
+  std::span<const frame> frames_; // Behind the body, and not taken yet.
+  detail::cereal_container container_;
   bool awaits_size_ = false;         // The next size is that of sizes_.back().
   std::vector<std::uint64_t> sizes_; // Of the containers that are being read in which each key is there once.
   /// As cereal_writer's.
@@ -560,14 +607,17 @@ void write_array(cereal_writer& to, const troupe::array<T>& value) {
     data_shape.assign(sent.shape().begin(), sent.shape().end());
   const auto bytes = sent.bytes();
   const bool in_body = bytes.size_bytes() < out_of_band_bytes && !(is_shared && to.is_again(bytes));
+  to.weigh(array_layouts_bytes(shape.size(), data_shape.size()));
   to(shape, data_shape,
      static_cast<std::uint8_t>((in_body ? array_in_body : 0) | (is_fortran ? array_in_fortran_order : 0)));
   if (!in_body)
     to.attach(bytes);
   else if (is_shared)
     to.put_array(bytes);
-  else
+  else {
+    to.weigh(bytes.size_bytes());
     to.put(bytes.bytes());
+  }
 }
 
 [[nodiscard]] TROUPE_EXPORT frame read_array_bytes(cereal_reader& from, std::size_t count, std::size_t element_bytes,
@@ -579,12 +629,10 @@ void read_array(cereal_reader& from, troupe::array<T>& target) {
   std::vector<std::uint64_t> data_lengths;
   std::uint8_t flags = 0;
   from(lengths, data_lengths, flags);
-  // Each is copied, and the array that is made has a shape and strides of its own.
-  constexpr auto copies = 2;
   if (!check_dimensions(from, std::max(lengths.size(), data_lengths.size())))
     throw cereal_stop();
-  from.spend(copies * (lengths.size() + data_lengths.size()), sizeof(std::size_t));
-  if (!charge_layouts(from, data_lengths.empty() ? 1 : 2, lengths.size()))
+  from.spend(2 * (lengths.size() + data_lengths.size()), 0);
+  if (!from.charge_memory(array_layouts_bytes(lengths.size(), data_lengths.size())))
     throw cereal_stop();
   const std::vector<std::size_t> shape(lengths.begin(), lengths.end());
   const std::vector<std::size_t> data_shape(data_lengths.begin(), data_lengths.end());
@@ -614,6 +662,7 @@ void write_shape(cereal_writer& to, const T& value) {
     auto form = hook<T>::reduce(value, to.context());
     if (!form)
       to.refuse(form.error().code(), form.error().message());
+    to.weigh(rebuilding_bytes<T>(*form));
     to(*form);
   } else if constexpr (of == shape::path) {
     to(value.native());

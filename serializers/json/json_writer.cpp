@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <troupe/base/utf8.hpp>
+#include <troupe/serializers/internal/visit/weighing.hpp>
 #include <troupe/serializers/json/json_text.hpp>
 
 namespace troupe {
@@ -271,8 +272,10 @@ bool json_writer::array_again(const array_form& array, const frame& elements) {
       continue;
     if (!before())
       return true;
-    if (!known.number)
+    if (!known.number) {
+      weigh(detail::numbered_array_bytes);
       known.number = numbered_arrays_++;
+    }
     put("{\"$array\":");
     put_number(static_cast<std::uint64_t>(*known.number));
     put(",\"data\":null}");

@@ -38,6 +38,7 @@ public:
   bool shared_again(std::size_t number) override;
   bool begin_some() override;
   bool end_some() override { return end(); }
+  [[nodiscard]] list_counts counts() const override { return list_counts::never; }
   bool array_again(const array_form& form, const frame& elements) override;
 
   /// Gives arrays that were written more than once their numbers, where they stand first. Requires: all is written.

@@ -55,6 +55,7 @@ public:
   bool begin_some() override;
   bool end_some() override { return true; }
   bool attach(const frame& attached) override;
+  [[nodiscard]] list_counts counts() const override { return list_counts::ahead; }
   bool attaches_array(const frame& elements) override;
 
 protected:

@@ -53,12 +53,24 @@ void write_sized(const pb::Message& value, std::byte* to) {
   value.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(to));
 }
 
-/// Fails for what nests deeper than a receiver with the same limits accepts.
-bool check_depth(write_state& state, const detail::protobuf_costs& costs, std::span<const std::byte> written) {
-  if (costs.depth_most() <= state.context().limits.depth)
+/// What surely keeps to all limits is read at once: no message has more elements or longer texts than it has bytes, and
+/// protobuf bounds how deep it goes by a limit of its own.
+bool is_read_at_once(const detail::protobuf_costs& costs, const limits& limits, std::size_t size_bytes) {
+  const auto depth_at_once = static_cast<std::size_t>(pb::io::CodedInputStream::GetDefaultRecursionLimit());
+  return costs.memory_bytes_most(size_bytes) <= decoding_bytes(limits, size_bytes)
+         && size_bytes <= std::min(limits.elements, limits.text_bytes) && depth_at_once <= limits.depth;
+}
+
+/// Fails for what nests deeper than a receiver with the same limits accepts. Weighs what such a receiver charges.
+bool check_written(write_state& state, const detail::protobuf_costs& costs, std::span<const std::byte> written) {
+  const auto is_charged =
+      state.context().taken_bytes != nullptr && !is_read_at_once(costs, state.context().limits, written.size());
+  if (costs.depth_most() <= state.context().limits.depth && !is_charged)
     return true;
   auto ctx = state.context();
   ctx.limits.text_bytes = ctx.limits.elements = ctx.limits.memory_bytes = ctx.limits.memory_free_bytes = SIZE_MAX;
+  if (!is_charged)
+    ctx.taken_bytes = nullptr;
   read_state walked(ctx, written.size());
   return costs.charge(walked, written) || state.fail_as(walked);
 }
@@ -77,12 +89,9 @@ bool read(read_state& state, pb::Message& target, const detail::protobuf_costs& 
   if (bytes.size() > INT_MAX)
     return state.fail(serialize_errc::limit_exceeded,
                       grouped(bytes.size()) + " bytes; messages of protobuf have less than 2 GiB");
-  // What surely keeps to all limits is read at once: no message has more elements or longer texts than it has bytes,
-  // and this call bounds how deep it goes by a limit of its own. What it refuses may only be deeper than that.
-  const auto depth_at_once = static_cast<std::size_t>(pb::io::CodedInputStream::GetDefaultRecursionLimit());
-  const bool fits = costs.memory_bytes_most(bytes.size()) <= decoding_bytes(limits, bytes.size())
-                    && bytes.size() <= std::min(limits.elements, limits.text_bytes) && depth_at_once <= limits.depth;
-  if (!fits || !target.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  // What it refuses may only be deeper than that limit.
+  if (!is_read_at_once(costs, limits, bytes.size())
+      || !target.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     if (!costs.charge(state, bytes))
       return false;
     if (!read_charged(target, bytes, limits.depth))
@@ -112,7 +121,7 @@ std::expected<void, serialize_error> protobuf_family::encode(const type_entry& e
     body.reserve(size);
     write_sized(message, body.end());
     body.advance_to(body.end() + size);
-    check_depth(state, *functions->costs, body.bytes());
+    check_written(state, *functions->costs, body.bytes());
   }
   if (state.failed())
     return std::unexpected(state.error(entry.alias(), name()));
@@ -144,7 +153,7 @@ std::expected<std::vector<std::byte>, serialize_error> protobuf_bytes(const pb::
   if (find_size(state, value, size)) {
     bytes.resize(size);
     write_sized(value, bytes.data());
-    check_depth(state, costs, bytes);
+    check_written(state, costs, bytes);
   }
   if (state.failed())
     return failure_inside(state);

@@ -32,6 +32,7 @@ std::expected<void, serialize_error> typed_family::encode(const type_entry& entr
                                                           const context& ctx, encode_output& output) const {
   if (!entry.is_supported())
     return failure(serialize_errc::not_supported, name(), entry.alias(), entry.unsupported());
+  const detail::taken_mark before(ctx);
   for (const auto keeps_repeats : {false, true}) {
     detail::typed_writer writer(ctx, output);
     if (keeps_repeats)
@@ -45,6 +46,7 @@ std::expected<void, serialize_error> typed_family::encode(const type_entry& entr
     if (!writer.found_repeats() || 1 + output.frames().size() <= ctx.limits.frames)
       break;
     output.clear(); // More frames than may be: once more, with none for small arrays.
+    before.restore();
   }
   return {};
 }

@@ -67,6 +67,21 @@ protected:
     EXPECT_NE(back.error().message().find(limit), std::string::npos) << back.error().message();
   }
 
+  /// Encoding says what decoding takes, or up to twice as much.
+  template <class T>
+  void expect_stated(const T& value) {
+    std::size_t stated = 0;
+    ctx.taken_bytes = &stated;
+    const auto sent = encoded(value);
+    std::size_t taken = 0;
+    ctx.taken_bytes = &taken;
+    const auto back = decoded<T>(sent);
+    ctx.taken_bytes = nullptr;
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_GE(stated, taken);
+    EXPECT_LE(stated, 2 * taken + 128);
+  }
+
   static std::vector<std::byte> body_of(const payload& of) {
     return {of.frames[0].bytes().begin(), of.frames[0].bytes().end()};
   }
@@ -121,6 +136,18 @@ TYPED_TEST_P(own_types_family, carries_texts_around_every_boundary_of_size) {
     const auto back = this->template decoded<typename TypeParam::value>(this->encoded(sent));
     ASSERT_TRUE(back) << back.error().message();
     EXPECT_TRUE(TypeParam::equal(sent, *back)) << size;
+  }
+}
+
+TYPED_TEST_P(own_types_family, states_what_decoding_takes) {
+  constexpr std::size_t text_bytes = 1000;
+  for (const auto most : {this->ctx.limits.text_bytes, text_bytes}) { // Where less is allowed, more may be charged.
+    this->ctx.limits.text_bytes = most;
+    this->expect_stated(TypeParam::full());
+    this->expect_stated(typename TypeParam::value{});
+    this->expect_stated(TypeParam::with_text(text_bytes));
+    this->expect_stated(TypeParam::wide_of(1000));
+    this->expect_stated(TypeParam::deep(10));
   }
 }
 
@@ -284,7 +311,7 @@ TYPED_TEST_P(own_types_family, serves_many_threads_at_once) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(own_types_family, carries_a_value_of_every_sort, carries_the_empty_value,
-                            carries_texts_around_every_boundary_of_size,
+                            carries_texts_around_every_boundary_of_size, states_what_decoding_takes,
                             is_refused_before_anything_is_decoded_where_it_is_not_accepted,
                             leaves_types_that_were_not_given_to_it_to_the_next_family, refuses_bytes_behind_the_value,
                             refuses_a_frame_too_many_and_a_frame_too_few,

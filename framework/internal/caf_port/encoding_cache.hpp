@@ -26,7 +26,8 @@ struct encoded_element {
   const family* by = nullptr;
   frame header; // Empty where it is the standard one of family and type.
   std::uint64_t decompressed_bytes = 0;
-  std::vector<frame> frames; // The body first.
+  std::size_t weighed_bytes = 0; // What the value holds once it is decoded.
+  std::vector<frame> frames;     // The body first.
 };
 
 /// By element; nullopt where an element depends on where it goes, and is encoded each time.

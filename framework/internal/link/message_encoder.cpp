@@ -15,9 +15,15 @@ namespace troupe::internal {
 
 namespace {
 
-// The memory of decoded values that nobody can measure, as they have pointers or codecs of their own, per byte of their
-// bodies.
+// The memory of decoded values that nobody can measure, as they have codecs of their own, per byte of their bodies.
 constexpr std::size_t rebuilt_ratio = 4;
+
+/// What an element takes once it is decoded, where its family has weighed so much of what it holds.
+std::size_t element_bytes(const type_entry& type, const void* value, std::size_t weighed, std::size_t body_bytes) {
+  if (!type.is_self_contained())
+    return std::max(type.value_bytes() + weighed, rebuilt_ratio * body_bytes);
+  return weighed > 0 ? type.value_bytes() + weighed : type.owned_bytes(value); // A user's family weighs nothing.
+}
 
 /// Null where nothing is counted; a null family says that the value is handed over as it is.
 traffic* row_of(const message_encoder::parts& link, const family* by, const type_entry& type) {
@@ -49,7 +55,7 @@ bool is_passable(const message_encoder::parts& link, known_types& known, const m
 void message_encoder::clear() {
   output_.clear();
   kept_.reset();
-  owned_bytes_ = 0;
+  taken_bytes_ = 0;
 }
 
 /// Mostly they are those of the message before.
@@ -61,6 +67,7 @@ void message_encoder::use(const sending_terms& terms, message_draft& into) {
     context_.value_owner = std::move(owner);
   }
   context_.extension = &into.mentions();
+  context_.taken_bytes = &taken_bytes_;
 }
 
 std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint64_t receiver,
@@ -100,12 +107,10 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
     if (auto encoded = encode_element(link, **type, content.value(i), form, into); !encoded)
       return encoded;
-    if ((*type)->type->is_self_contained())
-      owned_bytes_ += (*type)->type->owned_bytes(content.value(i));
   }
   // The least cost of a message covers small values.
-  if (owned_bytes_ > into.cost_without_head())
-    into.state_value_bytes(owned_bytes_);
+  if (taken_bytes_ > into.cost_without_head())
+    into.state_value_bytes(taken_bytes_);
   if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
     link.encodings.put(message->element->copy_content_to_message(), context_, kept_);
   return into.check_size();
@@ -144,6 +149,9 @@ std::expected<void, unsent> message_encoder::encode_element(const parts& link, k
   auto& element = into.begin_element();
   std::optional<encoded_element> made;
   const auto* by = form != nullptr ? form->by : nullptr;
+  const auto before = taken_bytes_;
+  if (form != nullptr)
+    taken_bytes_ += form->weighed_bytes;
   traffic_timer timer{form != nullptr || link.counts == nullptr ? 0
                       : known.counted_as == nullptr             ? 1
                                                                 : known.counted_as->timed_for()};
@@ -154,8 +162,10 @@ std::expected<void, unsent> message_encoder::encode_element(const parts& link, k
     timer.stop();
     by = *used;
     made = take_encoded(by, type, into.frames());
-    if (made)
+    if (made) {
+      made->weighed_bytes = taken_bytes_ - before;
       form = &*made;
+    }
   }
   const auto body = form != nullptr ? form->frames[0].bytes() : output_.body().bytes();
   const auto* shared_body = form != nullptr ? form->frames.data() : nullptr;
@@ -163,8 +173,7 @@ std::expected<void, unsent> message_encoder::encode_element(const parts& link, k
   auto payload_bytes = body.size();
   for (const auto& each : attached)
     payload_bytes += each.size_bytes();
-  if (!type.is_self_contained())
-    owned_bytes_ += rebuilt_ratio * body.size();
+  taken_bytes_ = before + element_bytes(type, value, taken_bytes_ - before, body.size());
   carries(link, known, by, payload_bytes, into);
   if (known.counted_as != nullptr)
     timer.add_to(*known.counted_as);

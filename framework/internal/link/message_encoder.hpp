@@ -71,7 +71,7 @@ private:
   encode_output output_;
   frame header_;
   std::shared_ptr<encoded_message> kept_; // What is encoded now, for other links; null where nobody sends it again.
-  std::uint64_t owned_bytes_ = 0;         // What the values take once they are decoded, as far as that is known.
+  std::size_t taken_bytes_ = 0;           // What the values take once they are decoded.
 };
 
 /// The memory that the values of a message take, as far as that says how long encoding them takes; 0 where it is handed

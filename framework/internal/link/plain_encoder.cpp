@@ -72,6 +72,7 @@ bool plain_encoder::take_types(const message_encoder::parts& link, const message
 
 bool plain_encoder::take_values(const message_view& content, std::span<const family* const> by) {
   elements_.clear();
+  taken_bytes_ = 0;
   for (std::size_t i = 0; i < made_.size; ++i) {
     const auto used = encode_value(*made_.types[i], content.value(i), by, context_, output_);
     if (!used || !output_.frames().empty() || !output_.has_standard_header())
@@ -81,9 +82,10 @@ bool plain_encoder::take_values(const message_view& content, std::span<const fam
       return false;
     append_plain_element(elements_, headers_[i], body);
     made_.carried[i].second = body.size();
+    taken_bytes_ += made_.types[i]->value_bytes();
   }
   // What it costs covers what its values take: nothing has to be stated of them.
-  return elements_.size() <= bytes_max && owned_bytes_ <= elements_.size() + message_cost_bytes;
+  return elements_.size() <= bytes_max && std::max(owned_bytes_, taken_bytes_) <= elements_.size() + message_cost_bytes;
 }
 
 void plain_encoder::skip_next(const message_encoder::parts& link, const message_view& content) {
@@ -98,6 +100,7 @@ void plain_encoder::use(const sending_terms& terms) {
     return;
   context_terms_ = terms.number;
   context_ = terms.context;
+  context_.taken_bytes = &taken_bytes_;
 }
 
 } // namespace troupe::internal

@@ -67,7 +67,8 @@ private:
   byte_buffer elements_;
   std::array<std::uint64_t, plain_message::elements_max> headers_ = {};
   plain_message made_;
-  std::size_t owned_bytes_ = 0; // What the values of the message take, roughly.
+  std::size_t owned_bytes_ = 0; // What the values of the message take here, roughly,
+  std::size_t taken_bytes_ = 0; // and what they take where they are decoded.
   bool in_use_ = false;
 };
 

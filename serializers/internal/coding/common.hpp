@@ -117,18 +117,18 @@ inline constexpr bool is_large = sizeof(T) > 1024;
 template <class T>
 using made = std::conditional_t<is_large<T>, made_on_heap<T>, std::optional<T>>;
 
-/// What rebuilding a T from the form takes, where its codec says so; charged.
+/// What rebuilding a T from the form takes, where its codec says so.
 template <class T>
-bool charge_rebuilding(decoding& state, const typename hook<T>::form& form) {
+std::size_t rebuilding_bytes(const typename hook<T>::form& form) {
   if constexpr (requires { codec<T>::rebuilt_bytes(form); })
-    return state.charge_memory(codec<T>::rebuilt_bytes(form));
+    return codec<T>::rebuilt_bytes(form);
   else
-    return true;
+    return 0;
 }
 
 template <class T>
 made<T> rebuilt_here(decoding& state, typename hook<T>::form&& form) {
-  if (!charge_rebuilding<T>(state, form))
+  if (!state.charge_memory(rebuilding_bytes<T>(form)))
     return std::nullopt;
   auto value = called_codec([&] { return hook<T>::rebuild(std::move(form), state.context()); });
   if (value)
@@ -226,7 +226,7 @@ TROUPE_EXPORT bool fail_array(coding& state);
 [[nodiscard]] TROUPE_EXPORT bool check_dimensions(coding& state, std::size_t count);
 /// Charges the shapes and strides of `arrays` arrays, each of `rank` dimensions.
 [[nodiscard]] inline bool charge_layouts(decoding& state, std::size_t arrays, std::size_t rank) {
-  return state.charge_memory(arrays * (array_layout_bytes + rank * (sizeof(std::size_t) + sizeof(std::ptrdiff_t))));
+  return state.charge_memory(layouts_bytes(arrays, rank));
 }
 /// Repeated elements of an array take no memory, but whoever copies it would need it: that is held to the limit.
 [[nodiscard]] TROUPE_EXPORT bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes);
@@ -297,6 +297,12 @@ std::size_t new_node_bytes() {
   return malloc_bytes(new_value_bytes<T>() + node_bytes);
 }
 
+/// What an object takes that shared pointers lead to, apart from what it will hold.
+template <class T>
+std::size_t new_shared_bytes() {
+  return new_value_bytes<T>() + shared_bytes;
+}
+
 /// Sequences that have memory for many elements, which is got at once.
 template <class T>
 inline constexpr bool grows_at_once = (shape_of<T> == shape::sequence || shape_of<T> == shape::numbers)
@@ -311,6 +317,18 @@ std::size_t element_memory() {
     return new_value_bytes<typename T::value_type>();
   else
     return new_node_bytes<typename T::value_type>();
+}
+
+/// The next capacity of a container that is filled without knowing how much comes.
+[[nodiscard]] constexpr std::size_t grown_capacity(std::size_t capacity) {
+  return std::max<std::size_t>(1, 2 * capacity);
+}
+/// The capacity that one of `reserved` has once it has grown so for `count` elements; 0 where it has not.
+[[nodiscard]] constexpr std::size_t capacity_for(std::size_t count, std::size_t reserved) {
+  auto capacity = reserved;
+  while (capacity < count)
+    capacity = grown_capacity(capacity);
+  return capacity > reserved ? capacity : 0;
 }
 
 /// Containers that find a key by its hash, in a bucket that can be walked.

@@ -172,7 +172,7 @@ template <class T>
 bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
   const bool is_numbered = place.is_numbered;
   const auto number = is_numbered ? state.number_shared() : 0;
-  if (!state.charge(1, new_value_bytes<T>() + shared_bytes))
+  if (!state.charge(1, new_shared_bytes<T>()))
     return false;
   shared_content content(state, place, number);
   if constexpr (std::is_default_constructible_v<T>) {

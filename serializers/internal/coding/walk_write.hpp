@@ -12,6 +12,8 @@
 //   is_absent_nested                            whether an absent object of a unique pointer counts as a level
 //   no_object, object_again, begin_object, end_object
 //   begin_option, end_option                    with the variant
+//   elements_bytes<T>(to, count)                what readers charge for the elements of a list, set or map, apart from
+//                                               what these hold
 // Writers without virtual calls are as fast as if written by hand: all of this is inlined.
 #pragma once
 
@@ -38,6 +40,15 @@ bool can_be_named(coding& state, const T& object) {
     return (makeable<T>() && typeid(object) == typeid(T)) || check_class(state, pointed_by(object));
   else
     return true;
+}
+
+/// What a value holds by its codec, which readers do not charge where rebuilding takes nothing.
+template <class T>
+std::size_t held_by_codec(const T& value) {
+  if constexpr (requires { codec<T>::held_bytes(value); })
+    return codec<T>::held_bytes(value);
+  else
+    return 0;
 }
 
 /// The value in the form in which it travels; nullopt, with the failure set, when its codec refuses.
@@ -71,6 +82,8 @@ bool walk_elements(typename Sink::writer& to, const T& values) {
   constexpr bool is_fixed = shape_of<T> == shape::fixed;
   if (!to.enter() || !(is_fixed ? Sink::begin_fixed(to, std::size(values)) : Sink::begin_list(to, std::size(values))))
     return false;
+  if constexpr (!is_fixed)
+    to.weigh(Sink::template elements_bytes<T>(to, std::size(values)));
   std::size_t at = 0;
   for (const auto& value : values) {
     if (!walk_write<Sink, element>(to, value))
@@ -85,6 +98,7 @@ template <class Sink, class T>
 bool walk_map(typename Sink::writer& to, const T& values) {
   if (!to.enter() || !Sink::template begin_map<T>(to, values.size()))
     return false;
+  to.weigh(Sink::template elements_bytes<T>(to, values.size()));
   std::size_t at = 0;
   for (const auto& [key, value] : values) {
     if (!walk_write<Sink>(to, key) || !walk_write<Sink>(to, value))
@@ -103,15 +117,19 @@ bool walk_optional(typename Sink::writer& to, const T& value) {
                : Sink::absent(to);
 }
 
-/// What a pointer points to: where it may be of a derived class, with the class's name.
-template <class Sink, class T>
+/// What a pointer points to: where it may be of a derived class, with the class's name. `ObjectBytes`: what readers
+/// charge for a T; those of other classes are weighed where they are named.
+template <class Sink, class T, std::size_t (*ObjectBytes)()>
 bool walk_pointed(typename Sink::writer& to, const T& object) {
   if constexpr (!may_be_derived<T>) {
+    to.weigh(ObjectBytes());
     return walk_write<Sink>(to, object);
   } else {
     if constexpr (makeable<T>())
-      if (typeid(object) == typeid(T))
+      if (typeid(object) == typeid(T)) {
+        to.weigh(ObjectBytes());
         return begin_own_class(to) && walk_write<Sink>(to, object) && end_own_class(to);
+      }
     return write_pointee(to, pointed_by(object));
   }
 }
@@ -123,9 +141,10 @@ bool walk_unique(typename Sink::writer& to, const T* object) {
     return Sink::absent(to);
   if (!check_owned(to, object) || !to.enter())
     return false;
-  if (object == nullptr ? !Sink::absent(to)
-                        : !Sink::template begin_some<shell>(to) || !walk_pointed<Sink, T>(to, *object)
-                              || !Sink::template end_some<shell>(to))
+  if (object == nullptr
+          ? !Sink::absent(to)
+          : !Sink::template begin_some<shell>(to) || !walk_pointed<Sink, T, &new_node_bytes<T>>(to, *object)
+                || !Sink::template end_some<shell>(to))
     return false;
   to.leave();
   return true;
@@ -144,8 +163,8 @@ bool walk_shared(typename Sink::writer& to, const T* object, bool owned) {
   if (!to.enter())
     return false;
   to.begin_shared_content(number, owned);
-  if (!Sink::begin_object(to, number) || !walk_pointed<Sink, T>(to, *object) || !Sink::end_object(to)
-      || !to.end_shared_content())
+  if (!Sink::begin_object(to, number) || !walk_pointed<Sink, T, &new_shared_bytes<T>>(to, *object)
+      || !Sink::end_object(to) || !to.end_shared_content())
     return false;
   to.leave();
   return true;
@@ -166,6 +185,8 @@ bool walk_write(typename Sink::writer& to, const T& value) {
     return Sink::leaf(to, value);
   } else if constexpr (of == shape::hook) {
     const auto form = reduced(to, value);
+    if (form)
+      to.weigh(std::max(rebuilding_bytes<T>(*form), held_by_codec(value)));
     [[maybe_unused]] const typename Sink::form_scope scope(to);
     return form && walk_write<Sink>(to, *form);
   } else if constexpr (of == shape::structure) {

@@ -34,6 +34,11 @@ public:
   using decoding::decoding;
 };
 
+/// What is charged for each part, apart from what it holds.
+std::size_t element_bytes(const part_access& access) {
+  return access.part_bytes + node_bytes;
+}
+
 std::size_t type_of(const part_access& access, std::size_t index, const std::string& name) {
   if (access.parts_at_once > 1)
     return index % access.parts_at_once;
@@ -104,6 +109,7 @@ std::expected<void, serialize_error> elements_family::encode(const type_entry& e
   });
   if (!done)
     return done;
+  add_taken(ctx, parts.list().parts.size() * element_bytes(*access));
   output.body().append(msgpack::encode_described(parts.list()));
   for (auto& each : parts.take_frames())
     output.attach(std::move(each));
@@ -125,7 +131,7 @@ std::expected<void, serialize_error> elements_family::decode(const type_entry& e
   const auto* access = entry.parts();
   collection_budget budget(ctx, frames[0].size_bytes());
   access->clear(target);
-  if (!budget.charge(parts->size(), access->part_bytes + node_bytes))
+  if (!budget.charge(parts->size(), element_bytes(*access)))
     return std::unexpected(budget.error(entry.alias(), name()));
   if (access->reserve != nullptr)
     access->reserve(target, parts->size());

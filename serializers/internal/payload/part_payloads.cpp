@@ -127,8 +127,7 @@ std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, co
   of_part.taken_bytes = &taken_bytes;
   auto done = decode_value(entry, target, *by_[header], fields_[header], frames_[index], of_part);
   context_.limits.memory_bytes -= std::min(context_.limits.memory_bytes, taken_bytes);
-  if (context_.taken_bytes != nullptr)
-    *context_.taken_bytes += taken_bytes;
+  add_taken(context_, taken_bytes);
   return done;
 }
 

@@ -21,6 +21,11 @@ namespace troupe::detail {
 /// or where the note could take more than `note_bytes_max`.
 void drop_repeats(std::size_t note_bytes_max, encode_output& output);
 
+/// What expand_repeats() is going to take, by the size of the note: for the list of frames, of a byte each or more.
+[[nodiscard]] constexpr std::size_t expanding_bytes(std::size_t note_bytes) {
+  return note_bytes * sizeof(frame);
+}
+
 struct expanded_frames {
   std::vector<frame> frames;
   // By the list of them, and by frames that are there again and did not lie aligned: those are copied, once.

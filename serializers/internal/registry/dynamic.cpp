@@ -48,6 +48,14 @@ private:
   bool lives_ = false;
 };
 
+/// What an object takes of a class that the input names.
+std::size_t pointee_bytes(const type_entry& entry) {
+  return entry.value_bytes() + shared_bytes;
+}
+
+// What readers keep of a type that the input names, in two tables that grow.
+constexpr std::size_t named_type_bytes = 5 * sizeof(decoding::named_type);
+
 bool write_by(typed_writer& to, const type_entry& entry, const void* value) {
   return entry.codecs().typed_write(to, value);
 }
@@ -75,6 +83,7 @@ void name_type(typed_writer& to, std::type_index type, bool as_form, std::string
   const auto [number, first] = to.appear(type, as_form);
   to.varint(first ? 1 : number + 2);
   if (first) {
+    to.weigh(named_type_bytes);
     const typed_writer::passing not_the_values(to); // The registry's, which may go first.
     to.contiguous(alias.data(), alias.size(), 1);
     to.contiguous(layout.data(), layout.size(), 1);
@@ -138,7 +147,7 @@ bool fail_unmakeable(decoding& state, const type_entry& entry) {
 template <class Reader>
 void* read_whole(Reader& from, const named_class& of) {
   const auto& entry = *of.entry;
-  if (!from.charge(1, entry.value_bytes() + shared_bytes))
+  if (!from.charge(1, pointee_bytes(entry)))
     return nullptr;
   if (from.context().types->rebuilds_pointers(entry.type())) {
     void* made = nullptr;
@@ -171,7 +180,7 @@ std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, con
     if (is_numbered)
       from.keep_shared(number, entry.type(), object, [](void*) {});
   } else {
-    if (!from.charge(1, entry.value_bytes() + shared_bytes))
+    if (!from.charge(1, pointee_bytes(entry)))
       return nullptr;
     object = life.share(new_object(entry).take());
     if (is_numbered) // Known first: its content may point back at it.
@@ -220,6 +229,7 @@ bool write_form(Writer& to, const std::type_info& type, const void* value, bool 
   const auto form = called_codec([&] { return by->reduce(value, to.context()); });
   if (!form)
     return to.fail(form.error());
+  to.weigh(by->form->value_bytes());
   [[maybe_unused]] const auto form_passes = as_passing(to);
   if (!name_form(to, *by->form) || !write_by(to, *by->form, form->get()))
     return false;
@@ -233,6 +243,7 @@ bool write_class(Writer& to, const pointed_object& of) {
   if (!find_class(to, of, found) || !begin_class(to, *found.entry))
     return false;
   const auto& entry = *found.entry;
+  to.weigh(pointee_bytes(entry));
   const bool by_codec = to.context().types->rebuilds_pointers(entry.type());
   return (by_codec ? write_form(to, entry.info(), found.at, true) : write_by(to, entry, found.at)) && end_own_class(to);
 }
@@ -315,7 +326,7 @@ bool read_named_type(typed_reader& wire, decoding& state, decoding::named_type& 
   typed_reader::block layout;
   if (!wire.contiguous(alias, 1) || !wire.contiguous(layout, 1))
     return false;
-  if (!state.charge(1, 5 * sizeof(decoding::named_type))) // Two tables that grow.
+  if (!state.charge(1, named_type_bytes))
     return false;
   found = {{reinterpret_cast<const char*>(alias.bytes.data()), alias.bytes.size()}, layout.bytes};
   number = state.name_type(found);

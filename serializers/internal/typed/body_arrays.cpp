@@ -25,6 +25,14 @@ void body_arrays::wrote(const frame& elements, place at, const encode_output& ou
     blocks_.push_back({elements, at, output.frames().size()});
 }
 
+std::size_t body_arrays::sum_of_repeats(std::size_t (*bytes_of)(std::size_t size_bytes)) const {
+  std::size_t sum = 0;
+  if (repeats_ > 0)
+    for (const auto& each : blocks_)
+      sum += each.comes_again ? bytes_of(each.elements.size_bytes()) : 0;
+  return sum;
+}
+
 void body_arrays::settle(encode_output& output) const {
   if (repeats_ == 0)
     return;

@@ -28,6 +28,8 @@ public:
   void wrote(const frame& elements, place at, const encode_output& output);
 
   [[nodiscard]] bool found_repeats() const { return repeats_ > 0; }
+  /// The sum of what `bytes_of` gives for the sizes of the arrays that settle() takes out of the body.
+  [[nodiscard]] std::size_t sum_of_repeats(std::size_t (*bytes_of)(std::size_t size_bytes)) const;
   /// Moves what came again from the body to frames of their own, before those that stand behind it, and changes the
   /// lowest bit of its mark. Requires: all is written.
   void settle(encode_output& output) const;

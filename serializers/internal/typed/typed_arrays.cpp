@@ -18,6 +18,11 @@ std::ptrdiff_t unzigzag(std::uint64_t value) {
   return static_cast<std::ptrdiff_t>((value >> 1) ^ (std::uint64_t{0} - (value & 1)));
 }
 
+/// Each array that is made of it has a shape and strides of its own.
+std::size_t layouts_of(array_form form) {
+  return form == array_form::once ? 2 : 1;
+}
+
 bool read_lengths(typed_reader& from, std::size_t rank, array_shape& lengths) {
   if (!from.charge(rank, sizeof(std::size_t)))
     return false;
@@ -55,6 +60,12 @@ std::optional<std::size_t> unrepeated_count(std::span<const std::size_t> shape,
     if (strides[i] != 0 && __builtin_mul_overflow(count, shape[i], &count))
       return std::nullopt;
   return count;
+}
+
+/// What a reader charges for an array's shape and strides: as they stand there, and where they are kept.
+std::size_t layout_bytes(array_form form, std::size_t rank) {
+  const bool has_two_lists = form == array_form::once || form == array_form::strided;
+  return (has_two_lists ? 2 : 1) * rank * sizeof(std::size_t) + layouts_bytes(layouts_of(form), rank);
 }
 
 /// Whether the shape can be that of such data; then how many elements it has.
@@ -106,6 +117,7 @@ bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes)
 }
 
 void write_array_head(typed_writer& to, array_form form, std::span<const std::size_t> shape) {
+  to.weigh(layout_bytes(form, shape.size()));
   to.varint(static_cast<std::uint64_t>(shape.size()) << form_bits | static_cast<std::uint64_t>(form));
   for (const auto length : shape)
     to.varint(length);
@@ -133,9 +145,7 @@ bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& 
     return false;
   if (found.form == array_form::strided && (!from.need(rank) || !read_strides(from, rank, found)))
     return false;
-  // Each array that is made of it has a shape and strides of its own.
-  if (!charge_layouts(from, found.form == array_form::once ? 2 : 1, rank)
-      || !from.contiguous(found.data, element_bytes))
+  if (!charge_layouts(from, layouts_of(found.form), rank) || !from.contiguous(found.data, element_bytes))
     return false;
   const auto data_bytes = found.data.bytes.size();
   const auto count = elements_of(found, data_bytes / element_bytes);

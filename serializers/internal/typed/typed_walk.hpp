@@ -17,6 +17,8 @@
 namespace troupe::detail {
 
 TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
+/// What readers charge for finding out that no name is there twice.
+[[nodiscard]] TROUPE_EXPORT std::size_t names_bytes(const record& value);
 template <class T>
 bool typed_write_array(typed_writer& to, const array<T>& values);
 
@@ -71,22 +73,27 @@ struct typed_sink {
     if constexpr (fixed_bytes<T>() > 0) {
       to.reserve(fixed_bytes<T>());
       return typed_put(to, value);
-    } else if constexpr (of == shape::text)
+    } else if constexpr (of == shape::text) {
+      to.weigh(text_memory_bytes<T>(value));
       return to.contiguous(value.data(), value.size(), 1), true;
-    else if constexpr (of == shape::path)
+    } else if constexpr (of == shape::path) {
+      to.weigh(text_memory_bytes<T>(value.native()));
       return to.contiguous(value.native().data(), value.native().size(), 1), true;
-    else if constexpr (of == shape::numbers)
+    } else if constexpr (of == shape::numbers) {
+      to.weigh(value.size() * sizeof(typename T::value_type));
       return to.contiguous(value.data(), value.size(), sizeof(typename T::value_type)), true;
-    else if constexpr (of == shape::unit)
+    } else if constexpr (of == shape::unit) {
       return true;
-    else if constexpr (of == shape::record)
+    } else if constexpr (of == shape::record) {
+      to.weigh(names_bytes(value));
       return check_written_names(to, value) && walk_variant<typed_sink>(to, value.value());
-    else if constexpr (of == shape::frame)
+    } else if constexpr (of == shape::frame) {
       return to.attach(value), true;
-    else if constexpr (of == shape::array)
+    } else if constexpr (of == shape::array) {
       return typed_write_array(to, value);
-    else
+    } else {
       static_assert(no_such_shape<T>);
+    }
   }
 
   using form_scope = typed_writer::passing;
@@ -142,6 +149,11 @@ struct typed_sink {
     return to.varint(value.index()), true;
   }
   static bool end_option(writer&) { return true; }
+
+  template <class T>
+  static std::size_t elements_bytes(writer&, std::size_t count) {
+    return count * element_memory<T>();
+  }
 
 private:
   static bool put_byte(writer& to, std::uint8_t value) {

@@ -1,5 +1,7 @@
 #include <troupe/serializers/internal/typed/typed_writer.hpp>
 
+#include <troupe/serializers/internal/shape/self_contained.hpp>
+
 namespace troupe::detail {
 
 void typed_writer::grow(std::size_t count) {
@@ -7,6 +9,11 @@ void typed_writer::grow(std::size_t count) {
   out_.body().reserve(count);
   at_ = out_.body().end();
   end_ = out_.body().capacity_end();
+}
+
+void typed_writer::settle_arrays() {
+  unweigh(arrays_->sum_of_repeats(copied_bytes));
+  arrays_->settle(out_);
 }
 
 void typed_writer::leave_as_frame(const void* data, std::size_t count, std::size_t size_bytes) {
@@ -26,6 +33,7 @@ void typed_writer::in_or_out_of_band(const frame& bytes, std::size_t count, bool
     out_.attach(bytes);
     return;
   }
+  weigh(copied_bytes(bytes.size_bytes()));
   const auto mark_at = static_cast<std::size_t>(at_ - out_.body().bytes().data());
   contiguous(bytes.bytes().data(), count, count == 0 ? 1 : bytes.size_bytes() / count);
   const auto end = static_cast<std::size_t>(at_ - out_.body().bytes().data());

@@ -71,7 +71,7 @@ public:
   void finish() {
     out_.body().advance_to(at_);
     if (arrays_) [[unlikely]]
-      arrays_->settle(out_);
+      settle_arrays();
   }
   /// Whether small arrays left the body for frames.
   [[nodiscard]] bool found_repeats() const { return arrays_ && arrays_->found_repeats(); }
@@ -80,6 +80,7 @@ public:
 
 private:
   [[gnu::cold, gnu::noinline]] void grow(std::size_t count);
+  [[gnu::noinline]] void settle_arrays();
   [[gnu::noinline]] void leave_as_frame(const void* data, std::size_t count, std::size_t size_bytes);
 
   encode_output& out_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <troupe/serializers/internal/visit/visit_read.hpp>
+#include <troupe/serializers/internal/visit/weighing.hpp>
 
 namespace troupe::detail {
 
@@ -78,6 +79,11 @@ struct array_parts {
   bool has_order = false;
   bool has_data = false;
 };
+
+// What remembering an array takes by the frame that it was made of, whose shapes have so many lengths.
+constexpr std::size_t made_array_bytes(std::size_t lengths) {
+  return sizeof(array_parts) + lengths * sizeof(std::size_t) + sizeof(array<double>) + shared_bytes;
+}
 
 // Whether a field comes for the first time.
 inline bool once(value_reader& from, bool& seen) {
@@ -163,9 +169,8 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
           && std::equal(rows.lengths.begin(), rows.lengths.end(), lengths.begin(), lengths.begin() + rank));
   if (!fits || count_of(lengths) != count)
     return fail_array(from);
-  // The array and each that is made of it has a shape and strides of its own.
-  const auto arrays = 1U + (whole ? 1U : 0U) + (parts.as.is_fortran ? 1U : 0U) + (parts.has_data_shape ? 1U : 0U);
-  if (!charge_layouts(from, arrays, lengths.size()))
+  if (!charge_layouts(from, visited_layouts(whole.has_value(), parts.as.is_fortran, parts.has_data_shape),
+                      lengths.size()))
     return false;
   auto made = whole ? *array<T>::view_of(whole->bytes(), lengths) : array<T>(std::move(rows.values), lengths);
   if (parts.as.is_fortran) {
@@ -216,7 +221,7 @@ bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows
 template <class T>
 bool refer_to_array(value_reader& from, const array<T>& known, array<T>& target) {
   target = known;
-  return from.charge(1, 1);
+  return from.charge(1, array_again_bytes);
 }
 
 // Elements that were copied or converted make one array, however often they come.
@@ -225,8 +230,7 @@ bool keep_made_array(value_reader& from, array_parts& parts, const array<T>& mad
   const auto* const first = reinterpret_cast<const std::byte*>(made.data());
   if (parts.as.elements == nullptr || !parts.has_shape || first == parts.as.elements)
     return true;
-  const auto lengths = parts.as.shape.size() + parts.as.data_shape.size();
-  if (!from.charge_memory(sizeof(parts) + lengths * sizeof(std::size_t) + sizeof(made) + shared_bytes))
+  if (!from.charge_memory(made_array_bytes(parts.as.shape.size() + parts.as.data_shape.size())))
     return false;
   from.keep_array(std::move(parts.as), std::move(parts.whole), std::make_shared<const array<T>>(made));
   return true;
@@ -271,7 +275,8 @@ bool visit_read_array(value_reader& from, array<T>& target) {
   if (!make_array(from, parts, rows, target) || !keep_made_array(from, parts, target))
     return false;
   if (is_numbered && from.find_array(number, typeid(array<T>)) == nullptr) {
-    if (!from.charge_memory(sizeof(target) + shared_bytes))
+    static_assert(sizeof(target) == sizeof(array<double>));
+    if (!from.charge_memory(numbered_array_bytes))
       return false;
     from.keep_array(number, typeid(array<T>), std::make_shared<const array<T>>(target));
   }

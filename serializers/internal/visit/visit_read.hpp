@@ -143,7 +143,7 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
   if constexpr (grows_at_once<T> && requires { values.reserve(values.capacity()); }) {
     if (values.size() == values.capacity()) {
       const auto before = values.capacity() > charged ? values.capacity() : 0; // Else charged with its elements.
-      const auto capacity = std::max<std::size_t>(1, 2 * values.capacity());
+      const auto capacity = grown_capacity(values.capacity());
       if (!from.charge_memory(capacity * sizeof(element)))
         return false;
       values.reserve(capacity);

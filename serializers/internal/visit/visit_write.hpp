@@ -6,6 +6,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/internal/coding/walk_write.hpp>
+#include <troupe/serializers/internal/visit/weighing.hpp>
 #include <troupe/serializers/internal/visit/whole.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 #include <troupe/serializers/value_writer.hpp>
@@ -13,6 +14,23 @@
 namespace troupe::detail {
 
 TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
+
+/// What readers of this writer's output charge for the elements of a list, set or map, apart from what these hold.
+template <class T>
+std::size_t visited_elements_bytes(const value_writer& to, std::size_t count) {
+  using element = typename T::value_type;
+  if constexpr (grows_at_once<T> && requires(T & values) { values.reserve(values.capacity()); }) {
+    if (to.counts_ahead())
+      return count * element_memory<T>();
+    const auto capacity =
+        std::is_same_v<element, bool> && count > 0 && count <= bools_at_least ? 1 : capacity_for(count, 0);
+    return capacity * sizeof(element) + count * (new_value_bytes<element>() - sizeof(element));
+  } else if constexpr (grows_at_once<T>) {
+    return count * std::max(element_memory<T>(), new_node_bytes<element>());
+  } else {
+    return count * element_memory<T>();
+  }
+}
 
 template <class T>
 bool visit_write_numbers(value_writer& to, const T* data, std::size_t count) {
@@ -22,8 +40,9 @@ bool visit_write_numbers(value_writer& to, const T* data, std::size_t count) {
     return to.numbers(block_of(data, count));
 }
 
+/// `as_record`: readers make a record of it, with the array's fields.
 template <class T>
-bool visit_write_array(value_writer& to, const array<T>& values) {
+bool visit_write_array(value_writer& to, const array<T>& values, bool as_record = false) {
   if (!check_dimensions(to, values.rank()))
     return false;
   const auto is_shared = may_come_again(values);
@@ -34,10 +53,19 @@ bool visit_write_array(value_writer& to, const array<T>& values) {
                                       .shape = values.shape(),
                                       .data_shape = sent.shape(),
                                       .order = is_fortran ? memory_order::fortran : memory_order::c};
-  if (is_shared && to.array_again(form, sent.bytes()))
+  weighed_array weighed{.shape = form.shape,
+                        .data_shape = form.data_shape,
+                        .element_bytes = sizeof(T),
+                        .is_fortran = is_fortran,
+                        .is_in_bytes = is_byte<T>};
+  if (is_shared && to.array_again(form, sent.bytes())) {
+    to.weigh(as_record ? record_of_array_bytes(to, weighed) : array_again_bytes);
     return !to.failed();
+  }
   const auto may_attach = is_shared || sent.size() * sizeof(T) >= out_of_band_bytes;
   const auto is_attached = may_attach && to.attaches_array(sent.bytes());
+  weighed.is_attached = is_attached;
+  to.weigh(as_record ? record_of_array_bytes(to, weighed) : array_bytes(to, weighed));
   if (to.failed() || !to.begin_array(form))
     return false;
   if (is_attached)
@@ -67,11 +95,13 @@ struct visit_sink {
       return !to.failed() && to.enumeration(name, static_cast<std::int64_t>(value));
     } else if constexpr (of == shape::enumeration)
       return leaf(to, static_cast<std::underlying_type_t<T>>(value));
-    else if constexpr (of == shape::text)
+    else if constexpr (of == shape::text) {
+      to.weigh(text_memory_bytes<T>(value));
       return to.text(value);
-    else if constexpr (of == shape::path)
+    } else if constexpr (of == shape::path) {
+      to.weigh(text_memory_bytes<T>(value.native()));
       return to.text(value.native());
-    else if constexpr (of == shape::duration)
+    } else if constexpr (of == shape::duration)
       return to.text(count_text<T>(value.count()));
     else if constexpr (of == shape::time_point)
       return to.text(count_text<T>(value.time_since_epoch().count()));
@@ -83,9 +113,11 @@ struct visit_sink {
       return to.attach(value);
     else if constexpr (of == shape::array)
       return visit_write_array(to, value);
-    else if constexpr (of == shape::numbers || of == shape::fixed)
+    else if constexpr (of == shape::numbers || of == shape::fixed) {
+      if constexpr (of == shape::numbers)
+        to.weigh(is_byte<typename T::value_type> ? value.size() : elements_bytes<T>(to, value.size()));
       return visit_write_numbers(to, std::data(value), std::size(value));
-    else
+    } else
       static_assert(no_such_shape<T>);
   }
 
@@ -136,6 +168,11 @@ struct visit_sink {
     return to.begin_variant(variant_labels(&value)[value.index()]);
   }
   static bool end_option(writer& to) { return to.end_variant(); }
+
+  template <class T>
+  static std::size_t elements_bytes(writer& to, std::size_t count) {
+    return visited_elements_bytes<T>(to, count);
+  }
 };
 
 template <class T>

@@ -30,6 +30,10 @@ struct array_layout {
 /// What a decoder is charged for one layout, beyond its lengths. The charge includes the counter of the layout's
 /// owners, and what malloc adds to the block of the lengths.
 inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 7 * sizeof(void*);
+/// The same for those of several arrays of one rank, with their lengths.
+[[nodiscard]] constexpr std::size_t layouts_bytes(std::size_t arrays, std::size_t rank) {
+  return arrays * (array_layout_bytes + rank * (sizeof(std::size_t) + sizeof(std::ptrdiff_t)));
+}
 
 /// The product of a shape; nothing when it overflows.
 [[nodiscard]] TROUPE_EXPORT std::optional<std::size_t> count_of(std::span<const std::size_t> shape);

@@ -1,0 +1,41 @@
+// What readers of visitors' output charge for what they make step by step: arrays, and records.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <troupe/base/export.hpp>
+#include <troupe/serializers/internal/coding/common.hpp>
+#include <troupe/serializers/value_writer.hpp>
+
+namespace troupe::detail {
+
+/// A vector<bool> has memory for so many as soon as it has memory for one.
+inline constexpr std::size_t bools_at_least = 64;
+
+/// The layouts of an array and of each that is made on the way to it: they have shapes and strides of their own.
+constexpr std::size_t visited_layouts(bool is_attached, bool is_fortran, bool is_repeated) {
+  return 1U + (is_attached ? 1U : 0U) + (is_fortran ? 1U : 0U) + (is_repeated ? 1U : 0U);
+}
+
+// What an array that has a number takes beside itself, and where it stands once more.
+inline constexpr std::size_t numbered_array_bytes = sizeof(array<double>) + shared_bytes;
+inline constexpr std::size_t array_again_bytes = 1;
+
+/// An array as value_writer::begin_array writes it.
+struct weighed_array {
+  std::span<const std::size_t> shape;
+  std::span<const std::size_t> data_shape;
+  std::size_t element_bytes = 0;
+  bool is_attached = false; // As a frame.
+  bool is_fortran = false;
+  bool is_in_bytes = false; // Else a list, or lists within each other.
+};
+
+/// What readers of that writer's output charge for an array.
+[[nodiscard]] TROUPE_EXPORT std::size_t array_bytes(const value_writer& to, const weighed_array& of);
+
+/// The same where a record is read: it has the array's fields, and a record for each number.
+[[nodiscard]] TROUPE_EXPORT std::size_t record_of_array_bytes(const value_writer& to, const weighed_array& of);
+
+} // namespace troupe::detail
