@@ -15,9 +15,10 @@ namespace {
 /// In the environment, where other users cannot read it, as they can arguments.
 constexpr const char* secret_variable = "TROUPE_BENCH_SECRET";
 
-troupe::link_options link_of_this_run(troupe::wait_mode wait) {
+troupe::link_options link_of_this_run(const troupe_process& process) {
   troupe::link_options options;
-  options.wait = wait;
+  options.wait = process.wait;
+  options.credentials.tls = process.tls;
   if (const auto* secret = std::getenv(secret_variable))
     options.credentials.secret = secret;
   return options;
@@ -54,8 +55,9 @@ std::expected<void, std::string> troupe_process::open(std::vector<std::string> l
   auto opened = troupe::node::open(system, types, families,
                                    {.name = "bench",
                                     .listen = std::move(listen),
-                                    .accepted_links = link_of_this_run(wait),
+                                    .accepted_links = link_of_this_run(*this),
                                     .store = std::move(store),
+                                    .io_threads = io_threads,
                                     .detailed_stats = what != seeing::nothing});
   if (!opened)
     return std::unexpected{opened.error().message()};
@@ -64,7 +66,7 @@ std::expected<void, std::string> troupe_process::open(std::vector<std::string> l
 }
 
 std::expected<troupe::link, std::string> troupe_process::dial(const std::string& address) {
-  auto link = node->connect(address, link_of_this_run(wait));
+  auto link = node->connect(address, link_of_this_run(*this));
   if (!link)
     return std::unexpected{link.error().message()};
   return *std::move(link);

@@ -1,6 +1,9 @@
 // How long does a request to an actor take, and a ping, beside another actor of the same process that takes long for
 // each of its messages, of which as many wait as the link lets through?
 //
+// And beside another link of the same node, whose messages take 20 ms to decode, or others that dial by TLS without a
+// pause: with one I/O thread, and with two.
+//
 // The slow actor is fed with strings of 4 KiB without a pause, over the same link or over another one, and computes for
 // 50, 150 or 400 us in each handler, or for a second in each hundredth. Meanwhile one question at a time is asked of an
 // actor that answers at once. Over unix sockets, without a store; all bounds are the defaults.
@@ -33,11 +36,18 @@ struct stalls_options {
 };
 
 constexpr limit limits[] = {
-    {request_p50_name, "beside-50us", true, 2'000},      {request_p99_name, "beside-50us", true, 10'000},
-    {request_p50_name, "beside-150us", true, 2'000},     {request_p99_name, "beside-150us", true, 10'000},
-    {request_p50_name, "beside-400us", true, 2'000},     {request_p99_name, "beside-400us", true, 10'000},
-    {request_p50_name, "other-link-150us", true, 2'000}, {request_p99_name, "other-link-150us", true, 10'000},
-    {request_p50_name, "beside-1s-in-100", true, 2'000}, {request_p99_name, "beside-1s-in-100", true, 10'000},
+    {request_p50_name, "beside-50us", true, 2'000},
+    {request_p99_name, "beside-50us", true, 10'000},
+    {request_p50_name, "beside-150us", true, 2'000},
+    {request_p99_name, "beside-150us", true, 10'000},
+    {request_p50_name, "beside-400us", true, 2'000},
+    {request_p99_name, "beside-400us", true, 10'000},
+    {request_p50_name, "other-link-150us", true, 2'000},
+    {request_p99_name, "other-link-150us", true, 10'000},
+    {request_p50_name, "beside-1s-in-100", true, 2'000},
+    {request_p99_name, "beside-1s-in-100", true, 10'000},
+    {request_p99_name, "decodes-20ms-2-io-threads", true, 5'000},
+    {request_p99_name, "tls-storm-2-io-threads", true, 5'000},
 };
 
 std::expected<stalls_options, int> read_options(int argument_count, const char* const* arguments) {

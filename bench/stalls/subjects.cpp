@@ -6,9 +6,17 @@
 
 #include <caf/all.hpp>
 
+#include <troupe/certificates/certificates.hpp>
+#include <troupe/framework/message_types.hpp>
+#include <troupe/serializers/codec.hpp>
+
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <iostream>
 #include <memory>
+#include <ranges>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,12 +30,84 @@ void work_for(std::chrono::microseconds time) {
   }
 }
 
+} // namespace
+
+/// A value that takes long to decode.
+struct slow_to_decode {
+  std::uint64_t microseconds = 0;
+};
+
+} // namespace bench
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(bench::slow_to_decode)
+
+template <>
+struct troupe::codec<bench::slow_to_decode> {
+  using form = std::uint64_t;
+  static std::expected<form, serialize_error> reduce(const bench::slow_to_decode& value, const context&) {
+    return value.microseconds;
+  }
+  static std::expected<bench::slow_to_decode, serialize_error> rebuild(form&& microseconds, const context&) {
+    bench::work_for(std::chrono::microseconds{microseconds});
+    return bench::slow_to_decode{microseconds};
+  }
+};
+
+namespace bench {
+
+namespace {
+
 caf::behavior slow(caf::event_based_actor*, std::chrono::microseconds handler, std::uint64_t once_in) {
   return {[=, count = std::uint64_t{0}](const std::string&) mutable {
-    if (++count % once_in == 0)
-      work_for(handler);
-  }};
+            if (++count % once_in == 0)
+              work_for(handler);
+          },
+          [](const slow_to_decode&) {}};
 }
+
+/// Certificates of the far node, in a folder in memory that goes with this object.
+class certificate_folder {
+public:
+  static std::expected<certificate_folder, std::string> make() {
+    std::string name = "/dev/shm/troupe-bench-tls-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr)
+      return std::unexpected{"cannot make a folder in /dev/shm: " + std::system_category().message(errno)};
+    certificate_folder made{name};
+    using namespace std::chrono_literals;
+    if (auto signed_itself = troupe::certificates::make_self_signed(
+            {.certificate = made.certificate(name), .key = made.folder_ / "key.pem"},
+            {.name = "troupe bench", .names = "IP:127.0.0.1", .is_authority = true, .since = 24h, .until = 24h});
+        !signed_itself)
+      return std::unexpected{std::move(signed_itself).error()};
+    return made;
+  }
+  certificate_folder(certificate_folder&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  certificate_folder& operator=(certificate_folder&&) = delete;
+  ~certificate_folder() {
+    std::error_code ignored;
+    if (!folder_.empty())
+      std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] static std::filesystem::path certificate(const std::filesystem::path& folder) {
+    return folder / "certificate.pem";
+  }
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
+  [[nodiscard]] troupe::tls_options options() const {
+    return {.certificate_file = certificate(folder_), .key_file = folder_ / "key.pem"};
+  }
+
+private:
+  explicit certificate_folder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  std::filesystem::path folder_;
+};
+
+void add_types(troupe_process& process) {
+  process.types.add<small_message>("bench.small_message").add<slow_to_decode>("bench.slow_to_decode");
+}
+
+/// In what the far end says of where it is reached.
+constexpr char address_separator = ' ';
 
 struct near_stalls {
   troupe_process process;
@@ -35,28 +115,48 @@ struct near_stalls {
   std::optional<troupe::link> asked; // Where the other one is; the same, unless the subject says otherwise.
   caf::actor slow;
   std::unique_ptr<near_end> asker;
+  std::unique_ptr<troupe_process> storm; // Dials by TLS; null: nobody does.
+  std::string tls_address;
 };
 
-/// Feeds an actor for as long as this lives: always as much as its link takes.
-class feeding {
+/// Does something again and again for as long as this lives.
+class doing {
 public:
-  explicit feeding(const caf::actor& whom)
-      : thread_([this, whom] {
-          const std::string message(4096, 'x');
+  explicit doing(const std::function<void()>& what)
+      : thread_([this, what] {
           while (!is_over_)
-            caf::anon_send(whom, message);
+            what();
         }) {}
-  ~feeding() {
+  ~doing() {
     is_over_ = true;
     thread_.join();
   }
-  feeding(const feeding&) = delete;
-  feeding& operator=(const feeding&) = delete;
+  doing(const doing&) = delete;
+  doing& operator=(const doing&) = delete;
 
 private:
   std::atomic<bool> is_over_{false};
   std::thread thread_;
 };
+
+/// What is done beside the questions; empty: nothing.
+std::function<void()> done_beside(const stalls_subject& what, near_stalls& near) {
+  if (what.has_tls_storm)
+    return [&near] {
+      if (auto link = near.storm->dial(near.tls_address))
+        link->close();
+      else
+        std::cerr << "a link by TLS failed: " << link.error() << '\n';
+    };
+  // Always as much as the link takes.
+  if (what.decoding.count() > 0)
+    return [whom = near.slow, value = slow_to_decode{static_cast<std::uint64_t>(what.decoding.count())}] {
+      caf::anon_send(whom, value);
+    };
+  if (what.handler.count() > 0)
+    return [whom = near.slow, message = std::string(4096, 'x')] { caf::anon_send(whom, message); };
+  return {};
+}
 
 std::expected<numbers, std::string> ask_for(near_stalls& near, std::chrono::milliseconds time) {
   std::vector<double> requests;
@@ -85,7 +185,13 @@ const std::vector<stalls_subject>& stalls_subjects() {
       {.name = "beside-150us", .handler = microseconds{150}},
       {.name = "beside-400us", .handler = microseconds{400}},
       {.name = "other-link-150us", .handler = microseconds{150}, .asks_over_another_link = true},
-      {.name = "beside-1s-in-100", .handler = std::chrono::seconds{1}, .once_in = 100}};
+      {.name = "beside-1s-in-100", .handler = std::chrono::seconds{1}, .once_in = 100},
+      {.name = "decodes-20ms-1-io-thread", .asks_over_another_link = true, .decoding = std::chrono::milliseconds{20}},
+      {.name = "decodes-20ms-2-io-threads",
+       .asks_over_another_link = true,
+       .decoding = std::chrono::milliseconds{20},
+       .io_threads = 2},
+      {.name = "tls-storm-2-io-threads", .has_tls_storm = true, .io_threads = 2}};
   return all;
 }
 
@@ -97,27 +203,52 @@ const stalls_subject* find_stalls_subject(std::string_view name) {
 std::expected<void, std::string> serve_stalls(const stalls_subject& what,
                                               const std::function<void(const std::string&)>& ready) {
   troupe_process process;
-  process.types.add<small_message>("bench.small_message");
-  if (auto opened = process.open({unix_address()}); !opened)
+  add_types(process);
+  process.io_threads = what.io_threads;
+  std::optional<certificate_folder> certificates;
+  std::vector<std::string> listen{unix_address()};
+  if (what.has_tls_storm) {
+    auto made = certificate_folder::make();
+    if (!made)
+      return std::unexpected{std::move(made).error()};
+    certificates.emplace(*std::move(made));
+    process.tls = certificates->options();
+    listen.emplace_back("tls://127.0.0.1:0");
+  }
+  if (auto opened = process.open(listen); !opened)
     return opened;
   for (const auto& [name, actor] : {std::pair{"slow", process.system.spawn(slow, what.handler, what.once_in)},
                                     std::pair{"echoer", spawn_echoer(process.system)}})
     if (auto published = process.node->publish(name, actor); !published)
       return std::unexpected{published.error().message()};
-  ready(process.node->addresses().front());
+  const auto addresses = process.node->addresses();
+  ready(certificates
+            ? addresses[0] + address_separator + addresses[1] + address_separator + certificates->folder().string()
+            : addresses.front());
   wait_for_end_of_input();
+  certificates.reset();
   std::_Exit(0); // The actors need no ending.
 }
 
 std::expected<step_taker, std::string> connect_stalls(const stalls_subject& what, const std::string& address) {
   auto near = std::make_shared<near_stalls>();
-  near->process.types.add<small_message>("bench.small_message");
-  auto link = near->process.connect(address);
+  add_types(near->process);
+  std::vector<std::string> parts; // Of what the far end says.
+  for (const auto part : std::views::split(address, address_separator))
+    parts.emplace_back(part.begin(), part.end());
+  if (what.has_tls_storm) {
+    near->tls_address = parts.at(1);
+    near->storm = std::make_unique<troupe_process>();
+    near->storm->tls = {.authority_file = certificate_folder::certificate(parts.at(2))};
+    if (auto opened = near->storm->open({}); !opened)
+      return std::unexpected{std::move(opened).error()};
+  }
+  auto link = near->process.connect(parts.at(0));
   if (!link)
     return std::unexpected{std::move(link).error()};
   near->fed = near->asked = *link;
   if (what.asks_over_another_link) {
-    auto other = near->process.dial(address);
+    auto other = near->process.dial(parts.at(0));
     if (!other)
       return std::unexpected{std::move(other).error()};
     near->asked = *other;
@@ -128,11 +259,11 @@ std::expected<step_taker, std::string> connect_stalls(const stalls_subject& what
     return std::unexpected{(slow ? echoer : slow).error().message()};
   near->slow = *slow;
   near->asker = make_caf_near_end(near->process.system, {}, *std::move(echoer));
-  return step_taker{[near, feeds = what.handler.count() > 0](const step& next) {
+  return step_taker{[near, beside = done_beside(what, *near)](const step& next) {
     const std::chrono::milliseconds time{next.count};
-    if (!feeds)
+    if (!beside)
       return ask_for(*near, time);
-    const feeding beside{near->slow};
+    const doing until_asked{beside};
     return ask_for(*near, time);
   }};
 }

@@ -1,4 +1,4 @@
-// What runs beside the questions: an actor that takes long.
+// What runs beside the questions: an actor that takes long, or a link whose messages or handshakes do.
 #pragma once
 
 #include "harness/process_group.hpp"
@@ -19,6 +19,10 @@ struct stalls_subject {
   std::chrono::microseconds handler{0}; // What the slow actor takes for a message; 0: there is none.
   std::uint64_t once_in = 1;            // Messages, of which one takes so long and the others nothing.
   bool asks_over_another_link = false;  // Than the one over which the slow actor is fed.
+  std::chrono::microseconds decoding{
+      0};                     // What the far node takes to decode a message of the other link; 0: it has none.
+  bool has_tls_storm = false; // Others dial the far node by TLS, one after the other, without a pause.
+  std::size_t io_threads = 1; // Of the far node.
 };
 
 inline constexpr const char* request_p50_name = "request p50";
