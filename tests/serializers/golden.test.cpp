@@ -35,7 +35,7 @@ struct stable {
 TROUPE_DESCRIBE(stable, yes, small, large, ratio, paint, name, maybe, layers, one_of, two, fixed, numbers, bytes,
                 points, index, by_number, wait, owned, left, right, round, grid, blob)
 
-stable example() {
+stable stable_example() {
   stable it;
   it.yes = true;
   it.small = -7;
@@ -197,7 +197,7 @@ protected:
   static payload stored() {
     payload made{frame::adopt(unhex(expected().header)), {frame::adopt(unhex(expected().body))}};
     if (GetParam().attaches_frames)
-      made.frames.push_back(example().blob);
+      made.frames.push_back(stable_example().blob);
     return made;
   }
 };
@@ -205,7 +205,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(, golden, testing::ValuesIn(all_families), name_of_row);
 
 TEST_P(golden, payloads_are_written_as_they_always_were) {
-  const auto sent = encoded(example());
+  const auto sent = encoded(stable_example());
   const auto header = hex(sent.header.bytes());
   const auto body = hex(sent.frames[0].bytes());
   EXPECT_TRUE(header == expected().header && body == expected().body)
@@ -217,7 +217,7 @@ TEST_P(golden, payloads_are_written_as_they_always_were) {
 TEST_P(golden, payloads_are_read_as_they_always_were) {
   const auto back = decoded<stable>(stored());
   ASSERT_TRUE(back.has_value()) << back.error().message();
-  EXPECT_TRUE(same(*back, example()));
+  EXPECT_TRUE(same(*back, stable_example()));
 }
 
 // Goal: no bit of a small payload, in header or body, leads to anything but an error or a value.

@@ -30,16 +30,16 @@ struct ring {
 TROUPE_DESCRIBE(ring, next)
 
 // The example of json/format.md.
-struct example {
+struct documented {
   std::string node;
   std::uint32_t version = 0;
   std::vector<std::string> families;
   std::optional<std::int64_t> since;
   rich::color paint = rich::color::red;
   std::map<std::string, double> load;
-  std::shared_ptr<example> next;
+  std::shared_ptr<documented> next;
 };
-TROUPE_DESCRIBE(example, node, version, families, since, paint, load, next)
+TROUPE_DESCRIBE(documented, node, version, families, since, paint, load, next)
 
 template <class T>
 std::string text_of(const T& value) {
@@ -75,7 +75,8 @@ TEST(json, writes_objects_by_field_name) {
 }
 
 TEST(json, writes_the_example_of_its_document) {
-  example value{"n", 300, {"typed"}, std::nullopt, rich::color::blue, {{"cpu", 1.0}}, std::make_shared<example>()};
+  documented value{
+      "n", 300, {"typed"}, std::nullopt, rich::color::blue, {{"cpu", 1.0}}, std::make_shared<documented>()};
   *value.next = {"m", 1, {}, 4, rich::color::red, {}, value.next};
   EXPECT_EQ(text_of(value),
             R"({"node":"n","version":300,"families":["typed"],"since":null,"paint":"blue","load":{"cpu":1.0},)"

@@ -214,7 +214,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(, polymorphic, testing::Values("typed", "msgpack", "json"),
                          [](const auto& of) { return of.param; });
 
-drawing example() {
+drawing example_drawing() {
   drawing made;
   made.frame = std::make_unique<circle>(2);
   made.sun = std::make_shared<circle>(4);
@@ -232,7 +232,7 @@ drawing example() {
 
 TEST_P(polymorphic, objects_arrive_as_the_class_that_they_are) {
   there.add<circle>("circle");
-  const auto back = arrived(example());
+  const auto back = arrived(example_drawing());
   ASSERT_TRUE(back.has_value()) << back.error().message();
   ASSERT_NE(dynamic_cast<circle*>(back->frame.get()), nullptr);
   EXPECT_EQ(back->frame->area(), 12);
@@ -246,7 +246,7 @@ TEST_P(polymorphic, objects_arrive_as_the_class_that_they_are) {
 
 TEST_P(polymorphic, one_object_stays_one_object_whatever_the_pointers_are_to) {
   there.add<circle>("circle");
-  const auto back = arrived(example());
+  const auto back = arrived(example_drawing());
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back->shapes[0], back->sun);
   EXPECT_EQ(back->shapes[1], back->shapes[3]);
@@ -293,7 +293,7 @@ TEST_P(polymorphic, circles_through_base_classes_are_kept) {
 
 TEST_P(polymorphic, a_derived_class_may_be_of_another_version) {
   there.add<circle_2>("circle");
-  auto sent = example();
+  auto sent = example_drawing();
   sent.sun.reset(); // Which is a pointer to the first version.
   sent.shapes[0] = std::make_shared<circle>(4);
   sent.shapes.push_back(std::make_shared<circle>(5));
@@ -317,15 +317,15 @@ TEST_P(polymorphic, a_class_without_an_alias_is_refused_where_it_is_sent) {
 }
 
 TEST_P(polymorphic, a_class_without_an_alias_is_refused_where_it_arrives) {
-  EXPECT_EQ(failure_of(example()),
+  EXPECT_EQ(failure_of(example_drawing()),
             std::string(GetParam()) + ": drawing.frame: a pointer to 'circle', which is no alias here");
 }
 
 TEST_P(polymorphic, an_alias_of_a_class_that_does_not_derive_is_refused) {
   there.add<stranger>("circle");
-  EXPECT_EQ(failure_of(example()), std::string(GetParam())
-                                       + ": drawing.frame: a pointer to 'circle', which does not derive from "
-                                         "pointers::shape");
+  EXPECT_EQ(failure_of(example_drawing()), std::string(GetParam())
+                                               + ": drawing.frame: a pointer to 'circle', which does not derive from "
+                                                 "pointers::shape");
 }
 
 TEST_P(polymorphic, a_base_that_nobody_described_can_be_named) {
@@ -447,7 +447,7 @@ TEST_P(polymorphic, a_registered_serializer_may_make_pointers_too) {
 
 TEST_P(polymorphic, survives_every_flipped_bit_and_every_cut) {
   there.add<circle>("circle");
-  const auto sent = *encoded(example());
+  const auto sent = *encoded(example_drawing());
   const auto body = sent.frames[0].bytes();
   for (std::size_t bit = 0; bit < body.size() * 8; ++bit) {
     std::vector<std::byte> flipped(body.begin(), body.end());
