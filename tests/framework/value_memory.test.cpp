@@ -7,6 +7,8 @@
 
 #include "two_nodes.hpp"
 
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<std::shared_ptr<std::int32_t>>)
+
 namespace troupe::tests {
 namespace {
 
@@ -62,9 +64,9 @@ protected:
     };
   }
 
-  void bound(std::size_t window_bytes, std::size_t actor_window_bytes) {
-    far_options_.accepted_links.window_bytes = window_bytes;
-    far_options_.accepted_links.actor_window_bytes = actor_window_bytes;
+  void bound(std::size_t of_link, std::size_t of_actor) {
+    far_options_.accepted_links.window_bytes = of_link;
+    far_options_.accepted_links.actor_window_bytes = of_actor;
   }
 
   /// Sends `count` values to each of `readers` actors; all of them have to arrive in order.
@@ -92,11 +94,11 @@ protected:
     std::vector<caf::actor> remote;
     for (int i = 0; i < readers; ++i)
       remote.push_back(find("reader " + std::to_string(i)));
-    caf::scoped_actor self{near().system};
+    caf::scoped_actor sender{near().system};
     std::vector<std::int32_t> next(remote.size());
     const auto fill = [&](std::size_t which) {
       for (; next[which] < count && is_ready(remote[which]); ++next[which])
-        self->send(remote[which], numbered(static_cast<const T*>(nullptr), next[which]));
+        sender->send(remote[which], numbered(static_cast<const T*>(nullptr), next[which]));
     };
     for (std::size_t i = 0; i < remote.size(); ++i)
       fill(i);
@@ -108,8 +110,8 @@ protected:
     gate.set_value();
     for (std::size_t i = 0; i < remote.size(); ++i)
       while (next[i] < count) {
-        notify_when_ready(self, remote[i]);
-        self->receive([](const link_ready&) {}, caf::after(60s) >> [] { FAIL() << "no link_ready"; });
+        notify_when_ready(sender, remote[i]);
+        sender->receive([](const link_ready&) {}, caf::after(60s) >> [] { FAIL() << "no link_ready"; });
         ASSERT_FALSE(HasFailure());
         fill(i);
       }
