@@ -114,6 +114,7 @@ int measure(const stalls_options& told) {
       return 2;
     }
   }
+  make_secret_of_this_run();
   stop_signals signals;
   const auto outcome = run_rounds(told.rounds, told.subjects,
                                   [&](int, const std::string& subject) { return run_round(subject, told, signals); });

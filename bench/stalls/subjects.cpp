@@ -35,6 +35,7 @@ void work_for(std::chrono::microseconds time) {
 /// A value that takes long to decode.
 struct slow_to_decode {
   std::uint64_t microseconds = 0;
+  std::string ballast; // So that windows of bytes hold few of them.
 };
 
 } // namespace bench
@@ -43,13 +44,13 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(bench::slow_to_decode)
 
 template <>
 struct troupe::codec<bench::slow_to_decode> {
-  using form = std::uint64_t;
+  using form = std::pair<std::uint64_t, std::string>;
   static std::expected<form, serialize_error> reduce(const bench::slow_to_decode& value, const context&) {
-    return value.microseconds;
+    return form{value.microseconds, value.ballast};
   }
-  static std::expected<bench::slow_to_decode, serialize_error> rebuild(form&& microseconds, const context&) {
-    bench::work_for(std::chrono::microseconds{microseconds});
-    return bench::slow_to_decode{microseconds};
+  static std::expected<bench::slow_to_decode, serialize_error> rebuild(form&& from, const context&) {
+    bench::work_for(std::chrono::microseconds{from.first});
+    return bench::slow_to_decode{from.first, std::move(from.second)};
   }
 };
 
@@ -150,9 +151,8 @@ std::function<void()> done_beside(const stalls_subject& what, near_stalls& near)
     };
   // Always as much as the link takes.
   if (what.decoding.count() > 0)
-    return [whom = near.slow, value = slow_to_decode{static_cast<std::uint64_t>(what.decoding.count())}] {
-      caf::anon_send(whom, value);
-    };
+    return [whom = near.slow, value = slow_to_decode{static_cast<std::uint64_t>(what.decoding.count()),
+                                                     std::string(50'000, 'x')}] { caf::anon_send(whom, value); };
   if (what.handler.count() > 0)
     return [whom = near.slow, message = std::string(4096, 'x')] { caf::anon_send(whom, message); };
   return {};
