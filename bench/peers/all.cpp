@@ -55,10 +55,16 @@ subject caf_basp() {
 subject caf_basp_sharing() {
   return absent("caf-basp-sharing", "CAF's io module");
 }
+subject batches_caf_basp() {
+  return absent("batches-caf-basp", "CAF's io module");
+}
 #endif
 #if !TROUPE_BENCH_ZEROMQ
 subject zeromq_ipc() {
   return absent("zeromq-ipc", "libzmq3-dev or cppzmq-dev");
+}
+subject batches_zeromq_ipc() {
+  return absent("batches-zeromq-ipc", "libzmq3-dev or cppzmq-dev");
 }
 #endif
 #if !TROUPE_BENCH_NNG
@@ -93,6 +99,9 @@ subject openmpi_blocking() {
 subject openmpi_windowed() {
   return absent("openmpi-windowed", "libopenmpi-dev or openmpi-bin");
 }
+subject batches_openmpi() {
+  return absent("batches-openmpi", "libopenmpi-dev or openmpi-bin");
+}
 #endif
 #if !TROUPE_BENCH_ICEORYX
 subject iceoryx_polling() {
@@ -119,6 +128,10 @@ std::vector<subject> all_peers() {
   return {caf_basp(),         caf_basp_sharing(), zeromq_ipc(),      nng_ipc(),        grpc_unix(),
           capnproto_unix(),   redis_unix(),       nats_tcp(),        cyclonedds_udp(), erlang_tcp(),
           openmpi_blocking(), openmpi_windowed(), iceoryx_polling(), iceoryx_waitset()};
+}
+
+std::vector<subject> peers_with_batches() {
+  return {batches_caf_basp(), batches_zeromq_ipc(), batches_openmpi()};
 }
 
 } // namespace bench

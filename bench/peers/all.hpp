@@ -11,4 +11,7 @@ namespace bench {
 /// serve.
 [[nodiscard]] std::vector<subject> all_peers();
 
+/// Those that are asked for many structs to a message.
+[[nodiscard]] std::vector<subject> peers_with_batches();
+
 } // namespace bench

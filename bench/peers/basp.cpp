@@ -20,6 +20,7 @@ struct basp_config : caf::actor_system_config {
   explicit basp_config(caf::atom_value policy) {
     load<caf::io::middleman>();
     add_message_type<small_message>("small_message");
+    add_message_type<small_messages>("small_messages");
     add_message_type<large_bytes>("large");
     set("scheduler.policy", policy);
   }
@@ -44,7 +45,7 @@ std::expected<void, std::string> serve_basp(caf::atom_value policy, const ready_
 /// The near end together with the actor system that it lives in.
 class basp_near_end : public near_end {
 public:
-  explicit basp_near_end(caf::atom_value policy) : config_(policy) {}
+  basp_near_end(caf::atom_value policy, load carried) : config_(policy), carried_(carried) {}
 
   std::expected<void, std::string> connect(const std::string& address) {
     std::vector<caf::actor> actors;
@@ -55,7 +56,7 @@ public:
         return std::unexpected{system_.render(found.error())};
       actors.push_back(*std::move(found));
     }
-    near_ = make_caf_near_end(system_, actors.at(0), actors.at(1));
+    near_ = make_caf_near_end(system_, actors.at(0), actors.at(1), carried_);
     taker_ = actors.at(2);
     return {};
   }
@@ -72,21 +73,23 @@ public:
 
 private:
   basp_config config_;
+  load carried_;
   caf::actor_system system_{config_};
   std::unique_ptr<near_end> near_;
   caf::actor taker_;
 };
 
-std::expected<std::unique_ptr<near_end>, std::string> connect_basp(caf::atom_value policy, const std::string& address) {
-  auto near = std::make_unique<basp_near_end>(policy);
+std::expected<std::unique_ptr<near_end>, std::string> connect_basp(caf::atom_value policy, load carried,
+                                                                   const std::string& address) {
+  auto near = std::make_unique<basp_near_end>(policy, carried);
   if (auto connected = near->connect(address); !connected)
     return std::unexpected{std::move(connected).error()};
   return near;
 }
 
-subject basp_with(std::string name, caf::atom_value policy) {
+subject basp_with(std::string name, caf::atom_value policy, load carried = load::one_struct) {
   return {std::move(name), [policy](const ready_report& ready) { return serve_basp(policy, ready); },
-          [policy](const std::string& address) { return connect_basp(policy, address); }};
+          [policy, carried](const std::string& address) { return connect_basp(policy, carried, address); }};
 }
 
 } // namespace
@@ -97,6 +100,10 @@ subject caf_basp() {
 
 subject caf_basp_sharing() {
   return basp_with("caf-basp-sharing", caf::atom("sharing"));
+}
+
+subject batches_caf_basp() {
+  return basp_with("batches-caf-basp", caf::atom("stealing"), load::many_structs);
 }
 
 } // namespace bench

@@ -11,4 +11,7 @@ namespace bench {
 /// Under the policy sharing, which Troupe sets too: round trips take a third of the time.
 [[nodiscard]] subject caf_basp_sharing();
 
+/// As caf_basp(), many structs to a message.
+[[nodiscard]] subject batches_caf_basp();
+
 } // namespace bench

@@ -10,7 +10,7 @@ namespace {
 using begin_atom = caf::atom_constant<caf::atom("begin")>;
 using go_on_atom = caf::atom_constant<caf::atom("go_on")>;
 
-/// Messages that the producer sends before it looks at its mailbox: an actor that sends in one long loop never learns
+/// Structs that the producer sends before it looks at its mailbox: an actor that sends in one long loop never learns
 /// of an acknowledgement.
 constexpr std::uint64_t slice = 500;
 
@@ -18,6 +18,12 @@ struct consumer_state {
   std::uint64_t received = 0;
   std::uint64_t count = 0;
   caf::actor producer;
+
+  void take(caf::event_based_actor* self, const small_message& message) {
+    check_number(message, received++);
+    if (is_acknowledged(received, count))
+      self->send(producer, received);
+  }
 };
 
 caf::behavior consumer(caf::stateful_actor<consumer_state>* self) {
@@ -25,11 +31,10 @@ caf::behavior consumer(caf::stateful_actor<consumer_state>* self) {
       [self](begin_atom, std::uint64_t count, const caf::actor& producer) {
         self->state = {.count = count, .producer = producer};
       },
-      [self](const small_message& message) {
-        auto& state = self->state;
-        check_number(message, state.received++);
-        if (is_acknowledged(state.received, state.count))
-          self->send(state.producer, state.received);
+      [self](const small_message& message) { self->state.take(self, message); },
+      [self](const small_messages& messages) {
+        for (const auto& each : messages)
+          self->state.take(self, each);
       },
   };
 }
@@ -46,16 +51,28 @@ struct producer_state {
   bench_clock::time_point began;
   caf::typed_response_promise<double> finished;
 
+  [[nodiscard]] bool may_send() const { return sent < count && sent - acknowledged < window_max; }
+
   void go_on(caf::event_based_actor* self) {
-    const auto may_send = sent < count && sent - acknowledged < window_max;
-    if (may_send && !is_going_on)
+    const auto may_any = may_send();
+    if (may_any && !is_going_on)
       self->send(self, go_on_atom::value);
-    is_going_on = is_going_on || may_send;
+    is_going_on = is_going_on || may_any;
+  }
+
+  void send_next(caf::event_based_actor* self, const caf::actor& consumer, load carried) {
+    if (carried == load::one_struct) {
+      self->send(consumer, numbered(sent++));
+      return;
+    }
+    auto messages = numbered_together(sent, count);
+    sent += messages.size();
+    self->send(consumer, std::move(messages));
   }
 };
 
-/// Streams as many messages as it is asked for, and answers with the seconds that it took.
-caf::behavior producer(caf::stateful_actor<producer_state>* self, const caf::actor& consumer) {
+/// Streams as many structs as it is asked for, and answers with the seconds that it took.
+caf::behavior producer(caf::stateful_actor<producer_state>* self, const caf::actor& consumer, load carried) {
   return {
       [self, consumer](begin_atom, std::uint64_t count) {
         self->state = {.count = count, .began = bench_clock::now(), .finished = self->make_response_promise<double>()};
@@ -63,12 +80,11 @@ caf::behavior producer(caf::stateful_actor<producer_state>* self, const caf::act
         self->state.go_on(self);
         return self->state.finished;
       },
-      [self, consumer](go_on_atom) {
+      [self, consumer, carried](go_on_atom) {
         auto& state = self->state;
         state.is_going_on = false;
-        for (std::uint64_t i = 0; i < slice && state.sent < state.count && state.sent - state.acknowledged < window_max;
-             ++i)
-          self->send(consumer, numbered(state.sent++));
+        for (const auto end = state.sent + slice; state.sent < end && state.may_send();)
+          state.send_next(self, consumer, carried);
         state.go_on(self);
       },
       [self](std::uint64_t acknowledged) {
@@ -130,11 +146,11 @@ caf::behavior asker(caf::stateful_actor<asker_state>* self, const caf::actor& ec
 
 class caf_near_end : public near_end {
 public:
-  caf_near_end(caf::actor_system& system, caf::actor consumer, caf::actor echoer)
-      : system_(system), consumer_(std::move(consumer)), echoer_(std::move(echoer)) {}
+  caf_near_end(caf::actor_system& system, caf::actor consumer, caf::actor echoer, load carried)
+      : system_(system), consumer_(std::move(consumer)), echoer_(std::move(echoer)), carried_(carried) {}
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
-    return ask(system_.spawn(producer, consumer_), begin_atom::value, count);
+    return ask(system_.spawn(producer, consumer_, carried_), begin_atom::value, count);
   }
 
   std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
@@ -157,6 +173,7 @@ private:
   caf::actor_system& system_;
   caf::actor consumer_;
   caf::actor echoer_;
+  load carried_;
 };
 
 } // namespace
@@ -169,8 +186,9 @@ caf::actor spawn_echoer(caf::actor_system& system) {
   return system.spawn(echoer);
 }
 
-std::unique_ptr<near_end> make_caf_near_end(caf::actor_system& system, caf::actor consumer, caf::actor echoer) {
-  return std::make_unique<caf_near_end>(system, std::move(consumer), std::move(echoer));
+std::unique_ptr<near_end> make_caf_near_end(caf::actor_system& system, caf::actor consumer, caf::actor echoer,
+                                            load carried) {
+  return std::make_unique<caf_near_end>(system, std::move(consumer), std::move(echoer), carried);
 }
 
 } // namespace bench

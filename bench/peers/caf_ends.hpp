@@ -14,14 +14,15 @@ struct caf::allowed_unsafe_message_type<bench::small_message> : std::false_type 
 
 namespace bench {
 
-/// Counts messages and acknowledges them.
+/// Counts structs, whether a message carries one or many, and acknowledges them.
 [[nodiscard]] caf::actor spawn_consumer(caf::actor_system& system);
 
 /// Answers each message with itself.
 [[nodiscard]] caf::actor spawn_echoer(caf::actor_system& system);
 
-/// Drives the two from actors of its own. Requires: `system` outlives it.
+/// Drives the two from actors of its own. One way its messages carry what it is told; what is echoed is always one
+/// struct. Requires: `system` outlives it.
 [[nodiscard]] std::unique_ptr<near_end> make_caf_near_end(caf::actor_system& system, caf::actor consumer,
-                                                          caf::actor echoer);
+                                                          caf::actor echoer, load carried = load::one_struct);
 
 } // namespace bench

@@ -13,6 +13,7 @@ namespace bench {
 struct hand_coded {
   static constexpr std::size_t head_bytes = 4 * sizeof(std::int32_t);
   static constexpr std::size_t bytes_max = head_bytes + 64;
+  static constexpr std::size_t bytes_max_together = structs_together * bytes_max;
 
   /// Requires: room for `bytes_max`. Returns how many bytes were written.
   static std::size_t encode(const small_message& message, std::byte* to) {
@@ -37,6 +38,26 @@ struct hand_coded {
     message.third = head[2];
     message.text.assign(reinterpret_cast<const char*>(from.data() + head_bytes), length);
     return head_bytes + length;
+  }
+
+  /// One after the other. Requires: room for `bytes_max` each. Returns how many bytes were written.
+  static std::size_t encode_each(const small_messages& messages, std::byte* to) {
+    std::size_t written = 0;
+    for (const auto& message : messages)
+      written += encode(message, to + written);
+    return written;
+  }
+
+  /// Reads the whole messages in `from`, one after the other, each into `message`, and gives it to `handle`. Returns
+  /// how many bytes they took.
+  template <class Handle>
+  static std::size_t decode_each(std::span<const std::byte> from, small_message& message, const Handle& handle) {
+    std::size_t read = 0;
+    while (const auto taken = decode(from.subspan(read), message)) {
+      read += taken;
+      handle(message);
+    }
+    return read;
   }
 };
 

@@ -57,11 +57,13 @@ void become(int rank, const std::filesystem::path& folder) {
       ::setenv(variable.substr(0, middle).c_str(), variable.substr(middle + 1).c_str(), 1);
 }
 
-/// What the near end asks for. Messages of an echo are sent and answered in groups of that many.
+/// What the near end asks for. Structs are sent, and those of an echo answered, in groups of that many: a message each,
+/// or one message for the group.
 struct openmpi_command {
   hand_coded_command::kind what = hand_coded_command::kind::consume;
   std::uint64_t count = 0;
   std::uint64_t group = 1;
+  load carried = load::one_struct;
 };
 
 /// One rank. Everything in it is called by the thread that has made it. Errors of MPI end the process, as by default.
@@ -105,7 +107,25 @@ public:
     MPI_Recv(into.data(), static_cast<int>(into.size()), MPI_BYTE, other_, any_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 
-  /// Sends the messages with these numbers. Requires: at most `window_messages`.
+  /// Sends the structs with these numbers. Requires: at most `window_messages`, or in one message `structs_together`.
+  void send_group(std::uint64_t first, std::size_t count, load carried) {
+    if (carried == load::one_struct)
+      send_messages(first, count);
+    else
+      send({reinterpret_cast<const char*>(together_.data()),
+            hand_coded::encode_each(numbered_together(first, first + count), together_.data())});
+  }
+
+  /// Waits for `count` structs, numbered from `first` on, and gives each to `handle`. Requires: as for send_group.
+  template <class Handle>
+  void receive_group(std::uint64_t first, std::size_t count, load carried, const Handle& handle) {
+    if (carried == load::one_struct)
+      receive_messages(first, count, handle);
+    else
+      receive_together(first, handle);
+  }
+
+private:
   void send_messages(std::uint64_t first, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       const auto size = static_cast<int>(hand_coded::encode(numbered(first + i), buffers_[i].data()));
@@ -118,8 +138,6 @@ public:
       wait_for_all(count);
   }
 
-  /// Waits for `count` messages, numbered from `first` on, and gives each to `handle`. Requires: `count` is at most
-  /// `window_messages`.
   template <class Handle>
   void receive_messages(std::uint64_t first, std::size_t count, const Handle& handle) {
     constexpr auto room = static_cast<int>(hand_coded::bytes_max);
@@ -138,7 +156,17 @@ public:
     }
   }
 
-private:
+  template <class Handle>
+  void receive_together(std::uint64_t first, const Handle& handle) {
+    MPI_Status status;
+    wait_for_one();
+    MPI_Recv(together_.data(), static_cast<int>(together_.size()), MPI_BYTE, other_, any_tag, MPI_COMM_WORLD, &status);
+    hand_coded::decode_each(std::span{together_}.first(size_of(status)), message_, [&](const small_message& message) {
+      check_number(message, first++);
+      handle(message);
+    });
+  }
+
   static std::size_t size_of(const MPI_Status& status) {
     int size = 0;
     MPI_Get_count(&status, MPI_BYTE, &size);
@@ -173,10 +201,11 @@ private:
   std::array<std::array<std::byte, hand_coded::bytes_max>, window_messages> buffers_{};
   std::array<MPI_Request, window_messages> requests_{};
   std::array<MPI_Status, window_messages> statuses_{};
+  std::vector<std::byte> together_ = std::vector<std::byte>(hand_coded::bytes_max_together);
   small_message message_;
 };
 
-/// How many of `count` messages, of which `done` are done, go together next.
+/// How many of `count` structs, of which `done` are done, go together next.
 std::size_t next_group(std::uint64_t done, std::uint64_t count, std::uint64_t group) {
   return static_cast<std::size_t>(std::min(group, count - done));
 }
@@ -196,19 +225,20 @@ std::size_t next_group(std::uint64_t done, std::uint64_t count, std::uint64_t gr
     }
     for (std::uint64_t received = 0; received < asked.count;) {
       const auto first = received;
-      end.receive_messages(first, next_group(first, asked.count, asked.group), [&](const small_message&) {
+      end.receive_group(first, next_group(first, asked.count, asked.group), asked.carried, [&](const small_message&) {
         if (is_acknowledged(++received, asked.count) && asked.what == kind::consume)
           end.send_object(received);
       });
       if (asked.what == kind::echo)
-        end.send_messages(first, received - first);
+        end.send_group(first, received - first, asked.carried);
     }
   }
 }
 
 class openmpi_near_end : public near_end {
 public:
-  openmpi_near_end(const std::string& folder, std::uint64_t group) : end_(folder, near_rank), group_(group) {
+  openmpi_near_end(const std::string& folder, std::uint64_t group, load carried)
+      : end_(folder, near_rank), group_(group), carried_(carried) {
     own_folder::remove(folder); // Both ends have all of it open.
   }
 
@@ -219,7 +249,7 @@ public:
     for (std::uint64_t sent = 0; acknowledged < count;) {
       while (sent < count && sent - acknowledged + group_ <= window_max) {
         const auto together = next_group(sent, count, group_);
-        end_.send_messages(sent, together);
+        end_.send_group(sent, together, carried_);
         sent += together;
       }
       acknowledged = end_.receive_object<std::uint64_t>();
@@ -237,11 +267,11 @@ public:
       const auto sent_at = bench_clock::now();
       while (sent < count && sent - answered + group <= window) {
         const auto together = next_group(sent, count, group);
-        end_.send_messages(sent, together);
+        end_.send_group(sent, together, carried_);
         sent += together;
       }
       const auto first = answered;
-      end_.receive_messages(first, next_group(first, count, group), [&](const small_message&) { ++answered; });
+      end_.receive_group(first, next_group(first, count, group), carried_, [&](const small_message&) { ++answered; });
       if (round_trips != nullptr)
         round_trips->push_back(bench_clock::now() - sent_at);
     }
@@ -259,11 +289,12 @@ public:
 private:
   void ask(hand_coded_command::kind what, std::uint64_t count, std::uint64_t group) {
     end_.look_at_cores();
-    end_.send_object(openmpi_command{what, count, group});
+    end_.send_object(openmpi_command{what, count, group, carried_});
   }
 
   openmpi_end end_;
   std::uint64_t group_;
+  load carried_;
 };
 
 /// Runs mpirun. On SIGTERM the script has mpirun end the ranks, and removes all files of the job. No
@@ -325,10 +356,10 @@ std::expected<void, std::string> serve_openmpi(const ready_report& ready) {
   std::_Exit(0); // The thread waits for a message, and nothing but the process has to end.
 }
 
-subject openmpi(std::string name, std::uint64_t group) {
+subject openmpi(std::string name, std::uint64_t group, load carried = load::one_struct) {
   return {std::move(name), serve_openmpi,
-          [group](const std::string& folder) -> std::expected<std::unique_ptr<near_end>, std::string> {
-            return std::make_unique<openmpi_near_end>(folder, group);
+          [group, carried](const std::string& folder) -> std::expected<std::unique_ptr<near_end>, std::string> {
+            return std::make_unique<openmpi_near_end>(folder, group, carried);
           }};
 }
 
@@ -340,6 +371,10 @@ subject openmpi_blocking() {
 
 subject openmpi_windowed() {
   return openmpi("openmpi-windowed", window_messages);
+}
+
+subject batches_openmpi() {
+  return openmpi("batches-openmpi", structs_together, load::many_structs);
 }
 
 } // namespace bench

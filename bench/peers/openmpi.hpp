@@ -9,5 +9,7 @@ namespace bench {
 [[nodiscard]] subject openmpi_blocking();
 /// Windows of MPI_Isend and MPI_Irecv with MPI_Waitall.
 [[nodiscard]] subject openmpi_windowed();
+/// MPI_Send and MPI_Recv, many structs to a message.
+[[nodiscard]] subject batches_openmpi();
 
 } // namespace bench

@@ -29,7 +29,14 @@ public:
     assert(!is_full());
     used_ += hand_coded::encode(message, bytes_.data() + used_);
   }
-  [[nodiscard]] bool is_full() const { return bytes_.size() - used_ < hand_coded::bytes_max; }
+  void add(const small_messages& messages) {
+    assert(!is_full(messages.size()));
+    used_ += hand_coded::encode_each(messages, bytes_.data() + used_);
+  }
+  /// Whether that many more may be too many.
+  [[nodiscard]] bool is_full(std::size_t structs = 1) const {
+    return bytes_.size() - used_ < structs * hand_coded::bytes_max;
+  }
   void write_to(unix_stream::socket& socket) {
     asio::write(socket, asio::buffer(bytes_.data(), used_));
     used_ = 0;
@@ -46,13 +53,9 @@ public:
   template <class Handler>
   void read_from(unix_stream::socket& socket, const Handler& handler) {
     used_ += socket.read_some(asio::buffer(bytes_.data() + used_, bytes_.size() - used_));
-    std::size_t at = 0;
-    while (const auto taken = hand_coded::decode(std::span{bytes_}.subspan(at, used_ - at), message_)) {
-      at += taken;
-      handler(message_);
-    }
-    std::memmove(bytes_.data(), bytes_.data() + at, used_ - at);
-    used_ -= at;
+    const auto taken = hand_coded::decode_each(std::span{bytes_}.first(used_), message_, handler);
+    std::memmove(bytes_.data(), bytes_.data() + taken, used_ - taken);
+    used_ -= taken;
   }
 
 private:
@@ -125,15 +128,18 @@ unix_stream::endpoint endpoint_of(const std::string& name) {
 
 class raw_asio_near_end : public near_end {
 public:
-  explicit raw_asio_near_end(const std::string& address) { socket_.connect(endpoint_of(address)); }
+  raw_asio_near_end(const std::string& address, load carried) : carried_(carried) {
+    socket_.connect(endpoint_of(address));
+  }
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
     const auto begin = bench_clock::now();
     write_object(socket_, command{command::kind::consume, count});
     std::uint64_t acknowledged = 0;
+    const auto added_at_once = carried_ == load::one_struct ? 1 : structs_together;
     for (std::uint64_t sent = 0; acknowledged < count;) {
-      while (sent < count && sent - acknowledged < window_max && !batch_.is_full())
-        batch_.add(numbered(sent++));
+      while (sent < count && sent - acknowledged < window_max && !batch_.is_full(added_at_once))
+        add_next(sent, count);
       batch_.write_to(socket_);
       if (sent == count || sent - acknowledged == window_max)
         acknowledged = read_object<std::uint64_t>(socket_);
@@ -168,6 +174,18 @@ public:
   }
 
 private:
+  /// A stream has no messages: structs that are built together are encoded one after the other like others.
+  void add_next(std::uint64_t& sent, std::uint64_t count) {
+    if (carried_ == load::one_struct) {
+      batch_.add(numbered(sent++));
+      return;
+    }
+    const auto messages = numbered_together(sent, count);
+    batch_.add(messages);
+    sent += messages.size();
+  }
+
+  load carried_;
   asio::io_context context_;
   unix_stream::socket socket_{context_};
   batch batch_;
@@ -191,13 +209,21 @@ std::expected<void, std::string> serve_raw_asio(const ready_report& ready) {
   std::_Exit(0); // The thread waits in the socket, and nothing but the process has to end.
 }
 
+subject raw_asio(std::string name, load carried) {
+  return {std::move(name), serve_raw_asio,
+          [carried](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+            return std::make_unique<raw_asio_near_end>(address, carried);
+          }};
+}
+
 } // namespace
 
 subject raw_asio_unix() {
-  return {"raw-asio-unix", serve_raw_asio,
-          [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
-            return std::make_unique<raw_asio_near_end>(address);
-          }};
+  return raw_asio("raw-asio-unix", load::one_struct);
+}
+
+subject batches_raw_asio_unix() {
+  return raw_asio("batches-raw-asio-unix", load::many_structs);
 }
 
 } // namespace bench

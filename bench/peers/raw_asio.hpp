@@ -6,5 +6,7 @@
 namespace bench {
 
 [[nodiscard]] subject raw_asio_unix();
+/// The same from vectors of many structs.
+[[nodiscard]] subject batches_raw_asio_unix();
 
 } // namespace bench

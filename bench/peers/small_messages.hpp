@@ -5,6 +5,7 @@
 // every `acknowledged_every` messages and the last one, and the near end has at most `window_max` unacknowledged.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -54,6 +55,29 @@ inline small_message numbered(std::uint64_t number) {
   return {fields.number, fields.second, fields.third, std::string{small_fields::text}};
 }
 
+/// How many structs a message carries.
+enum class load : std::uint8_t {
+  one_struct,
+  many_structs, ///< small_messages, `structs_together` of them.
+};
+
+using small_messages = std::vector<small_message>;
+constexpr std::uint64_t structs_together = 100;
+static_assert(acknowledged_every % structs_together
+              == 0); // A message never has more than its last struct acknowledged.
+static_assert(window_max % structs_together == 0);
+
+/// The structs from the number `first` on that go in one message, of those below `end`: as many as a message carries,
+/// in the last message what is left. Built anew for each sending, too.
+inline small_messages numbered_together(std::uint64_t first, std::uint64_t end) {
+  const auto count = std::min(structs_together, end - first);
+  small_messages made;
+  made.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i)
+    made.push_back(numbered(first + i));
+  return made;
+}
+
 /// Ends a process that got another message than the one it has to get next: its result would mean nothing.
 inline void check_fields(std::int32_t number, std::size_t text_size, std::uint64_t expected) {
   if (number == static_cast<std::int32_t>(expected & 0x7fffffff) && text_size == small_fields::text.size())
@@ -66,7 +90,7 @@ inline void check_number(const small_message& message, std::uint64_t expected) {
   check_fields(message.number, message.text.size(), expected);
 }
 
-/// Whether the far end acknowledges now that it has got that many of `count`.
+/// Whether the far end acknowledges now that it has got that many structs of `count`.
 constexpr bool is_acknowledged(std::uint64_t received, std::uint64_t count) {
   return received % acknowledged_every == 0 || received == count;
 }
@@ -82,8 +106,8 @@ public:
   near_end& operator=(const near_end&) = delete;
   virtual ~near_end() = default;
 
-  /// Streams `count` messages. The time from before the first one until the acknowledgement of the last one is here:
-  /// one hop back longer than until the far end has it.
+  /// Streams `count` structs, in as many messages as they take. The time from before the first one until the
+  /// acknowledgement of the last one is here: one hop back longer than until the far end has it.
   [[nodiscard]] virtual std::expected<seconds, std::string> one_way(std::uint64_t count) = 0;
 
   /// Has `count` messages sent back, with at most `window` of them under way. Appends each one's time to `round_trips`

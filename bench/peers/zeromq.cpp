@@ -44,8 +44,8 @@ void receive(zmq::socket_t& socket, zmq::message_t& into) {
     throw zmq::error_t{};
 }
 
-void decode(const zmq::message_t& from, small_message& into) {
-  hand_coded::decode({static_cast<const std::byte*>(from.data()), from.size()}, into);
+std::span<const std::byte> bytes_of(const zmq::message_t& packet) {
+  return {static_cast<const std::byte*>(packet.data()), packet.size()};
 }
 
 /// The far end: one thread for both sockets, since only one is in use at a time.
@@ -74,12 +74,13 @@ private:
   void consume(std::uint64_t count) {
     for (std::uint64_t received = 0; received < count;) {
       receive(stream_, packet_);
-      decode(packet_, message_);
-      check_number(message_, received++);
-      if (is_acknowledged(received, count)) {
+      hand_coded::decode_each(bytes_of(packet_), message_, [&](const small_message& message) {
+        check_number(message, received++);
+        if (!is_acknowledged(received, count))
+          return;
         questions_.send(zmq::const_buffer{asker_.data(), asker_.size()}, zmq::send_flags::sndmore);
         questions_.send(zmq::const_buffer{&received, sizeof received}, zmq::send_flags::none);
-      }
+      });
     }
   }
 
@@ -87,7 +88,7 @@ private:
     for (std::uint64_t received = 0; received < count;) {
       receive(questions_, asker_);
       receive(questions_, packet_);
-      decode(packet_, message_);
+      hand_coded::decode(bytes_of(packet_), message_);
       check_number(message_, received++);
       questions_.send(asker_, zmq::send_flags::sndmore);
       send_message(questions_, message_);
@@ -114,7 +115,7 @@ private:
 
 class zeromq_near_end : public near_end {
 public:
-  explicit zeromq_near_end(const std::string& name) {
+  zeromq_near_end(const std::string& name, load carried) : carried_(carried) {
     stream_.connect(stream_address(name));
     questions_.connect(question_address(name));
   }
@@ -125,7 +126,7 @@ public:
     std::uint64_t acknowledged = 0;
     for (std::uint64_t sent = 0; acknowledged < count;) {
       while (sent < count && sent - acknowledged < window_max)
-        send_message(stream_, numbered(sent++));
+        stream_next(sent, count);
       receive(questions_, packet_);
       acknowledged = *packet_.data<std::uint64_t>();
     }
@@ -139,7 +140,7 @@ public:
     const auto send = [this](const small_message& message) { send_message(questions_, message); };
     exchange_echoes(count, window, round_trips, send, [this](std::uint64_t& answered) {
       receive(questions_, packet_);
-      decode(packet_, message_);
+      hand_coded::decode(bytes_of(packet_), message_);
       check_number(message_, answered++);
     });
     return bench_clock::now() - begin;
@@ -155,6 +156,17 @@ public:
   }
 
 private:
+  void stream_next(std::uint64_t& sent, std::uint64_t count) {
+    if (carried_ == load::one_struct) {
+      send_message(stream_, numbered(sent++));
+      return;
+    }
+    const auto messages = numbered_together(sent, count);
+    const auto size = hand_coded::encode_each(messages, together_.data());
+    stream_.send(zmq::const_buffer{together_.data(), size}, zmq::send_flags::none);
+    sent += messages.size();
+  }
+
   void send_command(const command& what) {
     questions_.send(zmq::const_buffer{&what, sizeof what}, zmq::send_flags::none);
   }
@@ -164,6 +176,8 @@ private:
   zmq::socket_t questions_ = open_socket(context_, zmq::socket_type::dealer);
   zmq::message_t packet_;
   small_message message_;
+  load carried_;
+  std::vector<std::byte> together_ = std::vector<std::byte>(hand_coded::bytes_max_together);
 };
 
 /// Serves until standard input ends, and the process with it.
@@ -176,13 +190,21 @@ std::expected<void, std::string> serve_zeromq(const ready_report& ready) {
   std::_Exit(0); // The thread waits in a socket, and nothing but the process has to end.
 }
 
+subject zeromq(std::string name, load carried) {
+  return {std::move(name), serve_zeromq,
+          [carried](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
+            return std::make_unique<zeromq_near_end>(address, carried);
+          }};
+}
+
 } // namespace
 
 subject zeromq_ipc() {
-  return {"zeromq-ipc", serve_zeromq,
-          [](const std::string& address) -> std::expected<std::unique_ptr<near_end>, std::string> {
-            return std::make_unique<zeromq_near_end>(address);
-          }};
+  return zeromq("zeromq-ipc", load::one_struct);
+}
+
+subject batches_zeromq_ipc() {
+  return zeromq("batches-zeromq-ipc", load::many_structs);
 }
 
 } // namespace bench

@@ -6,5 +6,7 @@
 namespace bench {
 
 [[nodiscard]] subject zeromq_ipc();
+/// Many structs to a message.
+[[nodiscard]] subject batches_zeromq_ipc();
 
 } // namespace bench

@@ -1,5 +1,7 @@
 #include "throughput/cases.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace bench {
@@ -34,6 +36,15 @@ std::vector<measured_case> fan_cases() {
            exchange::one_way_together,
            placement::as_the_system_likes,
            {{"one-way small struct, all processes together", "msg/s"}}}};
+}
+
+std::vector<measured_case> batch_cases() {
+  const auto together = fmt::format("structs {} to a message", structs_together);
+  return {{"batches",
+           exchange::one_way,
+           placement::as_the_system_likes,
+           {{"one way, " + together, "structs/s"}},
+           {{"processor time per struct, " + together, "ns"}}}};
 }
 
 std::vector<measured_case> local_cases() {

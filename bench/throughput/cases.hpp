@@ -34,9 +34,10 @@ struct measured_case {
 /// Less cannot be told from what the system itself does with a process: in per cent of a core.
 constexpr double rest_percent_min = 0.1;
 
-/// Between two processes; from and to several; within one.
+/// Between two processes; from and to several; between two, many structs to a message; within one.
 [[nodiscard]] std::vector<measured_case> pair_cases();
 [[nodiscard]] std::vector<measured_case> fan_cases();
+[[nodiscard]] std::vector<measured_case> batch_cases();
 [[nodiscard]] std::vector<measured_case> local_cases();
 
 /// What one run of a case gave.
@@ -45,7 +46,8 @@ struct measurement {
   std::vector<double> values; // One for each of the case's quantities, those from outside last.
 };
 
-/// Runs a case, in a near process. Requires: it has something to do there.
+/// Runs a case, in a near process, of so many messages, or structs where a message has many. Requires: it has something
+/// to do there.
 [[nodiscard]] std::expected<measurement, std::string> run_case(const measured_case& what, near_end& near,
                                                                std::uint64_t messages);
 

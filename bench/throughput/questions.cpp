@@ -40,6 +40,16 @@ question from_and_to_several() {
           .cases = fan_cases()};
 }
 
+question many_to_a_message() {
+  question made{.rounds = 5, .subjects = {{batches_troupe_unix()}, {batches_troupe_shm()}}, .cases = batch_cases()};
+  for (auto& peer : peers_with_batches())
+    made.subjects.push_back({std::move(peer)});
+  made.subjects.push_back({batches_raw_asio_unix()});
+  for (const auto& one : made.subjects)
+    made.peers.push_back(one.who.name);
+  return made;
+}
+
 question within_a_process() {
   return {.rounds = 15, .subjects = {{troupe_local()}, {caf_local()}}, .peers = {"caf-local"}, .cases = local_cases()};
 }
@@ -48,7 +58,7 @@ question within_a_process() {
 
 const std::vector<question>& all_questions() {
   static const std::vector<question> all{between_processes(), what_seeing_costs(), from_and_to_several(),
-                                         within_a_process()};
+                                         many_to_a_message(), within_a_process()};
   return all;
 }
 

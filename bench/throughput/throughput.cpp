@@ -1,14 +1,16 @@
-// Three questions. How many small messages a second go between actors of two processes, and how long does one take
+// Four questions. How many small messages a second go between actors of two processes, and how long does one take
 // there and back when nothing else is going on; and how does that compare to what a user would pick instead? How many
-// go from eight processes to an actor of one, and from an actor of one to eight, all together, beside one pair's? And
-// does a node cost the actors of its own process anything, beside plain CAF?
+// go from eight processes to an actor of one, and from an actor of one to eight, all together, beside one pair's? How
+// many structs a second go between actors of two processes when each message carries 100 of them? And does a node cost
+// the actors of its own process anything, beside plain CAF?
 //
 // One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 100 requests
 // under way, each answered with the message. Idle round trip: one request at a time, with the two processes where the
 // system puts them, on a core each, and on one core. Processor time of both ends: for a message one way, and at
-// rest, which shows the subjects that poll. For every subject alike, no more than 20,000 messages
-// are under way between two processes, see peers/small_messages.hpp. Local actors are the same ones, in a process whose
-// node listens and has an idle link, and in one without a node, under the same scheduler options.
+// rest, which shows the subjects that poll. For every subject alike, no more than 20,000 messages are under way between
+// two processes, or 20,000 structs where a message carries many, see peers/small_messages.hpp. Local actors are the
+// same ones, in a process whose node listens and has an idle link, and in one without a node, under the same scheduler
+// options.
 //
 // The ends of a subject are processes of their own, started anew in every round: idle ones of other subjects would
 // disturb (CAF's workers may poll), and the luck of one process's addresses and threads shall not be that of a whole

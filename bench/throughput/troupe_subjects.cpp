@@ -13,14 +13,19 @@ namespace {
 struct end_options {
   seeing what = seeing::as_users_get_it;
   troupe::wait_mode wait = troupe::wait_mode::adaptive;
+  load carried = load::one_struct; // One way.
 };
+
+void add_message_types(troupe::type_registry& types) {
+  types.add<small_message>("bench.small_message").add<small_messages>("bench.small_messages");
+}
 
 std::expected<void, std::string> serve_at(const std::string& address, const ready_report& ready,
                                           const end_options& how = {}) {
   troupe_process process;
   process.what = how.what;
   process.wait = how.wait;
-  process.types.add<small_message>("bench.small_message");
+  add_message_types(process.types);
   if (auto opened = process.open({address}); !opened)
     return opened;
   for (const auto& [name, actor] :
@@ -37,7 +42,7 @@ public:
   std::expected<void, std::string> connect(const std::string& address, const end_options& how) {
     process_.what = how.what;
     process_.wait = how.wait;
-    process_.types.add<small_message>("bench.small_message");
+    add_message_types(process_.types);
     auto link = process_.connect(address);
     if (!link)
       return std::unexpected{std::move(link).error()};
@@ -45,7 +50,7 @@ public:
     auto echoer = link->find("echoer");
     if (!consumer || !echoer)
       return std::unexpected{(consumer ? echoer : consumer).error().message()};
-    near_ = make_caf_near_end(process_.system, *std::move(consumer), *std::move(echoer));
+    near_ = make_caf_near_end(process_.system, *std::move(consumer), *std::move(echoer), how.carried);
     return {};
   }
 
@@ -71,13 +76,12 @@ std::expected<std::unique_ptr<near_end>, std::string> connect(const std::string&
   return connect_to(address, {});
 }
 
-subject over_unix_socket(std::string name, seeing what) {
-  return {std::move(name), [what](const ready_report& ready) { return serve_at(unix_address(), ready, {what}); },
-          [what](const std::string& address) { return connect_to(address, {what}); }};
+subject over_unix_socket(std::string name, const end_options& how = {}) {
+  return {std::move(name), [how](const ready_report& ready) { return serve_at(unix_address(), ready, how); },
+          [how](const std::string& address) { return connect_to(address, how); }};
 }
 
-subject through_rings(std::string name, troupe::wait_mode wait) {
-  const end_options how{.wait = wait};
+subject through_rings(std::string name, const end_options& how = {}) {
   return {std::move(name), [how](const ready_report& ready) { return serve_at(shm_address(), ready, how); },
           [how](const std::string& address) { return connect_to(address, how); }};
 }
@@ -85,15 +89,15 @@ subject through_rings(std::string name, troupe::wait_mode wait) {
 } // namespace
 
 subject troupe_unix() {
-  return over_unix_socket("troupe-unix", seeing::as_users_get_it);
+  return over_unix_socket("troupe-unix");
 }
 
 subject troupe_shm() {
-  return through_rings("troupe-shm", troupe::wait_mode::adaptive);
+  return through_rings("troupe-shm");
 }
 
 subject troupe_shm_polling() {
-  return through_rings("troupe-shm-polling", troupe::wait_mode::poll);
+  return through_rings("troupe-shm-polling", {.wait = troupe::wait_mode::poll});
 }
 
 subject troupe_tcp() {
@@ -101,11 +105,19 @@ subject troupe_tcp() {
 }
 
 subject troupe_unix_seen() {
-  return over_unix_socket("troupe-unix-seen", seeing::all);
+  return over_unix_socket("troupe-unix-seen", {.what = seeing::all});
 }
 
 subject troupe_unix_unseen() {
-  return over_unix_socket("troupe-unix-unseen", seeing::nothing);
+  return over_unix_socket("troupe-unix-unseen", {.what = seeing::nothing});
+}
+
+subject batches_troupe_unix() {
+  return over_unix_socket("batches-troupe-unix", {.carried = load::many_structs});
+}
+
+subject batches_troupe_shm() {
+  return through_rings("batches-troupe-shm", {.carried = load::many_structs});
 }
 
 } // namespace bench

@@ -13,5 +13,8 @@ namespace bench {
 /// Over a unix socket, with everything counted and logged, and with nothing.
 [[nodiscard]] subject troupe_unix_seen();
 [[nodiscard]] subject troupe_unix_unseen();
+/// Many structs to a message, over a unix socket and through rings.
+[[nodiscard]] subject batches_troupe_unix();
+[[nodiscard]] subject batches_troupe_shm();
 
 } // namespace bench

@@ -29,13 +29,17 @@ protected:
 /// time at rest.
 constexpr std::size_t quantities_of_a_pair = 2 + 1 + 3 * 2 + 1;
 
+/// Structs a second and processor time, many structs to a message.
+constexpr std::size_t quantities_of_batches = 2;
+
 /// Long enough to be disturbed.
 const std::vector<std::string> long_run{"--subjects", "raw-asio-unix", "--cases",    "one-way",
                                         "--messages", "1000000000",    "--deadline", "60"};
 
 TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
-  const std::vector<std::string> others{"troupe-unix-seen", "troupe-unix-unseen", "one-pair", "fan-in-8",
-                                        "fan-out-8",        "troupe-local",       "caf-local"};
+  const std::vector<std::string> others{
+      "troupe-unix-seen",   "troupe-unix-unseen",    "one-pair",     "fan-in-8", "fan-out-8", "batches-troupe-unix",
+      "batches-troupe-shm", "batches-raw-asio-unix", "troupe-local", "caf-local"};
   std::string asked = "troupe-unix,raw-asio-unix";
   for (const auto& other : others)
     asked += ',' + other;
@@ -49,11 +53,11 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
     quantities.insert(line.get<std::string>("case"));
     subjects.insert(line.get<std::string>("subject"));
   }
-  // Between two processes, with and without counting and logging, together, and within one: each with subjects of its
-  // own.
-  EXPECT_THAT(quantities, SizeIs(quantities_of_a_pair + 1 + 3));
+  // Between two processes, with and without counting and logging, together, many structs to a message, and within one:
+  // each with subjects of its own.
+  EXPECT_THAT(quantities, SizeIs(quantities_of_a_pair + 1 + quantities_of_batches + 3));
   EXPECT_THAT(subjects, SizeIs(2 + others.size()));
-  EXPECT_THAT(lines, SizeIs(quantities_of_a_pair * 2 + 2 * 2 + 3 * 1 + 2 * 3));
+  EXPECT_THAT(lines, SizeIs(quantities_of_a_pair * 2 + 2 * 2 + 3 * 1 + quantities_of_batches * 3 + 2 * 3));
 }
 
 /// What users would pick instead, each by itself: its row is there, or it is said why not.
@@ -121,6 +125,46 @@ TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_d
     for (const auto& [peer, ratio] : line.get_child("ratio_to"))
       to_one_pair[line.get<std::string>("subject")] = ratio.get_value<double>();
   EXPECT_THAT(to_one_pair, UnorderedElementsAre(Pair("fan-in-8", Gt(0)), Pair("fan-out-8", Gt(0))));
+}
+
+/// Many structs to a message, each subject by itself.
+class throughput_of_batches : public throughput, public testing::WithParamInterface<std::string> {};
+
+// The number is no multiple of what a message carries, nor of what is acknowledged, and more than may be under way.
+TEST_P(throughput_of_batches, all_structs_arrive_in_order_and_nothing_is_left) {
+  EXPECT_EQ(run({"--rounds", "1", "--messages", "50021", "--subjects", GetParam(), "--json", json().string()}),
+            exited_with(0))
+      << output() << errors();
+  expect_nothing_left();
+  const auto is_absent = output().find(GetParam() + " not available: not built: ") != std::string::npos;
+  const auto lines = results("throughput");
+  ASSERT_THAT(lines, SizeIs(is_absent ? 0 : quantities_of_batches)) << output();
+  for (const auto& line : lines) {
+    EXPECT_EQ(line.get<std::string>("subject"), GetParam());
+    EXPECT_GT(line.get<double>("median"), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(subjects, throughput_of_batches,
+                         testing::Values("batches-troupe-unix", "batches-troupe-shm", "batches-caf-basp",
+                                         "batches-zeromq-ipc", "batches-openmpi", "batches-raw-asio-unix"),
+                         [](const auto& who) {
+                           auto name = who.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST_F(throughput, structs_in_batches_are_compared_with_those_of_the_limit) {
+  EXPECT_EQ(run({"--quick", "--cases", "batches", "--subjects", "batches-troupe-unix,batches-raw-asio-unix", "--json",
+                 json().string()}),
+            exited_with(0))
+      << output() << errors();
+  EXPECT_THAT(output(), HasSubstr("one way, structs 100 to a message"));
+  std::map<std::string, double> of_troupe;
+  for (const auto& line : results("throughput"))
+    if (line.get<std::string>("subject") == "batches-troupe-unix")
+      of_troupe[line.get<std::string>("unit")] = line.get<double>("ratio_to.batches-raw-asio-unix");
+  EXPECT_THAT(of_troupe, UnorderedElementsAre(Pair("structs/s", Gt(0)), Pair("ns", Gt(0))));
 }
 
 TEST_F(throughput, only_what_is_asked_for_is_run) {
