@@ -62,9 +62,9 @@ protected:
     };
   }
 
-  void bound(std::size_t window_bytes, std::size_t actor_window_bytes) {
-    far_options_.accepted_links.window_bytes = window_bytes;
-    far_options_.accepted_links.actor_window_bytes = actor_window_bytes;
+  void bound(std::size_t of_link, std::size_t of_actor) {
+    far_options_.accepted_links.window_bytes = of_link;
+    far_options_.accepted_links.actor_window_bytes = of_actor;
   }
 
   /// Sends `count` values to each of `readers` actors; all of them have to arrive in order.
