@@ -211,7 +211,6 @@ std::expected<const family*, serialize_error> encode_by_first(const type_entry& 
   const auto one_by_one = [&]() -> std::expected<const family*, serialize_error> {
     const auto& elements = detail::elements_family::instance();
     output.clear();
-    before.restore();
     auto done = guarded(entry, elements, [&] { return elements.encode(entry, value, ctx, output); });
     return done ? std::expected<const family*, serialize_error>(&elements) : std::unexpected(std::move(done.error()));
   };
@@ -219,7 +218,6 @@ std::expected<const family*, serialize_error> encode_by_first(const type_entry& 
     return one_by_one();
   for (const auto* each : serializers) {
     output.clear();
-    before.restore();
     auto done = guarded(entry, *each, [&] {
       const auto* own = own_of(entry, *each);
       return own != nullptr ? encode_own(entry, *own, *each, value, ctx, output)
@@ -233,6 +231,7 @@ std::expected<const family*, serialize_error> encode_by_first(const type_entry& 
       return each;
     if (done.error().code() != serialize_errc::not_supported)
       return std::unexpected(std::move(done.error()));
+    before.restore();
     reasons += "; " + done.error().message();
   }
   if (ctx.iterate == iterate::automatic && entry.parts() != nullptr && ctx.types != nullptr) {

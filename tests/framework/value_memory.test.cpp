@@ -135,30 +135,27 @@ INSTANTIATE_TEST_SUITE_P(, value_memory, testing::Values("typed", "msgpack", "js
 TEST_P(value_memory, shared_objects_are_waited_for) {
   expect_all_arrive<pointers>(2'500);
 }
-TEST_P(value_memory, shared_objects_for_several_actors_are_waited_for) {
-  expect_all_arrive<pointers>(1'200, 5);
-}
-TEST_P(value_memory, queues_are_waited_for) {
-  expect_all_arrive<queues>(2'000);
+TEST_P(value_memory, queues_for_several_actors_are_waited_for) {
+  expect_all_arrive<queues>(3'000, 3);
 }
 TEST_P(value_memory, maps_of_lists_are_waited_for) {
   expect_all_arrive<lists_by_name>(5'000);
 }
 
 TEST_P(value_memory, shared_objects_are_waited_for_in_small_windows) {
-  bound(256_KiB, 64_KiB);
-  expect_all_arrive<pointers>(2'000);
+  bound(2_MiB, 2_MiB);
+  expect_all_arrive<pointers>(3'500);
 }
 TEST_P(value_memory, queues_are_waited_for_in_small_windows) {
-  bound(256_KiB, 64_KiB);
+  bound(256_KiB, 256_KiB);
   expect_all_arrive<queues>(2'000);
 }
 TEST_P(value_memory, queues_for_several_actors_are_waited_for_in_small_windows) {
-  bound(256_KiB, 128_KiB);
+  bound(256_KiB, 64_KiB);
   expect_all_arrive<queues>(500, 4);
 }
 TEST_P(value_memory, maps_of_lists_are_waited_for_in_small_windows) {
-  bound(256_KiB, 64_KiB);
+  bound(256_KiB, 256_KiB);
   expect_all_arrive<lists_by_name>(2'000);
 }
 
