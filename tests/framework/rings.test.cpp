@@ -2,8 +2,12 @@
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <fstream>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,9 +16,44 @@
 #include <troupe/framework/internal/net/ring_memory.hpp>
 
 namespace troupe::tests {
+
+/// Takes long to decode, and is counted when that is done.
+struct slow_to_decode {
+  static inline std::atomic<int> decoded{0};
+  int number = 0;
+};
+
+} // namespace troupe::tests
+
+template <>
+struct troupe::codec<troupe::tests::slow_to_decode> {
+  using form = int;
+  static std::expected<form, serialize_error> reduce(const tests::slow_to_decode& value, const context&) {
+    return value.number;
+  }
+  static std::expected<tests::slow_to_decode, serialize_error> rebuild(form&& number, const context&) {
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+         std::chrono::steady_clock::now() < end;) {
+    }
+    ++tests::slow_to_decode::decoded;
+    return tests::slow_to_decode{number};
+  }
+};
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tests::slow_to_decode)
+
+namespace troupe::tests {
 namespace {
 
 using namespace internal;
+
+/// How many mappings of rings this process has.
+std::ptrdiff_t mapped_rings() {
+  std::ifstream maps{"/proc/self/maps"};
+  std::ptrdiff_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("memfd:troupe-ring") != std::string::npos ? 1 : 0;
+  return count;
+}
 
 class rings : public two_nodes {
 protected:
@@ -80,6 +119,33 @@ TEST_F(rings, are_declined_by_an_end_that_listens_and_wants_none) {
   const auto there = counter();
   expect_answers(there);
   EXPECT_FALSE(link_->uses_rings());
+  EXPECT_TRUE(eventually([] { return mapped_rings() == 0; })) << mapped_rings();
+}
+
+TEST_F(rings, that_bring_what_takes_long_to_decode_leave_the_others_their_turns) {
+  constexpr int count = 200; // Few bytes, which are read at once.
+  far_types_ = near_types_ = [](type_registry& types) { types.add<slow_to_decode>("slow_to_decode"); };
+  publish("sink", far().system.spawn([]() -> caf::behavior { return {[](const slow_to_decode&) {}}; }));
+  counter();
+  auto other = near().home->connect(address_, options_).value();
+  const auto there = other.find("counter").value();
+  const auto sink = find("sink");
+  ASSERT_TRUE(eventually([&] { return link_->uses_rings() && other.uses_rings(); }));
+  EXPECT_GE(mapped_rings(), 4);
+  // Without a pause: a ring that sleeps would be woken through its socket.
+  std::atomic<int> answers{0};
+  std::jthread asker{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested() && ask<int>(near().system, there, 1) == 2)
+      ++answers;
+  }};
+  ASSERT_TRUE(eventually([&] { return answers > 100; }));
+  slow_to_decode::decoded = 0;
+  for (int i = 0; i < count; ++i)
+    caf::anon_send(sink, slow_to_decode{i});
+  ASSERT_TRUE(eventually([] { return slow_to_decode::decoded > 1; }));
+  const auto before = answers.load();
+  ASSERT_TRUE(eventually([&] { return answers > before + 2; }));
+  EXPECT_LT(slow_to_decode::decoded, count / 2);
 }
 
 TEST_F(rings, are_declined_where_they_are_larger_than_the_other_end_wants) {

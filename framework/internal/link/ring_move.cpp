@@ -131,6 +131,8 @@ std::expected<void, node_error> ring_move::on_decline(const ring_decline& what) 
   if (step_ != step::offered)
     return out_of_place("an answer to an offer of rings");
   step_ = step::declined;
+  if (over_ != nullptr)
+    over_->rings()->drop_rings();
   budget_.give_back(std::exchange(taken_bytes_, 0));
   link_.log.say(log_level::debug,
                 "the peer " + link_.peer_name() + " declines rings: " + one_line(cut(what.reason), quoted_bytes_max));

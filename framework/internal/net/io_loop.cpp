@@ -199,8 +199,10 @@ void io_loop::lead(desk& own) {
   changed_.notify_all();
 }
 
-/// Runs the handlers of all sockets and timers that are ready now, each once at most.
+/// Reads all rings that have something, and runs the handlers of all sockets and timers that are ready now, each once
+/// at most.
 void io_loop::look_at_all() {
+  rings_.look_in_passing();
   const auto end = clock::now() + look_pause;
   for (int handlers = 0; handlers < handlers_per_round && io_.poll_one() > 0; ++handlers)
     if (clock::now() >= end)

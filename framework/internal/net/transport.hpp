@@ -46,6 +46,8 @@ public:
   [[nodiscard]] virtual int take_descriptor() = 0;
   /// I/O thread; once, before anything moves.
   virtual void set_rings(ring_memory rings, link_side side) = 0;
+  /// I/O thread. Nothing will move: the peer has declined.
+  virtual void drop_rings() = 0;
   /// I/O thread, and not while a read is under way: what is read comes from the ring.
   virtual void move_input() = 0;
 

@@ -168,6 +168,8 @@ public:
     side_ = side;
   }
 
+  void drop_rings() override { rings_.reset(); }
+
   void move_input() override {
     input_.emplace(rings_->words_of(other(side_)), rings_->bytes_of(other(side_)));
     watch_socket();
