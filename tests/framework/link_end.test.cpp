@@ -51,6 +51,47 @@ protected:
   std::shared_ptr<std::atomic<int>> asked_ = std::make_shared<std::atomic<int>>(0);
 };
 
+/// Monitors it, and keeps no handle of it.
+caf::behavior watcher(caf::event_based_actor* self, const caf::actor& whom,
+                      const std::shared_ptr<std::atomic<int>>& downs) {
+  self->set_down_handler([downs](const caf::down_msg&) { ++*downs; });
+  self->monitor(whom);
+  return {[](int) {}};
+}
+
+// Method: the peer hands over an actor of its own and closes the link, so that whoever gets the handle monitors the
+// actor before, while and after the link ends.
+TEST_P(link_end, is_told_to_whoever_monitors_at_that_moment_and_keeps_no_handle) {
+  constexpr int rounds = 500;
+  const auto downs = std::make_shared<std::atomic<int>>(0);
+  const auto spawned = std::make_shared<std::atomic<int>>(0);
+  std::mutex mutex;
+  std::vector<caf::actor> watchers; // Who is gone is told nothing.
+  publish("hub", far().system.spawn([&, spawned, downs](caf::event_based_actor* self) -> caf::behavior {
+    return {[&, self, spawned, downs](const caf::actor& whom) {
+      ++*spawned;
+      auto made = self->system().spawn(watcher, whom, downs);
+      const std::lock_guard guard{mutex};
+      watchers.push_back(std::move(made));
+    }};
+  }));
+  for (int round = 0; round < rounds; ++round) {
+    connect();
+    const auto hub = find("hub");
+    caf::anon_send(hub, near().system.spawn(silent, asked_, promised_));
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(round % 200);
+         std::chrono::steady_clock::now() < end;) {
+    }
+    link_->close();
+  }
+  ASSERT_TRUE(eventually([&] { return far().home->links().empty(); }));
+  EXPECT_TRUE(eventually([&] { return *downs == *spawned; })) << *downs << " of " << *spawned;
+  EXPECT_GT(*spawned, 0);
+  const std::lock_guard guard{mutex};
+  for (const auto& each : watchers)
+    caf::anon_send_exit(each, caf::exit_reason::kill);
+}
+
 TEST_P(link_end, proxies_go_down) {
   auto remote = silent_remote();
   caf::scoped_actor self{near().system};

@@ -14,8 +14,14 @@ namespace troupe::internal {
 // -- the peer's actors
 
 void monitors::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
-  const auto held = link_.mutex.lock();
-  if (link_.life.now() == link_state::closed || !kept_.try_emplace(number, std::move(proxy)).second)
+  auto held = link_.mutex.lock();
+  if (is_ended_) {
+    held.unlock();
+    internal::end_proxies(system_, {{std::move(proxy), reason_of_lost_node()}});
+    return;
+  }
+  // Also while the link ends: whoever watches may let the proxy go before its end has been told to all.
+  if (!kept_.try_emplace(number, std::move(proxy)).second)
     return;
   if (link_.is_open()) // Else the link's end tells of it.
     link_.admin.send(held, admin_op::monitor, monitor{number});
@@ -88,6 +94,7 @@ void monitors::stop_watching(const caf::weak_actor_ptr& own) const {
 
 void monitors::end(std::vector<caf::strong_actor_ptr> proxies) {
   auto held = link_.mutex.lock();
+  is_ended_ = true;
   auto kept = std::exchange(kept_, {});
   const auto watched = std::exchange(watched_, {});
   held.unlock();
