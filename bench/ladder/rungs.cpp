@@ -11,7 +11,9 @@
 #include <ctime>
 #include <future>
 #include <memory>
+#include <span>
 #include <thread>
+#include <utility>
 
 namespace bench {
 
