@@ -146,7 +146,7 @@ bool are_distinct(std::vector<std::string_view>& names) {
   return std::ranges::adjacent_find(names) == names.end();
 }
 
-// What finding out takes, for so many.
+// The memory that are_distinct() takes for `count` names.
 constexpr std::size_t names_bytes(std::size_t count) {
   return count < 2 ? 0 : count * sizeof(std::string_view);
 }

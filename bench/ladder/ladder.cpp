@@ -1,9 +1,8 @@
 // What does each step of a small message's way cost, and what would it cost at least?
 //
 // CAF's own part and the coding are taken by one thread alone, nothing contended. The whole is what the process at
-// either end of a link takes of the processors for a message, one way, as in the benchmark `throughput`. What is left
-// between the two is Troupe's: heads, credit, counters, locks, system calls or the ring, and whatever two threads cost
-// that write to one memory.
+// either end of a link takes of the processors for a message, one way, as in the benchmark `throughput`. The difference
+// is Troupe's: heads, credit, counters, locks, system calls or the ring, and cache lines that move between cores.
 #include "harness/limits.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
@@ -94,8 +93,8 @@ double process_nanoseconds() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-/// In the near process. The step "stream" sends so many messages, and gives what this process took for all of them, of
-/// the processors and by the clock.
+/// In the near process. The step "stream" sends the messages. Its numbers are this process's processor time in
+/// nanoseconds, and the seconds that passed, for all of them.
 std::expected<step_taker, std::string> connect_whole(const subject& what, const std::string& address) {
   auto connected = what.connect(address);
   if (!connected)

@@ -21,7 +21,7 @@ struct rung {
   link_end at = link_end::sending;
   worker whose = worker::caf;
   bool is_in_whole = true; // Each message over a link takes it; else it is what CAF would do in place of another one.
-  /// Takes the step so many times. Gives nanoseconds of processor time for each. Fails with a text.
+  /// Takes the step `count` times. Gives the processor time of one step in nanoseconds, or fails with a text.
   std::function<std::expected<double, std::string>(std::uint64_t count)> take;
 };
 

@@ -46,8 +46,8 @@ struct measurement {
   std::vector<double> values; // One for each of the case's quantities, those from outside last.
 };
 
-/// Runs a case, in a near process, of so many messages, or structs where a message has many. Requires: it has something
-/// to do there.
+/// Runs a case in a near process. `messages` counts structs if a message holds many of them. Requires: the near process
+/// has something to do in this case.
 [[nodiscard]] std::expected<measurement, std::string> run_case(const measured_case& what, near_end& near,
                                                                std::uint64_t messages);
 

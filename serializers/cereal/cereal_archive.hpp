@@ -169,7 +169,7 @@ public:
       element_bytes_ = text_;
   }
   struct charge {
-    bool is_text; // Then it is one element of so many bytes.
+    bool is_text; // A text: its size counts bytes of one element.
     std::size_t element_bytes;
   };
   /// Its size has come. Sizes that a user's own function writes count a byte per element.

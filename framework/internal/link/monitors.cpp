@@ -20,7 +20,7 @@ void monitors::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
     internal::end_proxies(system_, {{std::move(proxy), reason_of_lost_node()}});
     return;
   }
-  // Also while the link ends: whoever watches may let the proxy go before its end has been told to all.
+  // Also while the link ends: otherwise the proxy could be destroyed before end() tells those that monitor it.
   if (!kept_.try_emplace(number, std::move(proxy)).second)
     return;
   if (link_.is_open()) // Else the link's end tells of it.

@@ -65,7 +65,7 @@ private:
   // Guarded by the link's lock.
   std::unordered_map<std::uint64_t, caf::strong_actor_ptr, detail::salted_hash> kept_; // Since a monitor does not.
   std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; something is attached to each.
-  bool is_ended_ = false;                                          // Whoever watches from now on is told at once.
+  bool is_ended_ = false;                                          // end() was called: watch() ends the proxy at once.
   // I/O thread.
   std::vector<ended_proxy> ended_;
 };

@@ -80,7 +80,7 @@ struct array_parts {
   bool has_data = false;
 };
 
-// What remembering an array takes by the frame that it was made of, whose shapes have so many lengths.
+// The memory that it takes to find an array again by its frame. `lengths` counts those of all its shapes.
 constexpr std::size_t made_array_bytes(std::size_t lengths) {
   return sizeof(array_parts) + lengths * sizeof(std::size_t) + sizeof(array<double>) + shared_bytes;
 }

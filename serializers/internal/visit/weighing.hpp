@@ -10,7 +10,7 @@
 
 namespace troupe::detail {
 
-/// A vector<bool> has memory for so many as soon as it has memory for one.
+/// A vector<bool> that holds one element has memory for 64.
 inline constexpr std::size_t bools_at_least = 64;
 
 /// The layouts of an array and of each that is made on the way to it: they have shapes and strides of their own.
