@@ -1,17 +1,16 @@
 #include "ladder/rungs.hpp"
 
 #include "peers/caf_ends.hpp"
+#include "serializers/link_coding.hpp"
 
 #include <caf/all.hpp>
 #include <troupe/framework/message_types.hpp>
-#include <troupe/serializers/serialize.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <future>
 #include <memory>
-#include <span>
 #include <thread>
 #include <utility>
 
@@ -126,37 +125,8 @@ std::expected<double, std::string> enqueue_and_resume_by_caf(std::uint64_t count
 
 // -- coding
 
-/// As links do it: into a buffer that is used again, with a header that both ends know already.
-class coding {
-public:
-  coding() {
-    types_.add<small_message>("bench.small_message");
-    entry_ = types_.find<small_message>();
-    families_used_ = {families_.find("typed")};
-  }
-
-  [[nodiscard]] bool encode(const small_message& value) {
-    return troupe::encode_value(*entry_, &value, families_used_, context_, output_).has_value();
-  }
-  [[nodiscard]] bool decode(small_message& into) {
-    const troupe::frame body{output_.body().bytes(), nullptr};
-    return troupe::decode_value(*entry_, &into, *families_used_[0],
-                                {.family = "typed", .type = entry_->alias(), .schema = entry_->schema(), .extra = {}},
-                                std::span{&body, 1}, context_)
-        .has_value();
-  }
-
-private:
-  troupe::type_registry types_;
-  troupe::family_set families_;
-  const troupe::type_entry* entry_ = nullptr;
-  std::vector<const troupe::family*> families_used_;
-  troupe::context context_;
-  troupe::encode_output output_;
-};
-
 std::expected<double, std::string> encode(std::uint64_t count) {
-  coding by;
+  link_coding<small_message> by{"bench.small_message", "typed"};
   const auto value = numbered(7);
   bool is_well = true;
   const auto took = timed(count, [&](std::uint64_t) { is_well = by.encode(value) && is_well; });
@@ -164,7 +134,7 @@ std::expected<double, std::string> encode(std::uint64_t count) {
 }
 
 std::expected<double, std::string> decode(std::uint64_t count) {
-  coding by;
+  link_coding<small_message> by{"bench.small_message", "typed"};
   bool is_well = by.encode(numbered(7));
   const auto took = timed(count, [&](std::uint64_t) {
     small_message into;

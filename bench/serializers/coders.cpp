@@ -1,5 +1,7 @@
 #include "serializers/coders.hpp"
 
+#include "serializers/link_coding.hpp"
+
 #include <troupe/serializers/cereal/cereal_family.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
 #include <troupe/serializers/serialize.hpp>
@@ -46,39 +48,16 @@ private:
   troupe::payload payload_;
 };
 
-/// As links do it: into a buffer that is used again, with a header that both ends know already.
 class troupe_link_coder final : public coder {
 public:
-  explicit troupe_link_coder(const std::string& family) {
-    types_.add<sample>("bench.sample");
-    entry_ = types_.find<sample>();
-    used_ = {families_.find(family)};
-    header_ = troupe::standard_header(*used_[0], *entry_);
-    fields_ = *troupe::parse_header(header_.bytes());
-    frames_.resize(1);
-  }
+  explicit troupe_link_coder(const std::string& family) : coding_("bench.sample", family) {}
 
-  bool encode(const sample& value) override {
-    return troupe::encode_value(*entry_, &value, used_, context_, output_).has_value();
-  }
-
-  bool decode(sample& value) override {
-    frames_[0] = {output_.body().bytes(), nullptr};
-    return troupe::decode_value(*entry_, &value, *used_[0], fields_, frames_, context_).has_value();
-  }
-
-  [[nodiscard]] std::size_t size_bytes() const override { return output_.body().size(); }
+  bool encode(const sample& value) override { return coding_.encode(value); }
+  bool decode(sample& value) override { return coding_.decode(value); }
+  [[nodiscard]] std::size_t size_bytes() const override { return coding_.size_bytes(); }
 
 private:
-  troupe::type_registry types_;
-  troupe::family_set families_;
-  const troupe::type_entry* entry_ = nullptr;
-  std::vector<const troupe::family*> used_;
-  troupe::frame header_;
-  troupe::header_fields fields_;
-  troupe::context context_;
-  troupe::encode_output output_;
-  std::vector<troupe::frame> frames_;
+  link_coding<sample> coding_;
 };
 
 const std::vector<std::pair<std::string, std::function<coder_ptr()>>>& all_coders() {
