@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <mutex>
@@ -61,10 +62,8 @@ public:
     return true;
   }
 
-  [[nodiscard]] bool empty() override {
-    const std::lock_guard guard{mutex_};
-    return queue_.empty();
-  }
+  /// The other thread may take all away at any time, but adds nothing.
+  [[nodiscard]] bool empty() override { return queued_.load(std::memory_order_relaxed) == 0; }
 
   void run(clock::time_point begin, std::chrono::microseconds budget) override {
     const auto deadline = begin + budget;
@@ -126,27 +125,35 @@ private:
   /// False when another thread leads.
   bool push(const turn_of& turn) {
     const std::lock_guard guard{mutex_};
-    if (!deposed_)
-      queue_.push_back(turn);
-    return !deposed_;
+    if (deposed_)
+      return false;
+    queue_.push_back(turn);
+    queued_.store(queue_.size(), std::memory_order_relaxed);
+    return true;
   }
 
   /// Without a job where there is none.
   turn_of next() {
+    if (empty())
+      return {};
     const std::lock_guard guard{mutex_};
     if (queue_.empty())
       return {};
     const auto turn = queue_.front();
     queue_.pop_front();
+    queued_.store(queue_.size(), std::memory_order_relaxed);
     return turn;
   }
 
   /// From either thread.
   void give_away() {
+    if (empty())
+      return;
     std::unique_lock guard{mutex_};
     if (queue_.empty()) // An empty deque takes memory, too.
       return;
     const auto turns = std::exchange(queue_, {});
+    queued_.store(0, std::memory_order_relaxed);
     guard.unlock();
     for (const auto& turn : turns)
       system().scheduler().enqueue(turn.job);
@@ -171,6 +178,7 @@ private:
   std::size_t claimed_count_ = 0;
   std::size_t last_claimed_ = 0;
   bool runs_ = false;
+  std::atomic<std::size_t> queued_{0}; // The size of queue_, written with it.
   std::mutex mutex_;
   // Guarded by mutex_.
   std::deque<turn_of> queue_;

@@ -20,8 +20,9 @@ namespace troupe::internal {
 
 namespace {
 
+/// Requires: `alignment` is a power of two.
 std::size_t align_up(std::size_t value, std::size_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
+  return (value + alignment - 1) & ~(alignment - 1);
 }
 
 caf::error no_caf_serialization() {
@@ -199,17 +200,18 @@ private:
     decoded_message* const content_;
   };
 
-  decoded_message(const signature& types, receipt owed)
-      : owed_(std::move(owed)),
-        types_(types),
-        storage_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(this + 1), types_.alignment))) {
-  }
+  decoded_message(const signature& types, receipt owed) : owed_(std::move(owed)), types_(types) {}
 
+  /// Few cache lines, since those of all messages of a turn are in use at the same time.
   [[nodiscard]] static std::size_t block_bytes(const signature& types) noexcept {
-    return sizeof(decoded_message) + types.alignment + types.storage_bytes;
+    const auto to_align = types.alignment > alignof(decoded_message) ? types.alignment : 0;
+    return sizeof(decoded_message) + to_align + types.storage_bytes;
   }
 
-  [[nodiscard]] void* at(std::size_t pos) const noexcept { return storage_ + types_.offsets[pos]; }
+  [[nodiscard]] void* at(std::size_t pos) const noexcept {
+    const auto storage = align_up(reinterpret_cast<std::uintptr_t>(this + 1), types_.alignment);
+    return reinterpret_cast<std::byte*>(storage) + types_.offsets[pos];
+  }
 
   void destroy_last() {
     --made_;
@@ -218,7 +220,6 @@ private:
 
   receipt owed_; // Settled last, when the elements are gone; keeps types_.
   const signature& types_;
-  std::byte* const storage_;
   std::size_t made_ = 0;
   alignas(envelope) std::byte envelope_[sizeof(envelope)]; // Once it is on its way to a mailbox.
 };

@@ -93,6 +93,10 @@ std::expected<void, node_error> delivery::deliver(message_route& to, const messa
   return {};
 }
 
+void delivery::deliver_ordinary(message_route& to, const message_head& head, message_under_construction&& message) {
+  deliver_to(to.receiver(), std::move(message).finish(to.take_sender(), id_of(head)));
+}
+
 void delivery::deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed) {
   if (refuses_bare_error(to, head, message_view{content}.kind()))
     return;

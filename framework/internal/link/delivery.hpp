@@ -71,6 +71,10 @@ public:
     }
     return look_up(head, returned);
   }
+  /// One more message goes the way that find() has found last.
+  void found_again() noexcept { uncounted_ += sender_ != 0 ? 1 : 0; }
+  /// The sender of the last one; null where there is none, or after forget().
+  [[nodiscard]] const caf::strong_actor_ptr& last_sender() const noexcept { return last_.sender(); }
   /// Lets go of both actors, since something may follow that is about them.
   void forget();
 
@@ -111,6 +115,12 @@ public:
   void refuse_answer();
   std::expected<void, node_error> deliver(message_route& to, const message_head& head, message_kind kind,
                                           message_under_construction&& message, receipt owed = {});
+  /// The same for one that is neither a request nor an answer. Requires: is_ordinary(kind), no way on.
+  void deliver_ordinary(message_route& to, const message_head& head, message_under_construction&& message);
+  /// Neither ends its receiver.
+  [[nodiscard]] static bool is_ordinary(message_kind kind) noexcept {
+    return kind != message_kind::exit && kind != message_kind::error;
+  }
   /// A message that was not encoded; `owed` is settled with it.
   void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed);
   /// Over the link to the receiver's node, as it is; false where it has to be decoded. Requires: way_on().

@@ -167,6 +167,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       addresses_of_messages_(common_,
                              {.actors = actors_, .asked = pending_, .replies = replies_, .helpers = node_->helpers()}),
       routes_(addresses_of_messages_, warnings_),
+      recent_sender_(seat_.io()),
       delivery_(addresses_of_messages_, node_->system(), options.allow_exit,
                 {counters_.undelivered, counters_.undecodable}, warnings_),
       receiver_({.accepted = accepted_,
@@ -337,6 +338,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   incoming_frames_.clear();
   incoming_.forget_described();
   routes_.forget();
+  recent_sender_.end();
   received_words_.forget_headers();
   if (agreed().shares_store) {
     if (auto abandoned = stored_.abandon(); !abandoned)
@@ -392,6 +394,7 @@ void link_core::proxy_gone(std::uint64_t number, const caf::actor_control_block*
 // -- packets
 
 void link_core::on_all_handled() {
+  recent_sender_.keep(routes_.last_sender());
   routes_.forget();
   monitors_.end_proxies();
   if (is_open())
@@ -444,6 +447,15 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
                                                         + " has to be understood, and this version does not know it");
     }
   }
+  if (!handled)
+    take_leave(handled.error());
+  return handled;
+}
+
+std::expected<handled_packets, node_error> link_core::on_run(bytes_view bytes, int packets_max) {
+  if (life_.now() != link_state::open)
+    return handled_packets{};
+  auto handled = receiver_.on_run(bytes, packets_max);
   if (!handled)
     take_leave(handled.error());
   return handled;

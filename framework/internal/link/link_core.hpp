@@ -65,6 +65,7 @@
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/link/plain_sender.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
+#include <troupe/framework/internal/link/recent_sender.hpp>
 #include <troupe/framework/internal/link/ring_move.hpp>
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/send_pump.hpp>
@@ -201,6 +202,7 @@ private:
 
   // -- link_core.cpp
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
+  std::expected<handled_packets, node_error> on_run(bytes_view bytes, int packets_max) override;
   void on_bad_packet(const node_error& reason) override;
   void on_all_handled() override;
   void take_leave(const node_error& reason);
@@ -298,6 +300,7 @@ private:
 
   message_addresses addresses_of_messages_;
   route_finder routes_;
+  recent_sender recent_sender_;
   delivery delivery_;
   message_receiver receiver_;
 };

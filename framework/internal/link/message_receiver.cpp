@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <any>
+#include <cassert>
 #include <string>
 #include <utility>
 
@@ -94,8 +95,10 @@ std::expected<void, node_error> message_receiver::take_message(arrival& what, st
       return on_plain(what, *types, elements, body.size());
     };
     if (size == 1) {
-      if (const auto plain = read_plain_element(rest))
+      if (const auto plain = read_plain_element(rest)) {
+        expect_like(what, *types, *plain);
         return take(std::span{&*plain, 1});
+      }
     } else if (const auto several = read_plain_elements(rest, size)) {
       return take(std::span{*several}.first(size));
     }
@@ -108,6 +111,7 @@ const signature* message_receiver::read_head(arrival& what, packet_reader& in, s
   if (last_.begins(flags, body)) {
     in.skip(last_.size_bytes);
     what.head = last_.head;
+    what.begins_as_last = true;
     return last_.types;
   }
   what.head = read_message_head(in, flags);
@@ -122,6 +126,8 @@ const signature* message_receiver::read_head(arrival& what, packet_reader& in, s
     last_.size_bytes = size_bytes;
     last_.head = what.head;
     last_.types = types;
+    run_.forget();
+    run_header_ = 0;
   }
   return types;
 }
@@ -144,6 +150,62 @@ std::expected<void, node_error> message_receiver::on_plain(arrival& what, const 
   if (!decoded)
     return of_.deliveries.give_up(*what.route, head, std::move(decoded).error());
   return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built));
+}
+
+/// More of them may follow.
+void message_receiver::expect_like(const arrival& what, const signature& types, const plain_element& element) {
+  constexpr auto differs = message_flags::extended | message_flags::returned;
+  if (!what.begins_as_last || (what.head.flags & differs) != 0 || !delivery::is_ordinary(types.kind)
+      || run_header_ == element.header_number)
+    return;
+  run_.learn(what.head.flags, std::span{last_.bytes}.first(last_.size_bytes), element.header_number);
+  run_header_ = element.header_number;
+}
+
+std::expected<handled_packets, node_error> message_receiver::on_run(bytes_view bytes, int packets_max) {
+  handled_packets handled;
+  auto next = run_.first_of(bytes);
+  if (!next || of_.incoming.is_described())
+    return handled;
+  const auto& types = *last_.types;
+  const auto header = of_.known.header(run_header_);
+  if (!header || !value_decoder::reads(**header, *types.entries[0]))
+    return handled; // on_message() says why.
+  taken_question none;
+  const auto route = of_.routes.find(last_.head, none);
+  if (!route)
+    return std::unexpected{route.error()};
+  assert((*route)->way_on() == nullptr); // As it was: a number stands for one actor as long as the link lives.
+  for (;;) {
+    if (auto taken = on_one_of_run(**route, **header, *next); !taken)
+      return std::unexpected{std::move(taken).error()};
+    handled.size_bytes += next->size_bytes;
+    if (++handled.packets == packets_max)
+      return handled;
+    next = run_.first_of(bytes.subspan(handled.size_bytes));
+    if (!next)
+      return handled;
+    of_.routes.found_again();
+  }
+}
+
+std::expected<void, node_error> message_receiver::on_one_of_run(message_route& route, const received_header& header,
+                                                                const message_run::packet& packet) {
+  const auto& head = last_.head;
+  const auto& types = *last_.types;
+  const auto cost = packet.size_bytes - packet_head_bytes + message_cost_bytes;
+  auto owed = terms_->account.charge(head, cost);
+  if (!owed)
+    return std::unexpected{std::move(owed).error()};
+  add_alone(of_.received, 1);
+  message_under_construction built{types, *std::move(owed)};
+  auto values_take = of_.decoder.decode(header, *types.entries[0], packet.value, built);
+  auto decoded = values_take ? charge_understated(head, cost, *values_take, built)
+                             : std::unexpected{std::move(values_take).error()};
+  if (!decoded)
+    return of_.deliveries.give_up(route, head, std::move(decoded).error());
+  of_.deliveries.deliver_ordinary(route, head, std::move(built));
+  return {};
 }
 
 std::expected<void, node_error> message_receiver::on_elements(arrival& what, const signature& types, packet_reader& in,

@@ -20,9 +20,11 @@
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 #include <troupe/framework/internal/link/value_decoder.hpp>
+#include <troupe/framework/internal/net/connection.hpp>
 #include <troupe/framework/internal/net/link_mutex.hpp>
 #include <troupe/framework/internal/net/transport.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
+#include <troupe/framework/internal/wire/message_run.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/node_errc.hpp>
 
@@ -64,6 +66,9 @@ public:
 
   // The detail and the body of a packet.
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
+  /// The packets at the beginning of these bytes, as long as each is a message like one that came before it; of most
+  /// messages all that is asked has the answer of the one before. At most `packets_max`.
+  std::expected<handled_packets, node_error> on_run(bytes_view bytes, int packets_max);
   /// A message that comes beside the bytes, as it is.
   std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
 
@@ -71,6 +76,7 @@ private:
   /// What is known of the message whose packet is being handled.
   struct arrival {
     message_head head;
+    bool begins_as_last = false; // Its head is that of the message before, neither a request nor an answer.
     message_route* route = nullptr;
     taken_question question; // That it answers, or brings back.
   };
@@ -95,6 +101,9 @@ private:
   [[nodiscard]] std::expected<void, node_error> find_route(arrival& what);
   std::expected<void, node_error> on_plain(arrival& what, const signature& types,
                                            std::span<const plain_element> elements, std::size_t body_bytes);
+  void expect_like(const arrival& what, const signature& types, const plain_element& element);
+  std::expected<void, node_error> on_one_of_run(message_route& route, const received_header& header,
+                                                const message_run::packet& packet);
   std::expected<void, node_error> on_elements(arrival& what, const signature& types, packet_reader& in,
                                               bytes_view body);
   [[nodiscard]] std::expected<bool, node_error> forward(const arrival& what, const signature& types, receipt& owed);
@@ -107,7 +116,9 @@ private:
 
   const parts of_;
   std::optional<terms> terms_;
-  known_head last_; // Most messages begin as the one before.
+  known_head last_;              // Most messages begin as the one before.
+  message_run run_;              // Messages like one with the head last_.
+  std::uint64_t run_header_ = 0; // The number of the header that their elements have; 0: none.
 };
 
 } // namespace troupe::internal

@@ -58,10 +58,6 @@ private:
   const std::shared_ptr<const object_environment>& objects_;
 };
 
-bool is_of(const received_header& header, const type_entry& type) {
-  return header.type.get() == &type || header.fields.type == type.alias();
-}
-
 void count(traffic& counted_as, traffic_timer& timer, std::span<const frame> frames) {
   timer.stop();
   timer.add_to(counted_as);
@@ -111,12 +107,22 @@ std::expected<std::size_t, node_error> value_decoder::decode(std::span<const pla
     const auto header = known_.header(elements[i].header_number);
     if (!header)
       return std::unexpected{header.error()};
-    if (!is_of(**header, type))
+    if (!reads(**header, type))
       return not_as_signed(**header, type.alias());
     const frame bytes{elements[i].body, nullptr}; // Read before the packet's bytes go.
     if (auto decoded = decode_value_of(**header, type, std::span{&bytes, 1}, extension, into); !decoded)
       return std::unexpected{std::move(decoded).error()};
   }
+  return taken_bytes_;
+}
+
+std::expected<std::size_t, node_error> value_decoder::decode(const received_header& header, const type_entry& type,
+                                                             bytes_view body, message_under_construction& into) {
+  begin(1);
+  incoming_extension extension{{}, {}, accepted_.objects()};
+  const frame bytes{body, nullptr}; // Read before the packet's bytes go.
+  if (auto decoded = decode_value_of(header, type, std::span{&bytes, 1}, extension, into); !decoded)
+    return std::unexpected{std::move(decoded).error()};
   return taken_bytes_;
 }
 
@@ -127,7 +133,7 @@ std::expected<void, node_error> value_decoder::decode_element(received_element& 
   const auto header = element.header(known_);
   if (!header)
     return std::unexpected{header.error()};
-  if (!is_of(**header, type))
+  if (!reads(**header, type))
     return not_as_signed(**header, type.alias());
   incoming_extension extension{element.actors, element.objects, accepted_.objects()};
   return decode_value_of(**header, type, element.frames, extension, into);

@@ -37,6 +37,12 @@ public:
   /// The same for a message of plain elements of known types.
   std::expected<std::size_t, node_error> decode(std::span<const plain_element> elements, const signature& types,
                                                 message_under_construction& into);
+  /// The same for a message of one plain element whose header has been looked up. Requires: reads(header, type).
+  std::expected<std::size_t, node_error> decode(const received_header& header, const type_entry& type, bytes_view body,
+                                                message_under_construction& into);
+  [[nodiscard]] static bool reads(const received_header& header, const type_entry& type) noexcept {
+    return header.type.get() == &type || header.fields.type == type.alias();
+  }
 
 private:
   void begin(std::size_t elements);

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/net/connection.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -17,7 +18,7 @@ constexpr std::size_t first_read_buffer_bytes = packet_head_bytes + unproven_bod
 
 // So many packets are handled in a row, or what takes so long: a few bytes may be much work. The clock is looked at
 // behind every fourth packet, and behind larger ones.
-constexpr int packets_per_turn = 64;
+constexpr int packets_per_turn = 32;
 constexpr int packets_per_look = 4;
 constexpr std::size_t larger_packet_bytes = 1_KiB;
 constexpr std::chrono::microseconds turn_time{500};
@@ -159,6 +160,17 @@ connection::parsed connection::parse() {
         return parsed::turn_over;
       look_at = packets + (taken < short_time ? short_packets_per_look : packets_per_look);
     }
+    const auto run = guarded_on_run(std::min(look_at, packets_per_turn) - packets);
+    if (!run) {
+      if (!ended_)
+        close_for(run.error());
+      return parsed::closing;
+    }
+    if (run->packets > 0) {
+      read_begin_ += run->size_bytes;
+      packets += run->packets - 1;
+      continue;
+    }
     auto head = read_packet_head(
         std::span<const std::byte, packet_head_bytes>{read_buffer_.data() + read_begin_, packet_head_bytes});
     if (head.body_bytes > body_bytes_max_ || head.reserved != 0) {
@@ -184,24 +196,42 @@ connection::parsed connection::parse() {
     if (ended_)
       return parsed::closing;
     if (!handled) {
-      auto peer_waits = handled.error().code() != node_errc::link_down;
-      close(handled.error(), peer_waits ? farewell_time : std::chrono::milliseconds{0});
+      close_for(handled.error());
       return parsed::closing;
     }
   }
   return parsed::more_bytes_wanted;
 }
 
+void connection::close_for(const node_error& failure) {
+  const auto peer_waits = failure.code() != node_errc::link_down;
+  close(failure, peer_waits ? farewell_time : std::chrono::milliseconds{0});
+}
+
+namespace {
+
 /// Memory that runs out, or a user type that throws where nobody expects it, ends this link only.
-std::expected<void, node_error> connection::guarded_on_packet(const packet_head& head, bytes_view body) {
+template <class Handle>
+auto guarded(Handle&& handle) -> decltype(handle()) {
   try {
-    return events_->on_packet(head, body);
+    return handle();
   } catch (const std::exception& failure) {
     return std::unexpected{
         node_error{node_errc::undecodable, "a packet cannot be handled: " + std::string{exception_text(failure)}}};
   } catch (...) {
     return std::unexpected{node_error{node_errc::undecodable, "a packet cannot be handled: something was thrown"}};
   }
+}
+
+} // namespace
+
+std::expected<void, node_error> connection::guarded_on_packet(const packet_head& head, bytes_view body) {
+  return guarded([&] { return events_->on_packet(head, body); });
+}
+
+std::expected<handled_packets, node_error> connection::guarded_on_run(int packets_max) {
+  const auto bytes = bytes_view{read_buffer_}.subspan(read_begin_, read_end_ - read_begin_);
+  return guarded([&] { return events_->on_run(bytes, packets_max); });
 }
 
 std::expected<void, node_error> connection::handle_preamble() {

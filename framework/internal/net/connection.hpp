@@ -21,12 +21,24 @@ namespace troupe::internal {
 
 enum class tick_result : std::uint8_t;
 
+/// Packets that were handled together.
+struct handled_packets {
+  int packets = 0;
+  std::size_t size_bytes = 0; // With their heads.
+};
+
 /// Receives what a connection reads, on the I/O thread, and gives it more to write.
 class connection_events {
 public:
   virtual ~connection_events() = default;
   /// `body` is valid during the call. An error ends the connection, once what was written so far has left.
   virtual std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) = 0;
+  /// Handles the packets at the beginning of `bytes`, at most `packets_max`, as long as they are small and like one
+  /// that came before; the first other one, also one that is not whole, is left to on_packet. An error ends the
+  /// connection, as there.
+  virtual std::expected<handled_packets, node_error> on_run(bytes_view /*bytes*/, int /*packets_max*/) {
+    return handled_packets{};
+  }
   /// A packet came whose head says that it is none, or too large. The connection ends, once what was written so far has
   /// left, the answer to this included.
   virtual void on_bad_packet(const node_error& reason) = 0;
@@ -176,6 +188,8 @@ private:
   [[nodiscard]] parsed parse();
   std::expected<void, node_error> handle_preamble();
   std::expected<void, node_error> guarded_on_packet(const packet_head& head, bytes_view body);
+  std::expected<handled_packets, node_error> guarded_on_run(int packets_max);
+  void close_for(const node_error& failure);
 
   asio::io_context& io_;
   const std::shared_ptr<link_mutex> mutex_;

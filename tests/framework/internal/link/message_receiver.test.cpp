@@ -38,13 +38,15 @@ public:
   std::expected<message_ends, node_error> find_ends(const message_head& head, taken_question&) override {
     if (head.receiver != 3)
       return std::unexpected{node_error{node_errc::protocol_violation, "nobody"}};
+    ++mentions;
     return message_ends{.receiver = receiver, .is_unasked = is_unasked};
   }
-  void count_mentions(std::uint64_t, std::uint64_t) override {}
+  void count_mentions(std::uint64_t, std::uint64_t more) override { mentions += more; }
   bool serves_all_links(const caf::strong_actor_ptr&) const override { return false; }
 
   caf::strong_actor_ptr receiver;
   bool is_unasked = false;
+  std::uint64_t mentions = 0; // Messages that were told to come from somebody.
 };
 
 class way_in : public testing::Test {
@@ -103,6 +105,31 @@ protected:
     return handled ? "" : handled.error().message();
   }
   bool has_mail() { return actor_->has_next_message(); }
+
+  static void append_packet(byte_vector& out, std::uint8_t flags, const byte_vector& body) {
+    append_packet_head(out, {static_cast<std::uint32_t>(body.size()), packet_kind::message, flags});
+    out.insert(out.end(), body.begin(), body.end());
+  }
+  /// So many plain packets, with something behind them.
+  byte_vector plain_packets(int count) const {
+    byte_vector bytes;
+    for (int i = 0; i < count; ++i)
+      append_packet(bytes, 0, plain(head_));
+    bytes.resize(bytes.size() + 64, std::byte{0xee});
+    return bytes;
+  }
+  /// Two messages, from which on a third one like them is expected.
+  void begin_run() {
+    ASSERT_EQ(failure(0, plain(head_)), "");
+    ASSERT_EQ(failure(0, plain(head_)), "");
+    take_mail();
+  }
+  std::size_t take_mail() {
+    std::size_t count = 0;
+    for (; has_mail(); ++count)
+      actor_->next_message();
+    return count;
+  }
 
   static constexpr message_head head_{.receiver = 3};
   static constexpr message_head answer_{.flags = message_flags::response, .receiver = 3, .request_number = 12};
@@ -205,6 +232,95 @@ TEST_F(way_in, a_message_that_begins_as_the_one_before_is_read_by_itself) {
   EXPECT_EQ(urgent, 1);
   EXPECT_EQ(of_two, 1);
   EXPECT_EQ(all, 5);
+}
+
+TEST_F(way_in, a_run_takes_the_messages_like_the_one_before_and_leaves_the_next_other_one) {
+  begin_run();
+  const auto three = plain_packets(3);
+  const auto packet_bytes = packet_head_bytes + plain(head_).size();
+  const auto taken = receiver_.on_run(three, 64);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->packets, 3);
+  EXPECT_EQ(taken->size_bytes, 3 * packet_bytes);
+  EXPECT_EQ(account_.unconsumed_bytes(), 3 * (plain(head_).size() + message_cost_bytes));
+  EXPECT_EQ(received_, 5u);
+  actor_->receive([](const std::string& text) { EXPECT_EQ(text, "tea"); });
+  EXPECT_EQ(take_mail(), 2u);
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+
+  const auto some = receiver_.on_run(three, 2);
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->packets, 2) << "no more than it may";
+  EXPECT_EQ(some->size_bytes, 2 * packet_bytes);
+  byte_vector another;
+  append_packet(another, message_flags::urgent, plain(head_));
+  another.resize(another.size() + 64);
+  EXPECT_EQ(receiver_.on_run(another, 64)->packets, 0);
+}
+
+TEST_F(way_in, a_run_begins_with_the_third_message_of_a_head) {
+  ASSERT_EQ(failure(0, plain(head_)), "");
+  EXPECT_EQ(receiver_.on_run(plain_packets(1), 64)->packets, 0);
+  ASSERT_EQ(failure(0, plain(head_)), "");
+  EXPECT_EQ(receiver_.on_run(plain_packets(1), 64)->packets, 1);
+  ASSERT_EQ(failure(0, two(head_)), "");
+  EXPECT_EQ(receiver_.on_run(plain_packets(1), 64)->packets, 0) << "another head came in between";
+}
+
+TEST_F(way_in, each_message_of_a_run_counts_as_a_mention_of_its_sender) {
+  constexpr message_head sent{.receiver = 3, .sender = 9};
+  byte_vector bytes;
+  for (int i = 0; i < 3; ++i)
+    append_packet(bytes, 0, plain(sent));
+  bytes.resize(bytes.size() + 64);
+  ASSERT_EQ(failure(0, plain(sent)), "");
+  ASSERT_EQ(failure(0, plain(sent)), "");
+  ASSERT_EQ(receiver_.on_run(bytes, 64)->packets, 3);
+  routes_.forget();
+  EXPECT_EQ(ends_.mentions, 5u);
+  take_mail();
+  EXPECT_FALSE(account_.take_due().empty()) << "credit for more";
+  ASSERT_EQ(receiver_.on_run(bytes, 64)->packets, 3) << "the route is looked up again";
+  routes_.forget();
+  EXPECT_EQ(ends_.mentions, 8u);
+}
+
+TEST_F(way_in, a_run_of_a_peer_without_credit_ends_the_link) {
+  begin_run();
+  const auto taken = receiver_.on_run(plain_packets(100), 100);
+  ASSERT_FALSE(taken);
+  EXPECT_TRUE(taken.error().message().starts_with("the peer sends to actor 3 without credit"))
+      << taken.error().message();
+}
+
+TEST_F(way_in, a_message_of_a_run_that_cannot_be_decoded_is_counted_and_the_next_one_delivered) {
+  begin_run();
+  auto bytes = plain_packets(3);
+  const auto packet_bytes = packet_head_bytes + plain(head_).size();
+  bytes[2 * packet_bytes - text_.frames[0].size_bytes()] ^= std::byte{0xff}; // The second value's first byte.
+  ASSERT_EQ(receiver_.on_run(bytes, 64)->packets, 3);
+  EXPECT_EQ(undecodable_, 1u);
+  EXPECT_EQ(take_mail(), 2u);
+  EXPECT_EQ(account_.unconsumed_bytes(), 0u);
+}
+
+TEST_F(way_in, a_run_by_a_family_that_is_accepted_no_more_is_left_to_who_says_why) {
+  begin_run();
+  accepted_.accept({"msgpack"});
+  known_.review();
+  EXPECT_EQ(receiver_.on_run(plain_packets(1), 64)->packets, 0);
+  EXPECT_EQ(failure(0, plain(head_)), "data serialized with typed but this link only accepts [msgpack]");
+}
+
+TEST_F(way_in, requests_and_answers_make_no_run) {
+  constexpr message_head request{.flags = message_flags::request, .receiver = 3, .request_number = 12};
+  byte_vector bytes;
+  append_packet(bytes, message_flags::request, plain(request));
+  bytes.resize(bytes.size() + 64);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(failure(message_flags::request, plain(request)), "");
+    EXPECT_EQ(receiver_.on_run(bytes, 64)->packets, 0);
+  }
 }
 
 TEST_F(way_in, a_packet_that_is_cut_short_ends_the_link_and_leaves_nothing) {
