@@ -7,18 +7,43 @@
 
 namespace troupe::internal {
 
-std::expected<void, node_error> frame_claims::on_chunk(std::uint8_t flags, bytes_view body) {
+namespace {
+
+bool is_first(std::uint8_t flags) {
+  return (flags & chunk_flags::first) != 0;
+}
+
+std::expected<void, node_error> check(std::uint8_t flags, std::size_t chunk_bytes) {
   if (const auto unknown = flags & binding_flags & ~chunk_flags::first; unknown != 0)
     return violation("a chunk has flags " + std::to_string(unknown)
                      + ", which have to be understood, and this version does not know them");
-  const bool first = (flags & chunk_flags::first) != 0;
+  if (chunk_bytes > chunk_bytes_max)
+    return violation("chunk of " + grouped(chunk_bytes) + " bytes, limit " + grouped(chunk_bytes_max));
+  return {};
+}
+
+} // namespace
+
+std::expected<void, node_error> frame_claims::on_chunk(std::uint8_t flags, bytes_view body) {
   packet_reader in{body};
-  const auto head = read_chunk_head(in, first);
+  const auto head = read_chunk_head(in, is_first(flags));
+  if (auto good = check(flags, in.rest().size()); !good)
+    return good;
   if (!in.ok())
     return violation("chunk of " + grouped(body.size()) + " bytes is cut short");
-  if (in.rest().size() > chunk_bytes_max)
-    return violation("chunk of " + grouped(in.rest().size()) + " bytes, limit " + grouped(chunk_bytes_max));
-  return transfers_.add_chunk(head, first, in.rest());
+  return transfers_.add_chunk(head, is_first(flags), in.rest());
+}
+
+std::expected<chunk_place, node_error> frame_claims::on_chunk_begin(std::uint8_t flags, bytes_view begin,
+                                                                    std::size_t body_bytes) {
+  packet_reader in{begin};
+  const auto head = read_chunk_head(in, is_first(flags));
+  if (!in.ok()) // Yet.
+    return chunk_place{};
+  const auto chunk_bytes = body_bytes - (begin.size() - in.rest().size());
+  if (auto good = check(flags, chunk_bytes); !good)
+    return std::unexpected{std::move(good).error()};
+  return transfers_.begin_chunk(head, is_first(flags), in.rest(), chunk_bytes);
 }
 
 std::expected<frame, node_error> frame_claims::claim(packet_reader& in, const frame_descriptor& where, bool is_body) {

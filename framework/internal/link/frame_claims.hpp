@@ -23,6 +23,10 @@ public:
   /// A packet with a part of a frame that goes ahead of its message.
   std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
 
+  /// The same for a packet of so many bytes of which only these have come. No place where it has to come as a whole.
+  [[nodiscard]] std::expected<chunk_place, node_error> on_chunk_begin(std::uint8_t flags, bytes_view begin,
+                                                                      std::size_t body_bytes);
+
   /// What lies in the message's own packet is the next in `in`. `is_body`: the frame is read before the packet's bytes
   /// go; others may be kept by the value. Fails with another error than `protocol_violation` where it is lost.
   [[nodiscard]] std::expected<frame, node_error> claim(packet_reader& in, const frame_descriptor& where, bool is_body);

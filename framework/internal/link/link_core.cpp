@@ -461,6 +461,15 @@ std::expected<handled_packets, node_error> link_core::on_run(bytes_view bytes, i
   return handled;
 }
 
+std::expected<chunk_place, node_error> link_core::on_chunk_begin(const packet_head& head, bytes_view begin) {
+  if (life_.now() != link_state::open || incoming_.is_described()) // on_packet() says why not.
+    return chunk_place{};
+  auto place = incoming_frames_.on_chunk_begin(head.detail, begin, head.body_bytes);
+  if (!place)
+    take_leave(place.error());
+  return place;
+}
+
 void link_core::on_bad_packet(const node_error& reason) {
   const auto state = life_.now();
   if (state == link_state::greeting)

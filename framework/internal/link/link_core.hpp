@@ -203,6 +203,7 @@ private:
   // -- link_core.cpp
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override;
   std::expected<handled_packets, node_error> on_run(bytes_view bytes, int packets_max) override;
+  std::expected<chunk_place, node_error> on_chunk_begin(const packet_head& head, bytes_view begin) override;
   void on_bad_packet(const node_error& reason) override;
   void on_all_handled() override;
   void take_leave(const node_error& reason);

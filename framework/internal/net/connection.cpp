@@ -26,8 +26,26 @@ constexpr std::chrono::microseconds turn_time{500};
 constexpr std::chrono::microseconds short_time{50};
 constexpr int short_packets_per_look = 16;
 
+// As much of a chunk is read to where it stays. What is less is copied there.
+constexpr std::size_t placed_bytes_min = 16_KiB;
+// Behind a chunk comes the next one, mostly: of that no more than its head is to be copied.
+constexpr std::size_t read_behind_place_bytes = 4_KiB;
+
 // How long a peer that broke the protocol has to read why its link ends.
 constexpr std::chrono::milliseconds farewell_time{200};
+
+/// Memory that runs out, or a user type that throws where nobody expects it, ends this link only.
+template <class Handle>
+auto guarded(Handle&& handle) -> decltype(handle()) {
+  try {
+    return handle();
+  } catch (const std::exception& failure) {
+    return std::unexpected{
+        node_error{node_errc::undecodable, "a packet cannot be handled: " + std::string{exception_text(failure)}}};
+  } catch (...) {
+    return std::unexpected{node_error{node_errc::undecodable, "a packet cannot be handled: something was thrown"}};
+  }
+}
 
 node_error read_failure(std::error_code error) {
   if (error.category() == admission_category())
@@ -87,8 +105,10 @@ void connection::end_when_read() {
 }
 
 void connection::read_next() {
-  if (is_lingering_)
+  if (is_lingering_) {
     read_begin_ = read_end_ = 0;
+    place_ = {};
+  }
   if (read_begin_ > 0) {
     std::memmove(read_buffer_.data(), read_buffer_.data() + read_begin_, read_end_ - read_begin_);
     read_end_ -= std::exchange(read_begin_, 0);
@@ -96,8 +116,8 @@ void connection::read_next() {
   if (body_bytes_max_ == packet_body_bytes_max && read_buffer_.size() < read_buffer_bytes)
     read_buffer_.resize(read_buffer_bytes);
   is_reading_ = true;
-  bytes_->read_some(std::span{read_buffer_}.subspan(read_end_),
-                    [self = shared_from_this()](std::error_code error, std::size_t count) {
+  bytes_->read_some(next_place(),
+                    [self = shared_from_this(), keeps = place_.keeps](std::error_code error, std::size_t count) {
                       self->is_reading_ = false;
                       if (self->ended_)
                         return;
@@ -106,12 +126,35 @@ void connection::read_next() {
                         return;
                       }
                       self->bytes_read_.fetch_add(count, std::memory_order_relaxed);
-                      self->read_end_ += count;
-                      if (self->is_lingering_)
-                        self->read_next();
-                      else
-                        self->go_on_reading();
+                      self->on_read(count);
                     });
+}
+
+/// Where the next bytes are read to.
+std::span<std::byte> connection::next_place() {
+  if (!place_.rest.empty())
+    return place_.rest;
+  const auto room = std::span{read_buffer_}.subspan(read_end_);
+  return std::exchange(has_filled_place_, false) && read_end_ == 0
+             ? room.first(std::min(room.size(), read_behind_place_bytes))
+             : room;
+}
+
+void connection::on_read(std::size_t count) {
+  if (!place_.rest.empty()) {
+    place_.rest = place_.rest.subspan(count);
+    if (place_.rest.empty()) {
+      place_ = {};
+      has_filled_place_ = true;
+    }
+    read_next();
+    return;
+  }
+  read_end_ += count;
+  if (is_lingering_)
+    read_next();
+  else
+    go_on_reading();
 }
 
 /// Handles what has been read: a turn of it, so that the messages of this turn are handled while they are in the
@@ -186,6 +229,14 @@ connection::parsed connection::parse() {
       look_at = packets + 1;
     auto packet_bytes = packet_head_bytes + head.body_bytes;
     if (read_end_ - read_begin_ < packet_bytes) {
+      const auto placed = reads_into_place(head);
+      if (!placed) {
+        if (!ended_)
+          close_for(placed.error());
+        return parsed::closing;
+      }
+      if (*placed)
+        return parsed::more_bytes_wanted;
       if (read_buffer_.size() < packet_bytes)
         read_buffer_.resize(2 * packet_bytes);
       return parsed::more_bytes_wanted;
@@ -203,27 +254,26 @@ connection::parsed connection::parse() {
   return parsed::more_bytes_wanted;
 }
 
+/// Whether the packet at the beginning of what has been read is a chunk whose rest goes straight to where it stays.
+std::expected<bool, node_error> connection::reads_into_place(const packet_head& head) {
+  const auto packet_bytes = packet_head_bytes + head.body_bytes;
+  if (head.kind != packet_kind::chunk || packet_bytes - (read_end_ - read_begin_) < placed_bytes_min)
+    return false;
+  const auto begin = bytes_view{read_buffer_}.subspan(read_begin_, read_end_ - read_begin_).subspan(packet_head_bytes);
+  auto place = guarded([&] { return events_->on_chunk_begin(head, begin); });
+  if (!place)
+    return std::unexpected{std::move(place).error()};
+  if (place->rest.empty())
+    return false;
+  place_ = *std::move(place);
+  read_begin_ = read_end_;
+  return true;
+}
+
 void connection::close_for(const node_error& failure) {
   const auto peer_waits = failure.code() != node_errc::link_down;
   close(failure, peer_waits ? farewell_time : std::chrono::milliseconds{0});
 }
-
-namespace {
-
-/// Memory that runs out, or a user type that throws where nobody expects it, ends this link only.
-template <class Handle>
-auto guarded(Handle&& handle) -> decltype(handle()) {
-  try {
-    return handle();
-  } catch (const std::exception& failure) {
-    return std::unexpected{
-        node_error{node_errc::undecodable, "a packet cannot be handled: " + std::string{exception_text(failure)}}};
-  } catch (...) {
-    return std::unexpected{node_error{node_errc::undecodable, "a packet cannot be handled: something was thrown"}};
-  }
-}
-
-} // namespace
 
 std::expected<void, node_error> connection::guarded_on_packet(const packet_head& head, bytes_view body) {
   return guarded([&] { return events_->on_packet(head, body); });

@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/net/write_pause.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/outbox.hpp>
+#include <troupe/framework/internal/wire/transfers.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
@@ -38,6 +39,11 @@ public:
   /// connection, as there.
   virtual std::expected<handled_packets, node_error> on_run(bytes_view /*bytes*/, int /*packets_max*/) {
     return handled_packets{};
+  }
+  /// The packet of a chunk has begun: its head, and some of its body. Gives where the rest of the body goes, which
+  /// nobody hears of then; no place where the packet is to come as a whole. An error ends the connection, as there.
+  virtual std::expected<chunk_place, node_error> on_chunk_begin(const packet_head& /*head*/, bytes_view /*begin*/) {
+    return chunk_place{};
   }
   /// A packet came whose head says that it is none, or too large. The connection ends, once what was written so far has
   /// left, the answer to this included.
@@ -183,12 +189,15 @@ private:
 
   // Reading.
   void read_next();
+  [[nodiscard]] std::span<std::byte> next_place();
+  void on_read(std::size_t count);
   enum class parsed : std::uint8_t { more_bytes_wanted, turn_over, closing };
   void go_on_reading();
   [[nodiscard]] parsed parse();
   std::expected<void, node_error> handle_preamble();
   std::expected<void, node_error> guarded_on_packet(const packet_head& head, bytes_view body);
   std::expected<handled_packets, node_error> guarded_on_run(int packets_max);
+  std::expected<bool, node_error> reads_into_place(const packet_head& head);
   void close_for(const node_error& failure);
 
   asio::io_context& io_;
@@ -217,9 +226,11 @@ private:
   // I/O thread only.
   std::shared_ptr<connection_events> events_;
   byte_vector read_buffer_;
-  std::size_t read_begin_ = 0; // Parsed up to here.
-  std::size_t read_end_ = 0;   // Filled up to here.
-  bool greeted_ = false;       // The peer's preamble has come.
+  std::size_t read_begin_ = 0;    // Parsed up to here.
+  std::size_t read_end_ = 0;      // Filled up to here.
+  chunk_place place_;             // Where the next bytes go instead; empty: nowhere.
+  bool has_filled_place_ = false; // Since the last read into the buffer.
+  bool greeted_ = false;          // The peer's preamble has come.
   std::size_t body_bytes_max_ = unproven_body_bytes_max;
   bool is_reading_ = false;   // A read is under way.
   bool is_lingering_ = false; // All is written; what comes is thrown away until the peer has closed.

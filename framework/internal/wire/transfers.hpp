@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <span>
 #include <unordered_map>
 
 #include <troupe/base/salted_hash.hpp>
@@ -22,6 +23,12 @@ struct transfer_limits {
   std::size_t count_max = 65'536;
 };
 
+/// Where the rest of a chunk's bytes goes. Valid as long as `keeps` is kept.
+struct chunk_place {
+  std::span<std::byte> rest = {};
+  std::shared_ptr<const void> keeps = nullptr;
+};
+
 /// Threads: one, but for `living_bytes`. Every failure is `protocol_violation`: a peer that keeps to the protocol
 /// causes none.
 class transfers {
@@ -29,6 +36,10 @@ public:
   explicit transfers(const transfer_limits& limits) : limits_(limits) {}
 
   std::expected<void, node_error> add_chunk(const chunk_head& head, bool first, bytes_view bytes);
+  /// The same for a chunk of so many bytes, of which these have come; the caller then fills the place, before it calls
+  /// anything else here.
+  [[nodiscard]] std::expected<chunk_place, node_error> begin_chunk(const chunk_head& head, bool first, bytes_view begin,
+                                                                   std::size_t chunk_bytes);
 
   /// Takes a complete frame of exactly this size out.
   [[nodiscard]] std::expected<frame, node_error> claim(std::uint64_t number, std::uint64_t size_bytes);
@@ -40,6 +51,8 @@ public:
 
 private:
   class buffer;
+
+  std::expected<std::shared_ptr<buffer>, node_error> find(const chunk_head& head, bool first, std::size_t chunk_bytes);
 
   transfer_limits limits_;
   std::unordered_map<std::uint64_t, std::shared_ptr<buffer>, detail::salted_hash> open_;

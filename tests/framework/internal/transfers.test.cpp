@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/wire/transfers.hpp>
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "bytes.hpp"
@@ -81,6 +83,31 @@ TEST_F(bounded_transfers, memory_is_bounded_before_it_is_taken) {
   EXPECT_TRUE(begin(2, 100, "a"));
   EXPECT_FALSE(begin(3, 51, "a"));
   EXPECT_TRUE(begin(4, 50, "a"));
+}
+
+TEST_F(bounded_transfers, a_chunk_may_be_filled_where_it_stays) {
+  auto place = transfers_.begin_chunk({1, 6}, true, bytes_of("a"), 4);
+  ASSERT_TRUE(place);
+  ASSERT_EQ(place->rest.size(), 3u);
+  std::ranges::copy(bytes_of("bcd"), place->rest.begin());
+  EXPECT_TRUE(go_on(1, "ef"));
+  EXPECT_EQ(claim(1, 6), "abcdef");
+}
+
+TEST_F(bounded_transfers, a_place_has_the_bounds_of_its_frame) {
+  EXPECT_FALSE(transfers_.begin_chunk({1, 101}, true, {}, 10)) << "a frame that is too large";
+  EXPECT_FALSE(transfers_.begin_chunk({1, 6}, true, {}, 7)) << "a chunk larger than its frame";
+  EXPECT_FALSE(transfers_.begin_chunk({2, 0}, false, {}, 1)) << "a frame that has not begun";
+}
+
+TEST_F(bounded_transfers, a_place_outlives_the_transfers_that_gave_it) {
+  auto place = transfers_.begin_chunk({1, 6}, true, {}, 6);
+  ASSERT_TRUE(place);
+  transfers_.clear();
+  std::ranges::fill(place->rest, std::byte{1});
+  EXPECT_EQ(transfers_.living_bytes(), 6u);
+  *place = {};
+  EXPECT_EQ(transfers_.living_bytes(), 0u);
 }
 
 TEST_F(bounded_transfers, claiming_gives_the_room_back) {
