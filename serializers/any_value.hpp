@@ -14,7 +14,7 @@ namespace troupe {
 class TROUPE_EXPORT any_value {
 public:
   any_value() = default;
-  /// A default-constructed value; or where the type has no default constructor memory for one: see complete().
+  /// Holds a default-constructed value. If the type has no default constructor, holds memory for one: see complete().
   explicit any_value(const type_entry& entry);
   any_value(any_value&& other) noexcept
       : entry_(other.entry_), alias_(std::move(other.alias_)), value_(std::move(other.value_)) {
@@ -23,18 +23,18 @@ public:
   any_value& operator=(any_value&& other) noexcept;
   ~any_value();
 
-  /// Null when there is no value.
+  /// Null if there is no value.
   [[nodiscard]] const type_entry* entry() const { return entry_; }
-  /// A value has been constructed at data(); it came under that alias.
+  /// Records that a value has been constructed at data(), and the alias under which it arrived.
   void complete(const type_entry& entry, std::string alias = {}) {
     entry_ = &entry;
     alias_ = std::move(alias);
   }
-  /// As what it came: the type's alias, or for a record that of the type which is not known here.
+  /// The alias under which the value arrived: the type's own, or for a record the alias of a type that is unknown here.
   [[nodiscard]] const std::string& alias() const { return alias_; }
   [[nodiscard]] void* data() { return value_.get(); }
   [[nodiscard]] const void* data() const { return value_.get(); }
-  /// The value when it is a T, else null.
+  /// The value if it is a T, else null.
   template <class T>
   [[nodiscard]] T* get() {
     return entry_ != nullptr && entry_->type() == typeid(T) ? static_cast<T*>(data()) : nullptr;

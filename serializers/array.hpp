@@ -24,25 +24,24 @@
 
 namespace troupe {
 
-/// What an array may hold.
+/// The element types of arrays.
 template <class T>
 concept array_element = numeric<T>;
 
 template <array_element T>
 class writable_array;
 
-/// How many dimensions an array may have that travels, whatever the family, as in numpy.
+/// The most dimensions that an array may have to travel, in every family, as in numpy.
 inline constexpr std::size_t array_dimensions_max = 64;
 
-/// An immutable, shared view of numbers with a shape and strides. Copies and slices share the same bytes, on whatever
-/// they lie: heap, a received frame, a store. Assigning through it does not compile; `copy()` gives what can be
-/// written.
+/// An immutable, shared view of numbers with a shape and strides. Copies and slices share the same bytes, wherever they
+/// lie: heap, a received frame, a store. Assigning to an element does not compile; `copy()` returns a writable array.
 ///
-/// Rows come first, as in C (the last index is the fastest), unless it was made otherwise. Of no dimension is the array
-/// that holds one element. Positions and counts are in elements.
+/// Unless made otherwise, elements are in C order: rows first, the last index is the fastest. An array of no dimensions
+/// holds one element. Positions and counts are in elements.
 ///
-/// Threads: as for std::shared_ptr. Lifetime: the elements live as long as any array of them, and with them the frame
-/// in which they lie, of which a slice keeps all; contiguous() or copy() frees it.
+/// Threads: as for std::shared_ptr. Lifetime: an array keeps its elements alive, and with them the whole frame in which
+/// they lie, even if the array is a slice. A copy (copy(), or contiguous() if it has to copy) does not.
 template <array_element T>
 class array {
 public:
@@ -57,7 +56,7 @@ public:
     std::vector<std::size_t> shape{values.size()};
     *this = array(std::move(values), std::move(shape));
   }
-  /// Takes the values over. Requires: the shape's product is their number.
+  /// Takes ownership of `values`. Requires: the shape's product is the number of values.
   array(std::vector<T> values, std::vector<std::size_t> shape, memory_order order = memory_order::c)
       : array(adopted(std::move(values)), std::move(shape), order) {}
 
@@ -68,12 +67,12 @@ public:
     assert(detail::count_of(shape) == values.size());
     return {frame::copy_of(std::as_bytes(values)), std::move(shape), order};
   }
-  /// The same value everywhere, which is there once. Nothing when the shape's product overflows.
+  /// An array with the same value everywhere, stored once. Nullopt if the shape's product overflows.
   [[nodiscard]] static std::optional<array> filled(T value, const std::vector<std::size_t>& shape) {
     return copy_of(std::span<const T>(&value, 1), {}).broadcast_to(shape);
   }
 
-  /// Views a frame in place. Nothing when the frame's size is not what the shape needs or its bytes lie unaligned.
+  /// Views a frame in place. Nullopt if the frame's size does not match the shape, or its bytes are not aligned for T.
   [[nodiscard]] static std::optional<array> view_of(frame bytes, std::vector<std::size_t> shape,
                                                     memory_order order = memory_order::c) {
     const auto count = detail::count_of(shape);
@@ -85,8 +84,8 @@ public:
     const auto count = bytes.size_bytes() / sizeof(T);
     return view_of(std::move(bytes), {count});
   }
-  /// With any strides; `first` is where in the frame the element of index 0 lies. Nothing when an element would lie
-  /// outside of the frame, or when it lies unaligned.
+  /// Views a frame with any strides; `first` is the position in the frame of the element of index 0. Nullopt if shape
+  /// and strides differ in length, an element would lie outside the frame, or the frame is not aligned for T.
   [[nodiscard]] static std::optional<array> view_of(const frame& bytes, std::vector<std::size_t> shape,
                                                     std::vector<std::ptrdiff_t> strides, std::size_t first) {
     const auto count = detail::count_of(shape);
@@ -104,7 +103,7 @@ public:
 
   [[nodiscard]] std::size_t rank() const noexcept { return shape().size(); }
   [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return layout().shape; }
-  /// How far in memory the next element of each dimension is.
+  /// The distance in memory to the next element of each dimension.
   [[nodiscard]] std::vector<std::ptrdiff_t> strides() const {
     return is_plain() ? detail::strides_of(shape(), memory_order::c) : layout().strides;
   }
@@ -115,9 +114,9 @@ public:
     return (is_plain() && order == memory_order::c) || detail::is_contiguous(shape(), strides(), order);
   }
 
-  /// Where the element of index 0 lies.
+  /// The address of the element of index 0.
   [[nodiscard]] const T* data() const noexcept { return first_; }
-  /// The elements where they lie. Throws std::logic_error unless is_contiguous().
+  /// The elements in place. Throws std::logic_error unless is_contiguous().
   [[nodiscard]] std::span<const T> span() const {
     if (!is_contiguous())
       throw std::logic_error("array::span: the elements do not lie one after the other; contiguous() makes them");
@@ -137,12 +136,12 @@ public:
       ((offset += at.strides[dimension++] * static_cast<std::ptrdiff_t>(index)), ...);
     return first_[offset];
   }
-  /// All elements in C order, whatever lies where. Quick where is_contiguous(); while the array lives.
+  /// All elements in C order, whatever the strides. Fast if is_contiguous(). Valid while the array lives.
   [[nodiscard]] iterator begin() const { return {*this, 0}; }
   [[nodiscard]] iterator end() const { return {*this, size()}; }
 
-  /// The elements from `start` to `stop` of a dimension, each `step`-th, as Python's slices: negative positions count
-  /// from the end, and what reaches beyond is cut off. Requires: that dimension, and a step other than 0.
+  /// Every `step`-th element of a dimension from `start` to before `stop`, as in Python: negative positions count from
+  /// the end, and positions beyond the ends are cut off. Requires: the dimension exists, and `step` is not 0.
   [[nodiscard]] array slice(std::size_t dimension, std::ptrdiff_t start, std::ptrdiff_t stop,
                             std::ptrdiff_t step = 1) const {
     assert(dimension < rank() && step != 0);
@@ -154,7 +153,7 @@ public:
     lengths[dimension] = cut.count;
     return {owner_, first, std::move(lengths), std::move(steps)};
   }
-  /// One position of a dimension, without that dimension. Requires: that there is one.
+  /// One position of a dimension, with that dimension removed. Requires: the dimension and the position exist.
   [[nodiscard]] array select(std::size_t dimension, std::size_t index) const {
     assert(dimension < rank() && index < shape()[dimension]);
     auto lengths = shape();
@@ -164,7 +163,7 @@ public:
     lengths.erase(lengths.begin() + static_cast<std::ptrdiff_t>(dimension));
     return {owner_, first, std::move(lengths), std::move(steps)};
   }
-  /// With the dimensions in opposite order.
+  /// The dimensions in reverse order.
   [[nodiscard]] array transposed() const {
     auto lengths = shape();
     auto steps = strides();
@@ -172,15 +171,15 @@ public:
     std::ranges::reverse(steps);
     return {owner_, first_, std::move(lengths), std::move(steps)};
   }
-  /// As numpy broadcasts: dimensions of length 1, and missing ones in front, are repeated without a copy. Nothing when
-  /// the shapes do not fit.
+  /// Broadcasts as numpy does: dimensions of length 1, and missing ones in front, are repeated without a copy. Nullopt
+  /// if the shapes do not fit.
   [[nodiscard]] std::optional<array> broadcast_to(const std::vector<std::size_t>& lengths) const {
     auto steps = detail::broadcast(shape(), strides(), lengths);
     if (!steps)
       return std::nullopt;
     return array{owner_, first_, lengths, *std::move(steps)};
   }
-  /// With each element that is there several times, because of a stride of 0, once: those dimensions get the length 1.
+  /// Each repeated element once: dimensions with a stride of 0 get the length 1.
   [[nodiscard]] array without_repeats() const {
     if (is_plain())
       return *this;
@@ -190,8 +189,8 @@ public:
         lengths[i] = 1;
     return {owner_, first_, std::move(lengths), strides()};
   }
-  /// The same elements in C order, in another shape: without a copy where is_contiguous(). Nothing when the number of
-  /// elements is another.
+  /// The same elements in C order, in another shape. Copies them only if not is_contiguous(). Nullopt if the shape's
+  /// product is not size().
   [[nodiscard]] std::optional<array> reshaped(std::vector<std::size_t> lengths) const {
     if (detail::count_of(lengths) != size())
       return std::nullopt;
@@ -199,7 +198,7 @@ public:
     made.layout_ = detail::shared_layout(std::move(lengths), {});
     return made;
   }
-  /// Itself where the elements lie one after the other in that order, else a copy in which they do.
+  /// The array itself if is_contiguous(order), else a copy that is.
   [[nodiscard]] array contiguous(memory_order order = memory_order::c) const {
     if (is_contiguous(order))
       return *this;
@@ -218,8 +217,8 @@ public:
     return all;
   }
 
-  /// The memory from the first to the last element, and what keeps it alive: no more than the elements where they are
-  /// contiguous in any order.
+  /// The memory from the first to the last element, and its owner. If the array is contiguous in any order, the memory
+  /// holds nothing but its elements.
   [[nodiscard]] frame bytes() const {
     if (empty())
       return {};
@@ -259,7 +258,7 @@ private:
   static bool is_aligned(const frame& bytes) {
     return reinterpret_cast<std::uintptr_t>(bytes.bytes().data()) % alignof(T) == 0;
   }
-  /// Whether the strides are those of C order, which are not kept.
+  /// Whether the elements are in C order; such strides are not stored.
   [[nodiscard]] bool is_plain() const noexcept { return layout().strides.empty(); }
   [[nodiscard]] const detail::array_layout& layout() const noexcept {
     static const detail::array_layout of_none{.size = 0, .shape = {0}, .strides = {}};
@@ -271,13 +270,13 @@ private:
   }
   [[nodiscard]] writable_array<T> packed(memory_order order) const;
 
-  // Few words, since each record has room for an array.
+  // As few words as possible: each record has room for an array.
   std::shared_ptr<const frame_owner> owner_;
   const T* first_ = nullptr;
   std::shared_ptr<const detail::array_layout> layout_; // Null: one dimension of length 0.
 };
 
-/// Of random access. Valid while the array lives that gave it.
+/// A random access iterator. Valid while its array lives.
 template <array_element T>
 class array<T>::iterator {
 public:
@@ -314,13 +313,13 @@ public:
 
 private:
   const T* first_ = nullptr;
-  const array* of_ = nullptr; // Null where the elements lie in C order.
+  const array* of_ = nullptr; // Null if the elements are in C order.
   difference_type index_ = 0;
 };
 
-/// An n-dimensional array of numbers that owns its elements, in C order: to be filled, and then frozen or sent. It
-/// starts at a multiple of frame::alignment_bytes. A copy is a copy of the elements. Who receives one can write it too.
-/// An array that was moved from has one dimension of length 0.
+/// An n-dimensional array of numbers that owns its elements, in C order: to be filled, and then frozen or sent. Its
+/// memory starts at a multiple of frame::alignment_bytes. Copying it copies the elements. A receiver gets a writable
+/// array of its own. A moved-from array has one dimension of length 0.
 template <array_element T>
 class writable_array {
 public:
@@ -347,7 +346,7 @@ public:
   [[nodiscard]] T* end() noexcept { return data() + size(); }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
   [[nodiscard]] const T* end() const noexcept { return data() + size(); }
-  /// As array's.
+  /// Requires: an index for each dimension, each less than its length.
   template <std::convertible_to<std::size_t>... Index>
   [[nodiscard]] T& operator[](Index... index) noexcept {
     return values_[offset(index...)];
@@ -357,13 +356,13 @@ public:
     return values_[offset(index...)];
   }
 
-  /// The same elements, immutable from now on, without a copy.
+  /// Makes the elements immutable, without a copy.
   [[nodiscard]] array<T> freeze() && {
     auto lengths = shape();
     shape_.clear();
     return {std::move(*this).frozen(), std::move(lengths), memory_order::c};
   }
-  /// What is there now, where it lies, for as long as `owner` keeps it there unchanged.
+  /// Views the present elements in place. Requires: `owner` keeps them there, unchanged, while it lives.
   [[nodiscard]] array<T> borrowed(std::shared_ptr<const frame_owner> owner) const {
     return {frame(std::as_bytes(span()), std::move(owner)), shape(), memory_order::c};
   }
@@ -375,7 +374,7 @@ public:
 private:
   friend class array<T>;
 
-  /// std::vector's memory from frame::alignment_bytes on; elements are left as they are found where nobody says more.
+  /// Memory for std::vector, aligned to frame::alignment_bytes; elements without an initial value stay uninitialized.
   template <class U>
   struct aligned_memory {
     using value_type = U;
@@ -420,7 +419,7 @@ private:
   }
 
   vector values_;
-  std::vector<std::size_t> shape_; // Empty without elements: one dimension of length 0.
+  std::vector<std::size_t> shape_; // Empty if there are no elements: one dimension of length 0.
 };
 
 template <array_element T>
@@ -430,8 +429,8 @@ writable_array<T> array<T>::packed(memory_order order) const {
   return made;
 }
 
-/// The arrays one after the other along their first dimension: without a copy where they are adjacent pieces of one
-/// array. Nothing when their other dimensions differ, or one of them has none.
+/// Concatenates arrays along their first dimension, without a copy if they are adjacent pieces of one array. Nullopt if
+/// their other dimensions differ, or one of them has no dimension.
 template <array_element T>
 [[nodiscard]] std::optional<array<T>> joined(std::span<const array<T>> pieces) {
   std::vector<std::size_t> shape;
@@ -460,7 +459,7 @@ template <array_element T>
   return std::move(made).freeze();
 }
 
-/// Travels as an array and arrives as one that can be written.
+/// Travels as an array<T>; the receiver gets a writable copy.
 template <array_element T>
 struct codec<writable_array<T>> {
   using form = array<T>;
@@ -481,9 +480,9 @@ namespace detail {
 
 } // namespace detail
 
-/// As numpy prints it, row by row. Of more than 1,000 elements the three at each end of a dimension, or fewer where the
-/// dimensions are many. Of more than 64 dimensions only the numbers of dimensions and of elements. No text has 1 MiB or
-/// more.
+/// Prints the array row by row, as numpy does. If it has more than 1,000 elements, only the three at each end of a
+/// dimension are shown, or fewer if there are many dimensions. For more than 64 dimensions, only the numbers of
+/// dimensions and elements are shown. The text stays below 1 MiB.
 template <array_element T>
 [[nodiscard]] std::string to_text(const array<T>& values) {
   return detail::array_text(kind_of<T>, reinterpret_cast<const std::byte*>(values.data()), values.shape(),

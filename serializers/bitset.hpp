@@ -1,5 +1,4 @@
-// std::bitset in what travels: include this where such a type is registered. It goes as its bytes, the lowest bits
-// first.
+// Serializes std::bitset: include this where such a type is registered. It travels as its bytes, the lowest bits first.
 #pragma once
 
 #include <bitset>
@@ -11,7 +10,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/serializers/codec.hpp>
 
-/// Both ends need as many bits: another size is `malformed`.
+/// Both ends need the same number of bits; another size is `malformed`.
 template <std::size_t Count>
 struct troupe::codec<std::bitset<Count>> {
   using form = std::vector<std::uint8_t>;

@@ -1,4 +1,4 @@
-// Counts what circles of shared pointers keep, where somebody else's values may hold some.
+// Limits the memory that received circles of shared pointers keep.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// What circles of shared pointers that were decoded keep alive, held to a bound. Nothing but the program can cut such
-/// a circle, so each payload with one counts from its arrival until its circles are gone.
+/// Counts the memory that decoded circles of shared pointers keep alive, and limits it. Only the program can break such
+/// a circle, so each payload with circles counts from its arrival until its circles are gone.
 ///
 /// Threads: any, at once.
 class TROUPE_EXPORT circle_account {
@@ -20,11 +20,11 @@ public:
   circle_account(const circle_account&) = delete;
   circle_account& operator=(const circle_account&) = delete;
 
-  /// What circles may keep beyond what they keep already.
+  /// How many more bytes circles may keep.
   [[nodiscard]] std::size_t room();
-  /// What they keep.
+  /// How many bytes circles keep now.
   [[nodiscard]] std::size_t kept_bytes();
-  /// Counts a payload until none of these objects, one of each of its circles, lives.
+  /// Counts a payload of `bytes` until all of `circles`, one object of each of its circles, are gone.
   void keep(std::vector<std::weak_ptr<void>> circles, std::size_t bytes);
 
 private:
@@ -32,7 +32,7 @@ private:
     std::vector<std::weak_ptr<void>> circles;
     std::size_t bytes;
   };
-  // Requires the mutex.
+  // Requires: mutex_ is held.
   void forget_ended();
 
   const std::size_t bytes_max_;

@@ -1,4 +1,4 @@
-// The hook for types that cannot be described: they travel in the form of another type.
+// The hook for types that have no description: they travel in the form of another type.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// Specialize it for a type that travels as something else, in every family, alone or anywhere inside another value:
+/// Specialize it for a type that travels in another form, in every family, alone or anywhere inside another value:
 ///
 ///     template <> struct troupe::codec<celsius> {
 ///       using form = double;
@@ -19,25 +19,25 @@ namespace troupe {
 ///       static std::expected<celsius, serialize_error> rebuild(form&&, const context&);
 ///     };
 ///
-/// `form` is anything that can travel: a described struct, a tuple, a container. A `frame` in it leaves out of band,
-/// never copied, and the same bytes come back with an owner of the receiver's. The type itself needs no default
-/// constructor when it stands in a vector, list, deque, set, optional, pointer or map. What reduce or rebuild throws
-/// becomes an error.
+/// `form` is any type that can travel: a described struct, a tuple, a container. A `frame` in it leaves out of band,
+/// without a copy; the receiver gets the same bytes with an owner of its own. The type needs no default constructor
+/// inside a vector, list, deque, set, optional, pointer or map. Exceptions of reduce and rebuild become errors.
 ///
-/// A codec whose rebuild takes memory beyond what the form has taken says how much:
+/// If rebuild takes memory beyond that of the form, the codec says how much:
 ///
 ///       static std::size_t rebuilt_bytes(const form&);
 ///
-/// Then it is charged to the payload's limits before rebuild() is called, which a peer's values need: a form that views
-/// or repeats its bytes may become much more than came. Encoding calls it as well, so that messages state it.
+/// The decoder charges that to the payload's limits before it calls rebuild(). Codecs for values from peers need this
+/// if the form views or repeats its bytes, since the value may become much larger than the received bytes. Encoding
+/// calls it as well, so that messages state it.
 ///
-/// A codec that does not depend on the context may say so with `static constexpr bool is_self_contained = true;`. Then
-/// values that stay in their process, on an inproc link, are handed over without it. What such a value takes on the heap
-/// counts against windows, where the codec tells:
+/// A codec that does not depend on the context may declare `static constexpr bool is_self_contained = true;`. Then
+/// values that stay in their process, on an inproc link, are handed over without the codec. If the codec reports the
+/// heap memory of a value, that memory counts against windows:
 ///
 ///       static std::size_t held_bytes(const celsius&);
 template <class T>
-struct codec; // No definition: `requires { typename codec<T>::form; }` tells whether there is one.
+struct codec; // No definition: `requires { typename codec<T>::form; }` checks whether one exists.
 
 namespace detail {
 
@@ -48,7 +48,7 @@ inline constexpr bool rebuilds_from<std::tuple<Parts...>, T> = requires(Parts&&.
   { T::rebuild(std::move(parts)...) } -> std::convertible_to<T>;
 };
 
-/// T::reduce() gives a tuple, from whose parts T::rebuild(...) makes the value again.
+/// T::reduce() returns a tuple, and T::rebuild(...) makes the value again from its parts.
 template <class T>
 concept reducible = requires(const T& value) {
   value.reduce();

@@ -1,4 +1,5 @@
-// What encoders and decoders of all families share: the context, and the first failure with its place in the value.
+// State that encoders and decoders of all families share: the context, and the first failure with its place in the
+// value.
 #pragma once
 
 #include <algorithm>
@@ -25,14 +26,14 @@ namespace detail {
 class shared_nesting;
 } // namespace detail
 
-/// Contiguous arrays and strings of this size and more leave as frames of their own.
+/// Contiguous arrays and strings of at least this size leave as frames of their own.
 inline constexpr std::size_t out_of_band_bytes = 4096;
 
-/// The error for what a user's codec threw; cut, since it may travel.
+/// The error for an exception of a user's codec; the text is cut, since it may travel.
 [[nodiscard]] TROUPE_EXPORT serialize_error thrown_by_codec(std::string_view what);
 [[nodiscard]] TROUPE_EXPORT serialize_error thrown_by_codec(const std::exception& thrown);
 
-/// State of one encoding or decoding. Steps return false once anything failed; the first failure is kept, and each
+/// State of one encoding or decoding. Steps return false once anything has failed. The first failure is kept, and each
 /// level adds its own name to the failure's path while the calls unwind.
 class TROUPE_EXPORT coding {
 public:
@@ -42,22 +43,22 @@ public:
 
   [[nodiscard]] const troupe::context& context() const { return *context_; }
 
-  /// Always false, so that a step can end with it.
+  /// Records the first failure. Always false, so that a step can return it.
   [[gnu::cold]] bool fail(serialize_errc code, std::string reason);
-  /// With a text that a user's code made; cut, since it may travel.
+  /// Records a failure whose text comes from a user's code; the text is cut, since it may travel. Always false.
   [[gnu::cold]] bool fail(const serialize_error& error);
 
-  /// Names the field or element in which the failure happened; always false.
+  /// Adds to the path the field or element in which the failure happened. Always false.
   [[gnu::cold]] bool within(std::string_view field);
   [[gnu::cold]] bool within(std::size_t element);
 
   [[nodiscard]] bool failed() const { return code_ != serialize_errc::none; }
-  /// Why it failed, without the place.
+  /// The reason of the failure, without the place.
   [[nodiscard]] const std::string& reason() const { return reason_; }
   /// Requires: failed().
   [[nodiscard]] serialize_error error(std::string_view alias, std::string_view family) const;
 
-  /// Guards recursion: true when one more container or pointer may be entered. leave() follows only then.
+  /// Guards recursion: true if one more container or pointer may be entered. Call leave() only after true.
   [[nodiscard]] bool enter() {
     if (++depth_ > std::min(context_->limits.depth, context_->limits.height))
       return too_deep();
@@ -65,26 +66,27 @@ public:
     return true;
   }
   void leave() { --depth_; }
-  /// How much a reader may have open at once: a container or pointer opens a structure, a variant or a shell as well.
+  /// How many parts a reader may have open at once. Each container or pointer may open a structure, a variant or a
+  /// shell as well.
   [[nodiscard]] std::size_t open_max() const {
     constexpr std::size_t open_per_level = 8;
     return std::min(context_->limits.depth, SIZE_MAX / open_per_level) * open_per_level;
   }
 
-  /// Around the content of a shared object, behind enter(); `owned`: the pointer that leads to it is no weak one.
+  /// Call this after enter(), before the content of a shared object. `owned`: the pointer to it is not a weak_ptr.
   /// Requires: numbers ascend.
   void begin_shared_content(std::size_t number, bool owned);
-  /// False, with the failure set, where dropping the object would recurse too deep.
+  /// Ends the content. False, with the failure set, if dropping the object would recurse too deep.
   [[nodiscard]] bool end_shared_content();
 
 protected:
   ~coding() = default;
 
-  /// A further pointer that owns the shared object. False, with the failure set, where dropping it would recurse too
-  /// deep (limits::height), or where it closes a circle and those are not allowed.
+  /// Adds a further pointer that owns the shared object. False, with the failure set, if dropping the object would
+  /// recurse too deep (limits::height), or if the pointer closes a circle and circles are not allowed.
   [[nodiscard]] bool refer_to_shared(std::size_t number, bool& closes_circle);
 
-  /// Fails as the other did, its path below this one's; always false.
+  /// Takes over the other's failure and path. Always false.
   [[gnu::cold]] bool fail_as(const coding& other);
   void exchange_depth(coding& other);
 
@@ -94,22 +96,22 @@ private:
 
   const troupe::context* const context_;
   std::size_t depth_ = 0;
-  std::size_t reached_ = 0; // The most that depth_ was, shared objects counted wherever pointers lead to them.
-  std::shared_ptr<detail::shared_nesting> nesting_; // Null where nothing is shared.
+  std::size_t reached_ = 0; // The largest depth_ so far; shared objects count at each pointer that leads to them.
+  std::shared_ptr<detail::shared_nesting> nesting_; // Null if nothing is shared.
   serialize_errc code_ = serialize_errc::none;
   std::string reason_;
   std::string path_; // ".samples[3]"
 };
 
-/// The memory that decoding so many received bytes may take.
+/// How much memory decoding may take for `received_bytes` received bytes.
 [[nodiscard]] TROUPE_EXPORT std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes);
 
-/// Counts what decoding takes, against the limits; charged before anything is allocated.
+/// Counts what decoding takes against the limits; charged before anything is allocated.
 class TROUPE_EXPORT decoding : public coding {
 public:
   decoding(const troupe::context& ctx, std::size_t received_bytes);
 
-  /// Takes `count` elements of `element_bytes` out of the budget. False, with the failure set, when it does not hold.
+  /// Takes `count` elements of `element_bytes` out of the budget. False, with the failure set, if it does not suffice.
   [[nodiscard]] bool charge(std::size_t count, std::size_t element_bytes) {
     std::size_t bytes = 0;
     if (count <= elements_left_ && !__builtin_mul_overflow(count, element_bytes, &bytes) && bytes <= memory_left_) {
@@ -119,11 +121,12 @@ public:
     }
     return over_budget(count, element_bytes);
   }
-  /// Holds a string, path or field name to its limit.
+  /// Checks the size of a string, path or field name against its limit. False, with the failure set, if it is larger.
   [[nodiscard]] bool check_text(std::size_t size_bytes) {
     return size_bytes <= context().limits.text_bytes || over_text(size_bytes);
   }
-  /// The same for memory that is no element's, such as a buffer.
+  /// Charges memory that belongs to no element, such as a buffer. False, with the failure set, if the budget does not
+  /// suffice.
   [[nodiscard]] bool charge_memory(std::size_t bytes) {
     if (bytes > memory_left_)
       return over_memory(bytes);
@@ -131,72 +134,72 @@ public:
     return true;
   }
 
-  /// The same for what is needed while decoding only: it counts in full, and is no part of what the value takes.
+  /// Charges memory that is used only while decoding. It counts in full, but not as memory that the value keeps.
   [[nodiscard]] bool charge_scratch(std::size_t bytes) {
     if (!charge_memory(bytes))
       return false;
     scratch_bytes_ += bytes;
     return true;
   }
-  /// Memory that was charged has been freed again, since a container has moved to a larger place.
+  /// Records that charged memory was freed again because a container moved to a larger place; it stays charged.
   void outgrow(std::size_t bytes) { scratch_bytes_ += bytes; }
 
-  /// Takes comparisons with other keys of a bucket, that a key of a container cost, out of the budget: those of long
-  /// keys as several.
+  /// Charges the comparisons with other keys of a bucket that one key of a container cost; those of long keys count
+  /// several times. False, with the failure set, if the budget does not suffice.
   [[nodiscard]] bool charge_probes(std::size_t probes, const std::type_info& container) {
     if (probes > probes_left_)
       return over_probes(container);
     probes_left_ -= probes;
     return true;
   }
-  /// How many are left.
+  /// How many comparisons are left.
   [[nodiscard]] std::size_t probes_left() const { return probes_left_; }
 
-  /// Gives the next shared object its number; until keep_shared() it is under construction and cannot be referred to.
+  /// Numbers the next shared object. Until keep_shared() it is under construction and cannot be referred to.
   [[nodiscard]] std::size_t number_shared();
-  /// Remembers a shared object, so that later references find it. `reset` empties it should decoding fail.
+  /// Records a shared object for later references. If decoding fails, `reset` empties the object.
   void keep_shared(std::size_t number, std::type_index type, std::shared_ptr<void> object, void (*reset)(void*));
-  /// The shared object of that number, for a pointer that owns it, or does not. Null, with the failure set, when there
-  /// is none of that type, or when such a pointer to it is refused: dropping it would recurse too deep, or it closes a
-  /// circle that is not allowed.
+  /// The shared object of that number, for a pointer that owns it (`owned`) or does not. Null, with the failure set, if
+  /// there is none of that type, or if such a pointer is refused: because dropping the object would recurse too deep,
+  /// or because the pointer closes a circle that is not allowed.
   [[nodiscard]] std::shared_ptr<void> find_shared(std::size_t number, std::type_index type, bool owned);
   [[nodiscard]] std::size_t shared_count() const;
 
-  /// Remembers an array to which the input gives a number, so that it comes again as the same memory.
+  /// Records an array that the input numbers, so that each later reference gets the same memory.
   void keep_array(std::size_t number, std::type_index type, std::shared_ptr<const void> made);
-  /// Null where there is none of that number and type.
+  /// Null if there is none of that number and type.
   [[nodiscard]] const void* find_array(std::size_t number, std::type_index type) const;
 
-  /// An array that is made by copying or converting elements which came as a frame.
+  /// An array made by copying or converting elements that came as a frame.
   struct array_from_frame {
-    std::type_index made = typeid(void); // What the array is.
-    const std::byte* elements = nullptr; // Null: they came otherwise.
+    std::type_index made = typeid(void); // The type of the array.
+    const std::byte* elements = nullptr; // Null: they did not come as a frame.
     std::size_t size_bytes = 0;
-    std::string type; // Of the elements, as the input names it.
+    std::string type; // Of the elements, by the input's name for it.
     std::vector<std::size_t> shape;
-    std::vector<std::size_t> data_shape; // Where elements are repeated.
+    std::vector<std::size_t> data_shape; // Set if elements are repeated.
     bool is_fortran = false;
     auto operator<=>(const array_from_frame&) const = default;
   };
-  /// Remembers one, so that it is made once, and the elements, so that nothing else comes to lie there.
+  /// Records the made array, so that it is made once, and its elements, so that nothing else can take their address.
   void keep_array(array_from_frame from, frame elements, std::shared_ptr<const void> made);
-  /// Null where it has not been made yet.
+  /// Null if it has not been made yet.
   [[nodiscard]] const void* find_array(const array_from_frame& from) const;
 
-  /// A type that the input named itself: by alias, and with the sender's layout of it. Views into the input.
+  /// A type that the input itself names, by alias and with the sender's layout of it. Views into the input.
   struct named_type {
     std::string_view alias;
     std::span<const std::byte> layout;
   };
-  /// Remembers one; later values refer to it by the number that this gives.
+  /// Records a type. Later values refer to it by the returned number.
   std::size_t name_type(named_type named);
-  /// Null when there is none of that number.
+  /// Null if there is none of that number.
   [[nodiscard]] const named_type* type_named(std::size_t number) const;
 
 protected:
   ~decoding();
 
-  /// Two decoders of one input work in turn: exchanges what was charged, how deep it is, and what is shared.
+  /// For two decoders that read one input in turn: exchanges what was charged, the depth, and the shared objects.
   void exchange_state(decoding& other);
 
 private:
@@ -206,21 +209,22 @@ private:
   [[nodiscard]] std::string memory_left() const;
 
   [[gnu::cold]] bool over_probes(const std::type_info& container);
-  /// A circle over that object: held to what the context's account has left for them.
+  /// Admits a circle through that object, within what the context's account has left. False, with the failure set, if
+  /// it does not suffice.
   [[gnu::cold]] bool admit_circle(const std::shared_ptr<void>& object);
 
-  /// What bounds the memory.
+  /// The bound that determines the memory budget.
   enum class memory_bound : std::uint8_t {
     limit,  // limits::memory_bytes
-    earned, // What was received, which is less.
-    cycles, // What circles may keep, which is less still.
+    earned, // Depends on the received bytes; less than the limit.
+    cycles, // What circles may keep; less than the other two.
   };
   struct shared_table;
   std::size_t elements_left_;
   std::size_t memory_left_;
-  std::size_t memory_given_;      // What was there to begin with, and
-  std::size_t received_bytes_;    // what of that circles may keep beyond what is charged.
-  std::size_t scratch_bytes_ = 0; // Of what was taken, what the value does not keep.
+  std::size_t memory_given_;      // The whole budget. It shrinks if circles bound it.
+  std::size_t received_bytes_;    // A circle may keep them beyond what is charged.
+  std::size_t scratch_bytes_ = 0; // The part of the charged memory that the value does not keep.
   std::size_t probes_left_;
   memory_bound memory_bound_;
   std::unique_ptr<shared_table> shared_;
@@ -228,11 +232,11 @@ private:
 
 namespace detail {
 
-/// What encoding has added to context::taken_bytes so far, for when it begins again.
+/// Remembers context::taken_bytes, so that encoding can start again.
 class taken_mark {
 public:
   explicit taken_mark(const context& ctx) : at_(ctx.taken_bytes), before_(at_ != nullptr ? *at_ : 0) {}
-  /// Forgets what was added since.
+  /// Drops what was added since.
   void restore() const {
     if (at_ != nullptr)
       *at_ = before_;
@@ -243,7 +247,7 @@ private:
   const std::size_t before_;
 };
 
-/// Adds to context::taken_bytes what is charged beside readers.
+/// Adds memory that is charged outside of readers to context::taken_bytes.
 inline void add_taken(const context& ctx, std::size_t bytes) {
   if (ctx.taken_bytes != nullptr)
     *ctx.taken_bytes += bytes;
@@ -251,29 +255,29 @@ inline void add_taken(const context& ctx, std::size_t bytes) {
 
 } // namespace detail
 
-/// Gives shared objects their numbers, in order of first appearance, and adds up what decoding will take.
+/// Numbers shared objects in order of first appearance, and sums up what decoding will charge.
 class TROUPE_EXPORT encoding : public coding {
 public:
   explicit encoding(const troupe::context& ctx);
 
-  /// Whether a pointer that owns the object may lead to it once more; see decoding::find_shared.
+  /// Whether one more pointer that owns the object may lead to it; see decoding::find_shared.
   [[nodiscard]] bool may_refer(std::size_t number) {
     bool closes_circle = false;
     return refer_to_shared(number, closes_circle);
   }
 
-  /// Readers will charge so much for what is being written, as decoding::charge counts it.
+  /// Adds `bytes` that readers will charge for the value being written, counted as decoding::charge does.
   void weigh(std::size_t bytes) { *taken_bytes_ += bytes; }
-  /// They will not, after all.
+  /// Takes back bytes that readers will not charge after all.
   void unweigh(std::size_t bytes) { *taken_bytes_ -= bytes; }
 
-  /// The number of the object, and whether this is its first appearance.
+  /// The object's number, and whether this is its first appearance.
   struct appearance {
     std::size_t number;
     bool first;
   };
   [[nodiscard]] appearance appear(const void* object, std::type_index type);
-  /// The same for types that the output names itself, in their own form or in another.
+  /// Numbers a type that the output itself names; its own form and its codec's form (`as_form`) get different numbers.
   [[nodiscard]] appearance appear(std::type_index named, bool as_form);
 
   /// Elements of an array that do not lie one after the other.
@@ -284,12 +288,12 @@ public:
     std::vector<std::ptrdiff_t> strides;
     auto operator<=>(const strided_block&) const = default;
   };
-  /// The bytes that keep_packed() was given for that block of that owner; null where there are none.
+  /// The bytes that keep_packed() recorded for that block and owner; null if there are none.
   [[nodiscard]] const frame* find_packed(const strided_block& block,
                                          const std::shared_ptr<const frame_owner>& owner) const;
-  /// Keeps the block's owner as well, so that nothing else can lie there meanwhile.
+  /// Records the packed bytes. Keeps the block's owner as well, so that nothing else can take its address meanwhile.
   void keep_packed(const strided_block& block, std::shared_ptr<const frame_owner> owner, frame packed);
-  /// Those of another one of the same value, which has them no more.
+  /// Takes over what another encoding of the same value has recorded.
   void take_packed(encoding& from);
 
 protected:
@@ -298,7 +302,7 @@ protected:
 private:
   struct shared_table;
   std::size_t untold_bytes_ = 0;
-  std::size_t* const taken_bytes_; // The context's, so that values within values add to it; or where nobody asks.
+  std::size_t* const taken_bytes_; // The context's, so that nested values add to it; else untold_bytes_.
   std::unique_ptr<shared_table> shared_;
 };
 

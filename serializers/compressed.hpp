@@ -1,4 +1,4 @@
-// What can be known of compressed payloads before anything of them is decoded.
+// The size of compressed payloads, before anything is decoded.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// What the compressed frames of a payload become together, by what its header says (header_fields::frame_codecs). At
-/// most 2^48, whatever is claimed; 0 where that cannot be read, since then nothing is decompressed.
+/// The total decompressed size of a payload's compressed frames, as its header claims (header_fields::frame_codecs). At
+/// most 2^48, whatever the header claims. 0 if the note cannot be read, since nothing is decompressed then.
 [[nodiscard]] TROUPE_EXPORT std::uint64_t decompressed_bytes(std::span<const std::byte> frame_codecs);
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// What the types of a program look like to its peers, as a text to keep in version control, and what a change of it
-// means for peers of the older version.
+// Describes a program's types as its peers see them, as a text to keep in version control, and tells what a change of
+// that text means for peers of the older version.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// The aliases, fields and types of all entries, and the functions, in a stable form, a line for each:
+/// The aliases, fields and types of all entries, and the functions, in a stable form with one line each:
 ///
 ///     troupe contract 1
 ///     type "weather.reading": struct
@@ -24,17 +24,17 @@ namespace troupe {
 ///       .samples: numbers f64
 ///     function "mean": (list<f64>) -> f64
 [[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_registry& types);
-/// The same of one type: the title and its lines.
+/// The contract of one type: the title and the type's lines.
 [[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_entry& type);
 
-/// What a change means when one program has the older version of a type and its peer the newer one, for the families
-/// that tell versions apart (`typed`, `msgpack`, `json`). By `cereal`, every change but to the order of aliases breaks.
-/// Not seen: whether a list is a set or a map a multimap, which matters to those that refuse a key twice; and that a
-/// shared object cannot be referred to where the field is gone in which it comes first.
+/// What a change means if one program has the older version of a type and its peer the newer one, for the families that
+/// tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change but the order of aliases breaks.
+/// Not detected: whether a list is a set, or a map a multimap, which matters to receivers that refuse duplicate keys;
+/// and that a shared object cannot be referred to if the field in which it first appears is gone.
 enum class contract_effect : std::uint8_t {
-  harmless,          ///< All values pass; fields that one end does not have are skipped, or keep their default.
-  depends_on_values, ///< Some values are refused, with an error that names the place: such as do not fit.
-  breaking,          ///< In at least one direction nothing can be relied upon to pass.
+  harmless,          ///< All values pass. Fields that one end lacks are skipped, or keep their default.
+  depends_on_values, ///< Some values are refused, such as those that do not fit, with an error that names the place.
+  breaking,          ///< In at least one direction, no value is sure to pass.
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view to_string(contract_effect effect);
@@ -45,23 +45,23 @@ struct contract_change {
   std::string what;  ///< "i64 became i32: values that do not fit are refused"
 };
 
-/// The changes, in the order of the types' aliases; empty when there is none.
-/// Fails with `malformed`, and the line, where a text is no contract.
+/// The changes, in the order of the types' aliases; empty if there are none.
+/// Fails with `malformed`, and the line, if a text is not a contract.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 compare_contracts(std::string_view older, std::string_view newer);
 
-/// What of one end's contract keeps the other end from reading any value that is complete, as far as layouts tell: the
-/// first breaking change in the direction from `writer` to `reader`; nullopt when there is none. Neither text is
-/// trusted. Fails with `malformed`, and the line, where a text is no contract.
+/// The first breaking change in the direction from `writer` to `reader`: what keeps the reader from reading any
+/// complete value, as far as layouts tell. Nullopt if there is none. Neither text is trusted. Fails with `malformed`,
+/// and the line, if a text is not a contract.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::optional<contract_change>, serialize_error>
 find_unreadable(std::string_view writer, std::string_view reader);
 
-/// A line for each change: "breaking: weather.reading.samples: ...".
+/// One line per change: "breaking: weather.reading.samples: ...".
 [[nodiscard]] TROUPE_EXPORT std::string to_text(const std::vector<contract_change>& changes);
 
-/// For a program's tests: compares the registry with the contract in the file. Writes the file where it does not exist
-/// yet, and where the environment variable TROUPE_WRITE_CONTRACT is set and not 0.
-/// Fails with `malformed`, also where the file cannot be read or written.
+/// For a program's tests: compares the registry with the contract in the file. If the file does not exist yet, or if
+/// the environment variable TROUPE_WRITE_CONTRACT is set and neither empty nor "0", writes the file and returns no
+/// changes. Fails with `malformed`, also if the file cannot be read or written.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 check_contract(const std::filesystem::path& file, const type_registry& types);
 

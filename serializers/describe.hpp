@@ -1,4 +1,4 @@
-// TROUPE_DESCRIBE: says once which fields a type has, for every family.
+// TROUPE_DESCRIBE: lists a type's fields once, for every family.
 #pragma once
 
 #include <array>
@@ -11,20 +11,20 @@
 #include <utility>
 
 /// Describes a struct, outside of it and in its namespace: `TROUPE_DESCRIBE(reading, sensor, celsius, samples)`.
-/// Describing a plain aggregate and leaving a field out does not compile.
+/// Leaving a field of a plain aggregate out does not compile.
 #define TROUPE_DESCRIBE(Type, ...)                                                                                     \
   [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
     return TROUPE_DETAIL_DESCRIPTION(Type, ::troupe::bases<>, __VA_ARGS__);                                            \
   }
 
-/// The same inside the class, at any place in it, where it sees private members; also for class templates.
+/// Describes a class from inside, at any place in it, with access to private members; also for class templates.
 #define TROUPE_DESCRIBE_INSIDE(Type, ...)                                                                              \
   [[maybe_unused]] friend constexpr auto troupe_description(::troupe::describe_tag<Type>) {                            \
     return TROUPE_DETAIL_DESCRIPTION(Type, ::troupe::bases<>, __VA_ARGS__);                                            \
   }
 
-/// With described bases, in parentheses: `TROUPE_DESCRIBE_DERIVED(circle, (shape, named), radius)`. Their fields come
-/// first and count as the type's own.
+/// Describes a struct with described bases, in parentheses: `TROUPE_DESCRIBE_DERIVED(circle, (shape, named), radius)`.
+/// The fields of the bases come first and count as the type's own.
 #define TROUPE_DESCRIBE_DERIVED(Type, Bases, ...)                                                                      \
   [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
     return TROUPE_DETAIL_DESCRIPTION(Type, TROUPE_DETAIL_BASES Bases, __VA_ARGS__);                                    \
@@ -34,8 +34,8 @@
     return TROUPE_DETAIL_DESCRIPTION(Type, TROUPE_DETAIL_BASES Bases, __VA_ARGS__);                                    \
   }
 
-/// Describes an enum. It is closed from then on: a value without a name here is an error on both sides, and names are
-/// what counts when two versions number them differently. Do not describe sets of flags: they travel as numbers.
+/// Describes an enum. From then on it is closed: a value without a name here is an error on both sides. If two versions
+/// number the values differently, names decide. Do not describe sets of flags: they travel as numbers.
 #define TROUPE_DESCRIBE_ENUM(Type, ...)                                                                                \
   [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
     return TROUPE_DETAIL_ENUM_DESCRIPTION(Type, __VA_ARGS__);                                                          \
@@ -62,7 +62,7 @@
 #define TROUPE_DETAIL_VALUE(Type, Name) , Type::Name
 #define TROUPE_DETAIL_NAME(Type, Name) #Name,
 
-// Applies `macro(Type, x)` to each of up to 340 arguments: each level of expansion scans four times more.
+// Applies `macro(Type, x)` to each of up to 340 arguments: each level of expansion rescans four times.
 #define TROUPE_DETAIL_EACH(macro, Type, ...)                                                                           \
   __VA_OPT__(TROUPE_DETAIL_SCAN_4(TROUPE_DETAIL_STEP(macro, Type, __VA_ARGS__)))
 #define TROUPE_DETAIL_STEP(macro, Type, first, ...)                                                                    \
@@ -88,7 +88,7 @@ struct describe_tag {};
 template <class... Bases>
 struct bases {};
 
-/// What the macros make of a struct: its spelled name, and a pointer and a name per field of its own.
+/// What the macros make of a struct: its spelled name, and a pointer and a name for each field of its own.
 template <class T, class Bases, auto... Members>
 struct description {
   std::string_view name;
@@ -121,13 +121,13 @@ concept described_enum = std::is_enum_v<T> && detail::has_description<T>;
 
 namespace detail {
 
-// An argument that converts to any type but T itself and its bases: how many of them an aggregate takes is how many
-// fields it has. By value, so that what can neither be copied nor moved is made where it belongs.
+// An argument that converts to any type but T itself and its bases. An aggregate has as many fields as it takes of
+// these. Converts by value, so that members that can neither be copied nor moved are constructed in place.
 template <class T>
 struct any_field {
   template <class U>
   requires(!std::same_as<U, T> && !std::is_base_of_v<U, T>) constexpr
-  operator U() const noexcept { // Never called; g++ warns where it has no body.
+  operator U() const noexcept { // Never called; without a body, g++ warns.
     std::unreachable();
   }
 };
@@ -155,7 +155,7 @@ struct member_type<Member Class::*> {
 template <class T, auto... Members>
 constexpr bool forgets_a_field() {
   if constexpr (!std::is_aggregate_v<T>) {
-    return false; // Private members, constructors or bases of its own: what it leaves out is its own affair.
+    return false; // Private members, constructors or bases: the type may leave fields out.
   } else {
     constexpr std::size_t named = (0 + ... + initializers_of<typename member_type<decltype(Members)>::type>);
     return takes_fields<T>(std::make_index_sequence<named + 1>{});
@@ -199,7 +199,7 @@ requires(described<T> || described_enum<T>) inline constexpr std::string_view sp
 
 namespace detail {
 
-/// Calls `visit` with a null pointer to each class that the type is described to derive from, at any distance.
+/// Calls `visit` with a null pointer to each class that the type is described to derive from, directly or indirectly.
 template <described T>
 void each_base(auto&& visit) {
   [&]<class U, class... Bases, auto... Members>(const description<U, bases<Bases...>, Members...>&) {
@@ -215,7 +215,7 @@ void each_base(auto&& visit) {
 template <class... Classes>
 struct class_list {};
 
-/// A list with the classes of others, each once: what several bases derive from virtually is there once too.
+/// Merges lists of classes; each class appears once, so that a virtual base shared by several bases does as well.
 template <class List, class... Others>
 struct merged {
   using type = List;

@@ -1,4 +1,4 @@
-// Where a family writes what it encodes. One per thread, used again and again, allocates nothing once warm.
+// Where a family writes its output. One per thread, reused; allocates nothing once warm.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace troupe {
 
-/// Bytes that grow at the end and are not cleared when they do.
+/// A byte buffer that grows at the end without clearing the new bytes.
 class TROUPE_EXPORT byte_buffer {
 public:
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
   [[nodiscard]] std::size_t size() const { return size_; }
   void clear() { size_ = 0; }
 
-  /// Room for `count` more bytes. Write at end(), then call advance_to().
+  /// Makes room for `count` more bytes. Write at end(), then call advance_to().
   void reserve(std::size_t count) {
     if (capacity_ - size_ < count) [[unlikely]]
       grow(count);
@@ -40,7 +40,7 @@ public:
     data_[size_++] = byte;
   }
 
-  /// Gives memory back when more than `keep_bytes` are held; then it is empty.
+  /// Frees the memory if more than `keep_bytes` are held; then the buffer is empty.
   void shrink(std::size_t keep_bytes) {
     if (capacity_ > keep_bytes) [[unlikely]]
       *this = {};
@@ -58,11 +58,11 @@ private:
   std::size_t capacity_ = 0;
 };
 
-/// The result of encoding one value: a body (frame 0 of the payload), frames that stay out of it, and fields that the
-/// codec adds to the header. Requires: one thread at a time.
+/// The result of encoding one value: a body (frame 0 of the payload), out-of-band frames, and fields that the codec
+/// adds to the header. Requires: one thread at a time.
 class encode_output {
 public:
-  /// Empties it. Keeps memory for the next value, though not the memory of an unusually large one.
+  /// Empties it. Keeps memory for the next value, but at most 1 MiB per buffer.
   void clear() {
     constexpr std::size_t kept_bytes = 1 << 20;
     for (auto* each : {&body_, &extra_, &frame_codecs_, &frame_pieces_, &frame_repeats_}) {
@@ -75,7 +75,7 @@ public:
   [[nodiscard]] byte_buffer& body() { return body_; }
   [[nodiscard]] const byte_buffer& body() const { return body_; }
 
-  /// Adds a frame that travels behind the body. Gives its number, counted from 0 without the body.
+  /// Adds a frame that travels behind the body. Returns its number, counted from 0 without the body.
   std::size_t attach(frame bytes) {
     frames_.push_back(std::move(bytes));
     return frames_.size() - 1;
@@ -85,23 +85,23 @@ public:
   void replace(std::size_t number, frame bytes) { frames_[number] = std::move(bytes); }
   void replace(std::vector<frame> frames) { frames_ = std::move(frames); }
 
-  /// The codec's own addition to the header: opaque bytes that the decoder gets back untouched. Empty: none.
+  /// The codec's own addition to the header: opaque bytes that the decoder gets back unchanged. Empty: none.
   [[nodiscard]] byte_buffer& extra() { return extra_; }
   [[nodiscard]] const byte_buffer& extra() const { return extra_; }
 
-  /// Which frames are compressed, and how, as the header says it; no family's affair. Empty: none.
+  /// The header's note on which frames are compressed, and how. Families leave it alone. Empty: none.
   [[nodiscard]] byte_buffer& frame_codecs() { return frame_codecs_; }
   [[nodiscard]] const byte_buffer& frame_codecs() const { return frame_codecs_; }
 
-  /// Which frames are pieces of one, as the header says it; no family's affair. Empty: none.
+  /// The header's note on which frames are pieces of one. Families leave it alone. Empty: none.
   [[nodiscard]] byte_buffer& frame_pieces() { return frame_pieces_; }
   [[nodiscard]] const byte_buffer& frame_pieces() const { return frame_pieces_; }
 
-  /// Which frames are earlier ones again, as the header says it; no family's affair. Empty: none.
+  /// The header's note on which frames repeat earlier ones. Families leave it alone. Empty: none.
   [[nodiscard]] byte_buffer& frame_repeats() { return frame_repeats_; }
   [[nodiscard]] const byte_buffer& frame_repeats() const { return frame_repeats_; }
 
-  /// Whether the header that belongs to this is the standard one of family and type.
+  /// Whether the header of this output is the standard one of its family and type.
   [[nodiscard]] bool has_standard_header() const {
     return extra_.size() == 0 && frame_codecs_.size() == 0 && frame_pieces_.size() == 0 && frame_repeats_.size() == 0;
   }

@@ -17,7 +17,7 @@
 
 namespace troupe {
 
-/// A function as such, for those who name it: `fn_ref<&count_words>`.
+/// A function as a value that can be passed by name: `fn_ref<&count_words>`.
 template <auto Function>
 struct function_ref {};
 template <auto Function>
@@ -60,7 +60,7 @@ concept task_functor = std::is_class_v<F> && requires {
   typename call_shape<decltype(&F::operator())>::result;
 };
 
-/// Runs the call, whatever it throws or fails with, and gives its result on the heap, null where it has none.
+/// Runs the call. Returns its result on the heap, null if it has none, or the text of what it threw or failed with.
 template <class Result>
 std::expected<std::shared_ptr<void>, std::string> settle(auto&& call) {
   const auto failure = [](const auto& error) -> std::string {
@@ -95,8 +95,8 @@ std::expected<std::shared_ptr<void>, std::string> settle(auto&& call) {
 } // namespace detail
 
 /// A registered function, or a functor whose call operator is const and neither overloaded nor a template. Parameters
-/// are values or references to const; the result is a value, nothing, or a std::expected of either, whose error has a
-/// message() or is a text.
+/// are values or references to const. The result is a value, void, or a std::expected of either, whose error is a text
+/// or has a message().
 ///
 /// Threads: any, at once, as far as the function itself allows.
 class function_entry {
@@ -113,14 +113,14 @@ public:
   [[nodiscard]] static function_entry of_functor(std::string name);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// What it is found by in C++: a function_ref's type or the functor's.
+  /// The key for lookup in C++: the type of a function_ref, or of the functor.
   [[nodiscard]] std::type_index key() const { return key_; }
-  /// Of functors the first one is the functor itself.
+  /// The parameters' types. For functors the first one is the functor itself.
   [[nodiscard]] std::span<const std::type_index> parameters() const { return parameters_; }
-  /// That of void where there is none.
+  /// The result's type; typeid(void) if there is none.
   [[nodiscard]] std::type_index result() const { return result_; }
-  /// Calls it with the values at those addresses, which have the parameters' types. Gives the result, null for void, or
-  /// what it threw or failed with.
+  /// Calls the function with the values at those addresses. Requires: they have the parameters' types. Returns the
+  /// result, null for void. Fails with the text of what the function threw or failed with.
   [[nodiscard]] std::expected<std::shared_ptr<void>, std::string> run(std::span<const void* const> arguments) const {
     return run_(arguments);
   }

@@ -1,5 +1,5 @@
 // inspect_serializability: tells why a type, a value or a function cannot travel, where in it the reason lies, and what
-// to do.
+// to do about it.
 #pragma once
 
 #include <concepts>
@@ -23,36 +23,36 @@
 
 namespace troupe {
 
-/// What one family says of one place in a value.
+/// One family's verdict on one place in a value.
 struct family_answer {
   enum class travels : std::uint8_t {
     yes,
     no,
-    unknown, ///< The family has rules of its own, and was given neither this type nor what is around it.
+    unknown, ///< The family has rules of its own, and knows neither this type nor the type that contains it.
   };
 
   std::string family;
   travels answer = travels::yes;
-  std::string reason; ///< With the place: "batch.items[].lock: std::mutex guards memory of its own process".
+  std::string reason; ///< Includes the place: "batch.items[].lock: std::mutex guards memory of its own process".
 };
 
-/// A type, and below it the types that it consists of, each with what the families say of it.
+/// A type, and below it the types that it consists of, each with the verdicts of the families.
 struct TROUPE_EXPORT serializability {
-  std::string path; ///< From the root, which has the type's alias or name: "batch.items[].lock".
+  std::string path; ///< From the root, which is the type's alias or name: "batch.items[].lock".
   std::string type; ///< The C++ type.
   std::vector<family_answer> families;
-  std::string advice; ///< What to do about a hindrance that lies in this very place; empty when there is none.
-  std::string note;   ///< Worth knowing, though it hinders nothing.
-  /// The parts: fields, elements ("[]"), keys ("{key}") and values ("{}") of maps, alternatives ("<label>"), what a
-  /// pointer points to ("->"). A struct that stands in several places has its parts at the first of them only.
+  std::string advice; ///< What to do if the obstacle lies in this very place; else empty.
+  std::string note;   ///< A remark that is not an obstacle.
+  /// The parts: fields, elements ("[]"), keys ("{key}") and values ("{}") of maps, alternatives ("<label>"), and the
+  /// targets of pointers ("->"). If a struct appears in several places, only the first one lists its parts.
   std::vector<serializability> children;
 
-  /// Whether at least one family carries it.
+  /// Whether at least one family carries the type.
   [[nodiscard]] bool ok() const;
   [[nodiscard]] bool carried_by(std::string_view family) const;
-  /// The place of that path, itself or below; null when there is none.
+  /// The place of that path, here or below; null if there is none.
   [[nodiscard]] const serializability* find(std::string_view place) const;
-  /// For people: a line per place, with a column per family. What travels by every family is not unfolded.
+  /// For people: one line per place, with a column per family. Parts without any obstacle are not listed.
   [[nodiscard]] std::string to_text() const;
 };
 
@@ -63,18 +63,18 @@ template <class T>
 concept callable = std::is_function_v<T> || std::is_function_v<std::remove_pointer_t<T>> || std::is_member_pointer_v<
     T> || has_call_operator<T>();
 
-/// What names a registered type: texts are never taken for values.
+/// Texts name registered types; they are never taken for values.
 template <class T>
 concept alias_text = std::same_as < std::decay_t<T>,
 char* >
     || std::same_as<std::decay_t<T>, const char*> || std::same_as<T, std::string> || std::same_as<T, std::string_view>;
 
-/// What stands at the root of the tree: the alias, or for an unregistered type (`entry` is null) its name.
+/// The path of the root: the alias, or the type's name if it is not registered (`entry` is null).
 [[nodiscard]] TROUPE_EXPORT std::string root_name(const found_type& found, const type_entry* entry);
-/// `entry` is null where nobody registered the type.
+/// `entry` is null if the type is not registered.
 [[nodiscard]] TROUPE_EXPORT serializability judge_type(found_type&& found, const type_entry* entry,
                                                        const type_registry& types, const family_set& families);
-/// Then tries the value. For an unregistered type `entry` was made for the occasion.
+/// Judges the type, then tries the value. For an unregistered type, `entry` is a temporary one.
 [[nodiscard]] TROUPE_EXPORT serializability judge_value(found_type&& found, const type_entry& entry, const void* value,
                                                         const type_registry& types, const family_set& families,
                                                         const context& ctx);
@@ -95,14 +95,14 @@ serializability inspect_thing(const T& thing, const type_registry& types, const 
     const auto entry = types.unlisted_entry<T>(root_name(found, nullptr));
     return judge_value(std::move(found), *entry, std::addressof(thing), types, families, ctx);
   } else {
-    return judge_type(walk_over<T>(), nullptr, types, families); // There is nothing to try.
+    return judge_type(walk_over<T>(), nullptr, types, families); // There is no value to try.
   }
 }
 
 } // namespace detail
 
-/// Tells whether values of the type travel, alone, by each of the families. The type need not be registered; that it
-/// is not is then among the reasons.
+/// Tells by which families values of the type travel alone. The type need not be registered; if it is not, that is one
+/// of the reasons.
 template <class T>
 requires(!std::is_void_v<T>) [[nodiscard]] serializability
     inspect_serializability(const type_registry& types, const family_set& families) {
@@ -110,13 +110,14 @@ requires(!std::is_void_v<T>) [[nodiscard]] serializability
   return detail::judge_type(detail::walk_over<std::remove_cv_t<T>>(), entry, types, families);
 }
 
-/// The same of a registered type. Fails with `unknown_type`. Every text is an alias; of texts themselves ask by type.
+/// Inspects the registered type of that alias. Fails with `unknown_type`. Every text is taken as an alias; to inspect
+/// texts themselves, pass their type.
 [[nodiscard]] TROUPE_EXPORT std::expected<serializability, serialize_error>
 inspect_serializability(std::string_view alias, const type_registry& types, const family_set& families);
 
-/// Tells whether this very value travels: besides its type, each family that carries the type encodes it. It is also
-/// decoded again, except where that would leave something behind: shared pointers, which may form a circle, a context
-/// with an extension, and families that trust their input.
+/// Tells whether this very value travels: besides the check of its type, each family that carries the type encodes it.
+/// The result is also decoded again, except if that could leave something behind: for shared pointers, which may form a
+/// circle, for a context with an extension, and for families that trust their input.
 template <class T>
 requires(!detail::callable<T> && !detail::alias_text<T>) [[nodiscard]] serializability
     inspect_serializability(const T& value, const type_registry& types, const family_set& families,
@@ -124,8 +125,8 @@ requires(!detail::callable<T> && !detail::alias_text<T>) [[nodiscard]] serializa
   return detail::inspect_thing(value, types, families, ctx);
 }
 
-/// Tells whether a function travels: a functor as the value that it is, with what it holds, when it is described or has
-/// a codec<T>. Functions, pointers to them, lambdas and std::function do not; it says what to use instead.
+/// Tells whether a function travels. A functor that is described or has a codec<T> travels as a value, with its
+/// members. Functions, pointers to them, lambdas and std::function do not; the advice says what to use instead.
 template <detail::callable T>
 [[nodiscard]] serializability inspect_serializability(const T& function, const type_registry& types,
                                                       const family_set& families, const context& ctx = {}) {

@@ -1,4 +1,4 @@
-// What a decoder accepts at most. Every limit is checked before memory is taken.
+// The limits of a decoder. Each limit is checked before memory is allocated.
 #pragma once
 
 #include <cstddef>
@@ -7,32 +7,33 @@
 
 namespace troupe {
 
-/// Bounds for one payload. Raising one costs what a hostile peer can make this process spend per message.
+/// Bounds for one payload. Raising a limit raises what a hostile peer can make this process spend per message.
 struct limits {
-  std::size_t header_bytes = 64_KiB; ///< A payload's header, with the type's layout in it.
+  std::size_t header_bytes = 64_KiB; ///< A payload's header, including the type's layout.
   std::size_t frames = 65'536;       ///< Frames of one payload.
-  std::size_t body_bytes = 1_GiB;    ///< Frame 0, in which everything lies that did not leave out of band.
+  std::size_t body_bytes = 1_GiB;    ///< Frame 0, which holds everything that is not out of band.
   std::size_t frame_bytes = 64_GiB;  ///< One out-of-band frame. Views of frames cost no memory of their own.
   std::size_t text_bytes = 1_GiB;    ///< One string, path or field name.
   std::size_t elements = 64 << 20;   ///< Elements of all containers together; contiguous numbers count as one.
-  std::size_t depth = 256;           ///< Containers and pointers within each other; costs stack, in encoding too.
-  /// The same where each shared object counts wherever a pointer leads to it: dropping a value costs so much stack.
-  /// Less than `depth` bounds that as well.
+  std::size_t depth = 256;           ///< Nested containers and pointers; costs stack, also when encoding.
+  /// Nesting, where a shared object counts at each pointer that leads to it: dropping a value costs that much stack. If
+  /// less than `depth`, bounds that as well.
   std::size_t height = 2048;
-  /// How often keys of unordered containers are compared with others of their bucket, beyond what each key has free: 64
-  /// times a short one, 8 times a long one. A key counts once more for every 32 bytes of it, a path for every 2.
+  /// Comparisons of keys of unordered containers with other keys of their bucket. Each key has some free: 64 if it is
+  /// short, 8 if it is long. A comparison counts once more for every 32 bytes of the key, for every 2 bytes of a path.
   std::size_t hash_probes = 16 << 20;
-  std::size_t memory_bytes = 8_GiB; ///< All that decoding allocates for what types describe.
-  /// Allocated bytes per received byte, decompressed, beyond `memory_free_bytes`. Large maps of small numbers, read as
-  /// a `record`, may need more: an entry takes about 270 bytes.
+  std::size_t memory_bytes = 8_GiB; ///< All memory that decoding allocates for described types.
+  /// Allocated bytes per received, decompressed byte, beyond `memory_free_bytes`. Large maps of small numbers may need
+  /// more if they are read as a `record`: an entry takes about 270 bytes.
   std::size_t memory_ratio = 64;
-  /// Every payload may allocate this much, however small it is. The elements of one message divide it among them.
+  /// Every payload may allocate this much, however small it is. The elements of one message share it.
   std::size_t memory_free_bytes = 1_MiB;
-  std::size_t decompressed_bytes = 1_GiB; ///< What all compressed frames of one payload become; 0 refuses them.
-  /// What one byte of a compressed frame may become. lz4 never makes more than 255 of one; senders keep to it.
+  std::size_t decompressed_bytes = 1_GiB; ///< The decompressed size of all compressed frames of one payload; 0 refuses
+                                          ///< compressed frames.
+  /// Decompressed bytes per compressed byte of a frame. lz4 stays below 255; senders keep to this limit.
   std::size_t decompression_ratio = 256;
-  /// One object of another host that an object_ref names, as its source says before a byte has come. Its place in the
-  /// store is taken at once, so that others may have to go to disk for it; pages only as its bytes come.
+  /// One object of another host that an object_ref names, by the size that its source announces. Its place in the store
+  /// is taken at once, which may push other objects to disk; pages are taken only as its bytes arrive.
   std::size_t object_bytes = 64_GiB;
 };
 

@@ -1,4 +1,4 @@
-// Numbers as they stand on a wire, and their checked conversion to a C++ type.
+// Numbers in the form in which they travel, and their checked conversion to a C++ type.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ namespace troupe {
 
 static_assert(std::endian::native == std::endian::little, "formats are little-endian and so far only such machines");
 
-/// The arithmetic types that travel, by width and sign. Values stand in formats: append only.
+/// The arithmetic types that travel, by width and sign. The values are part of formats: append only.
 enum class number_kind : std::uint8_t {
   i8 = 2,
   i16 = 3,
@@ -34,15 +34,15 @@ enum class number_kind : std::uint8_t {
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view name_of(number_kind kind);
-/// Nothing where no kind has that name.
+/// Nullopt if no kind has that name.
 [[nodiscard]] TROUPE_EXPORT std::optional<number_kind> number_kind_named(std::string_view name);
 [[nodiscard]] TROUPE_EXPORT std::size_t size_of(number_kind kind);
-/// False for values that are no kind.
+/// Whether the code is the value of a kind.
 [[nodiscard]] constexpr bool is_number_kind(std::uint8_t code) {
   return code >= 2 && code <= 11;
 }
 
-/// Arithmetic types but bool and those of more than 64 bits; std::byte counts as u8.
+/// Arithmetic types except bool and those of more than 64 bits. std::byte counts as u8.
 template <class T>
 concept numeric = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
                   || std::is_same_v<T, std::byte>;
@@ -54,11 +54,11 @@ inline constexpr number_kind kind_of = [] {
     return sizeof(T) == 4 ? f32 : f64;
   else if constexpr (std::is_signed_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t>)
     return sizeof(T) == 1 ? i8 : sizeof(T) == 2 ? i16 : sizeof(T) == 4 ? i32 : i64;
-  else // Plain char is a byte everywhere, whatever its sign on this machine.
+  else // Plain char is an unsigned byte, whatever its sign on this machine.
     return sizeof(T) == 1 ? u8 : sizeof(T) == 2 ? u16 : sizeof(T) == 4 ? u32 : u64;
 }();
 
-/// One number in the widest type of its sort.
+/// One number, stored in the widest type of its sort.
 class TROUPE_EXPORT number {
 public:
   enum class sort : std::uint8_t { integer, natural, real, rounded };
@@ -67,9 +67,9 @@ public:
   static number of(std::int64_t value) { return {sort::integer, std::bit_cast<std::uint64_t>(value)}; }
   static number of(std::uint64_t value) { return {sort::natural, value}; }
   static number of(double value) { return {sort::real, std::bit_cast<std::uint64_t>(value)}; }
-  /// A whole number beyond 64 bits, by the nearest double: no integer type holds it.
+  /// A whole number beyond 64 bits, as the nearest double: no integer type holds it.
   static number rounded(double nearest) { return {sort::rounded, std::bit_cast<std::uint64_t>(nearest)}; }
-  /// Reads a number of that kind at `bytes`, unaligned.
+  /// Reads a number of that kind at `bytes`, which may be unaligned.
   static number load(number_kind kind, const std::byte* bytes);
 
   [[nodiscard]] sort form() const { return sort_; }
@@ -77,9 +77,9 @@ public:
   [[nodiscard]] std::uint64_t natural() const { return bits_; }
   [[nodiscard]] double real() const { return std::bit_cast<double>(bits_); }
   [[nodiscard]] std::string text() const;
-  /// The number of a text as text() gives it: -0, and what has a fraction, as a double. Nullopt where it is none.
+  /// Parses the output of text(). -0 and numbers with a fraction become doubles. Nullopt if the text is not a number.
   [[nodiscard]] static std::optional<number> parse(std::string_view text);
-  /// The same as a T; nullopt also where T cannot hold it, see to().
+  /// Parses the text as a T. Nullopt also if T cannot hold the number, see to().
   template <class T>
   [[nodiscard]] static std::optional<T> parse_as(std::string_view text) {
     T value{};
@@ -87,8 +87,8 @@ public:
     return parsed && parsed->to(value) ? std::optional(value) : std::nullopt;
   }
 
-  /// The same value as a T. False when T cannot hold it: out of range, or a fraction for an integer. Between floating
-  /// types rounding is allowed and overflow is not.
+  /// Converts the number to a T. False if T cannot hold it: out of range, or a fraction for an integer. Between
+  /// floating types, rounding is allowed and overflow is not.
   template <class T>
   [[nodiscard]] bool to(T& target) const {
     if constexpr (std::is_same_v<T, std::byte>) {
@@ -143,7 +143,7 @@ private:
       target = static_cast<T>(real());
       return sizeof(T) == 8 || !std::isinf(target) || std::isinf(real());
     }
-    // A whole number must survive the way back.
+    // A whole number must convert back to the same value.
     target = sort_ == sort::integer ? static_cast<T>(integer()) : static_cast<T>(bits_);
     number again = of(static_cast<double>(target));
     std::int64_t as_integer = 0;

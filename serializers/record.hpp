@@ -1,4 +1,4 @@
-// Values whose type is known at run time only.
+// Values whose type is known only at run time.
 #pragma once
 
 #include <cmath>
@@ -21,25 +21,25 @@
 
 namespace troupe {
 
-/// The order is that of record's alternatives; `array` stands for arrays of every kind of number.
+/// In the order of record's alternatives; `array` stands for arrays of every kind of number.
 enum class record_kind : std::uint8_t { null, boolean, integer, natural, real, text, bytes, list, map, array };
 
 /// Nothing, a boolean, a number, a text, bytes, an array of numbers, a list of records, or records by name. Every
-/// family carries it, and a payload of `typed`, `msgpack` or `json` can be read as one whatever its type: for data
-/// whose C++ type this process does not have.
+/// family carries it, and a payload of `typed`, `msgpack` or `json` of any type can be read as one: for data whose C++
+/// type this process does not have.
 ///
-/// What a record cannot say is said in what it has: enum values are texts, a variant is a map of one entry, keys that
-/// are no texts make a list of pairs out of a map, and so do equal keys of a multimap in `typed` and `json` (in
-/// `msgpack` they are refused, as it does not tell a multimap from a struct); an object that several pointers share is
-/// there several times.
-/// Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere; as_array() takes both.
+/// Forms that a record lacks are mapped to those it has. Enum values become texts, and a variant a map of one entry. A
+/// map becomes a list of pairs if a key is not a text, or if keys of a multimap are equal in `typed` and `json`
+/// (`msgpack` refuses equal keys, since it does not tell a multimap from a struct). An object that several pointers
+/// share is copied for each of them. Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere;
+/// as_array() reads both.
 ///
-/// Each record takes 48 bytes besides what it holds, and an entry of a map about 270 while it is read. Lists of small
-/// numbers fit into the default limits; for large maps of them raise limits::memory_ratio.
+/// Each record takes 48 bytes besides its content, and an entry of a map about 270 bytes while it is read. Lists of
+/// small numbers fit into the default limits; for large maps of them raise limits::memory_ratio.
 class TROUPE_EXPORT record {
 public:
   using list = std::vector<record>;
-  using map = std::vector<std::pair<std::string, record>>; // Each name once, in the order in which they came.
+  using map = std::vector<std::pair<std::string, record>>; // Each name once, in order of arrival.
   using variant = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, frame, list, map,
                                array<std::int8_t>, array<std::int16_t>, array<std::int32_t>, array<std::int64_t>,
                                array<std::uint8_t>, array<std::uint16_t>, array<std::uint32_t>, array<std::uint64_t>,
@@ -50,7 +50,7 @@ public:
   record(bool value) : value_(value) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) record(T value) {
-    // One form for each number, so that equal ones are equal: naturals are those that no integer can be.
+    // One form per number, so that equal numbers compare equal: a natural is used only if no int64 holds the number.
     if (std::in_range<std::int64_t>(value))
       value_ = static_cast<std::int64_t>(value);
     else
@@ -74,18 +74,18 @@ public:
   [[nodiscard]] bool is_null() const { return value_.index() == 0; }
   [[nodiscard]] std::optional<bool> boolean() const { return value_of<bool>(); }
   [[nodiscard]] std::optional<std::int64_t> integer() const { return value_of<std::int64_t>(); }
-  /// Any number, rounded where a double cannot be it.
+  /// Any number, rounded if a double cannot hold it exactly.
   [[nodiscard]] std::optional<double> real() const;
-  /// Null when it is something else.
+  /// Null if the record is something else.
   [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
   [[nodiscard]] const frame* bytes() const { return std::get_if<frame>(&value_); }
   [[nodiscard]] const list* elements() const { return std::get_if<list>(&value_); }
   [[nodiscard]] const map* fields() const { return std::get_if<map>(&value_); }
-  /// The field of that name; null when there is none, or no fields at all.
+  /// The field of that name; null if there is none, or if the record has no fields.
   [[nodiscard]] const record* find(std::string_view name) const;
-  /// The array, also where it came as a list, or as a map of "shape" and "data", which may be a frame if "type" says of
-  /// what. Nothing when it is none, when one of its numbers is no T, when lists beside each other differ in length, or
-  /// when repeated elements would take more memory than a decoder accepts by default.
+  /// The array, also from a list, or from a map of "shape" and "data"; "data" may be bytes if "type" names their
+  /// element type. Nullopt if the record is none of these, if one of its numbers is no T, if lists beside each other
+  /// differ in length, or if repeated elements would take more memory than a decoder accepts by default.
   template <array_element T>
   [[nodiscard]] std::optional<array<T>> as_array() const;
 
@@ -100,7 +100,7 @@ private:
     const auto* value = std::get_if<T>(&value_);
     return value == nullptr ? std::nullopt : std::optional<T>(*value);
   }
-  /// The numbers of a list, or nothing when there is something else among them.
+  /// The numbers of a list, or nullopt if it contains anything else.
   template <array_element T>
   [[nodiscard]] std::optional<std::vector<T>> numbers() const {
     std::vector<T> all;
@@ -110,16 +110,17 @@ private:
   }
   template <array_element T>
   bool add_numbers(std::vector<T>& all) const;
-  /// Adds the lengths of the lists within each other; false where those beside each other differ.
+  /// Adds the lengths of the nested lists; false if lists beside each other differ.
   bool add_lengths(std::vector<std::size_t>& all) const;
   template <array_element T>
   [[nodiscard]] std::optional<array<T>> flat_array() const;
 
   variant value_;
 };
-TROUPE_EXPORT bool operator==(const record& left, const record& right); // Said again, since a friend cannot be.
+TROUPE_EXPORT bool operator==(const record& left, const record& right); // Declared again for export, since a friend
+                                                                        // cannot be exported.
 
-// All numbers in it, of lists within lists too; false when there is something else.
+// Adds all numbers, also of nested lists; false if there is anything else.
 template <array_element T>
 bool record::add_numbers(std::vector<T>& all) const {
   if (const auto* within = elements()) {
@@ -162,8 +163,8 @@ bool record::add_numbers(std::vector<T>& all) const {
 
 namespace detail {
 
-/// The elements that lie in a frame, one after the other, of the type of that name: as they are, or converted. Nothing
-/// when they cannot be that.
+/// The contiguous elements of a frame, whose type has that name: in place, or converted. Nullopt if they are not such
+/// elements, or one does not fit into a T.
 template <array_element T>
 std::optional<array<T>> elements_in(const frame& bytes, std::string_view type) {
   const auto kind = number_kind_named(type);
@@ -171,7 +172,7 @@ std::optional<array<T>> elements_in(const frame& bytes, std::string_view type) {
     return std::nullopt;
   if (*kind == kind_of<T>) {
     auto in_place = array<T>::view_of(bytes);
-    return in_place ? in_place : array<T>::view_of(frame::copy_of(bytes.bytes())); // Where it does not lie aligned.
+    return in_place ? in_place : array<T>::view_of(frame::copy_of(bytes.bytes())); // Copied if it is not aligned.
   }
   std::vector<T> values(bytes.size_bytes() / size_of(*kind));
   const auto* at = bytes.bytes().data();
@@ -217,7 +218,7 @@ std::optional<array<T>> record::as_array() const {
   return is_repeated && whole->size() > limits().memory_bytes / sizeof(T) ? std::nullopt : whole;
 }
 
-/// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`; long values are cut.
+/// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`. Long values are cut.
 [[nodiscard]] TROUPE_EXPORT std::string to_text(const record& value);
 
 } // namespace troupe

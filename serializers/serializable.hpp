@@ -1,4 +1,4 @@
-// serializable: asks at compile time whether a type can travel by a family; where it cannot, the compiler names the
+// serializable: checks at compile time whether a type can travel by a family. If it cannot, the compiler names the
 // member.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace troupe {
 
-/// What a family says of a type at compile time.
+/// A family's verdict on a type at compile time.
 enum class carriage {
-  whole,    ///< Carried as it is, whatever is in it.
-  by_parts, ///< Carried when all its parts are.
+  whole,    ///< Carried as a whole, whatever its parts are.
+  by_parts, ///< Carried if all its parts are.
   refused,
 };
 
-/// A family's rule at compile time: it carries what is described, and what the library knows. A family with another
-/// rule, like cereal_family, specializes this.
+/// A family's rule at compile time. By default it carries described types and those that the library knows. A family
+/// with another rule, like cereal_family, specializes this.
 template <class Family>
 struct carriage_rule {
   template <class T>
@@ -29,14 +29,14 @@ struct carriage_rule {
       detail::obstacle_of<T> == detail::obstacle::none ? carriage::by_parts : carriage::refused;
 };
 
-/// A text in a type's name: compilers show it in their messages.
+/// A text as a template argument: compilers show it in their messages.
 template <std::size_t Size>
 struct fixed_text {
   char text[Size + 1]{};
   [[nodiscard]] constexpr std::string_view view() const { return {text, Size}; }
 };
 
-/// Why a type cannot travel: the way to the member, and its type. `cannot_travel<{"items[].lock"}, std::mutex>`.
+/// Why a type cannot travel: the path to the member, and its type. `cannot_travel<{"items[].lock"}, std::mutex>`.
 template <fixed_text Member, class Type>
 struct cannot_travel {};
 
@@ -85,8 +85,8 @@ consteval auto fixed_step() {
   }
 }
 
-// The first hindrance in T, as cannot_travel<...>, or void. `Above` are the types that are being asked already, further
-// up in a type that contains itself.
+// The first hindrance in T, as cannot_travel<...>, or void. `Above` are the enclosing types that are already being
+// checked, for types that contain themselves.
 template <class Family, class T, fixed_text Way, class... Above>
 struct find_hindrance;
 
@@ -124,23 +124,23 @@ struct find_hindrance {
   using type = typename decltype(find_hindrance_of<Family, T, Way, Above...>())::type;
 };
 
-// A concept of its own, so that the compiler writes `Found` out where it fails.
+// A concept of its own, so that the compiler prints `Found` if it fails.
 template <class Found>
 concept nothing_hinders = std::is_void_v<Found>;
 
 } // namespace detail
 
-/// The first member of T that keeps it from travelling by the family, as cannot_travel<...>; void when none does.
+/// The first member of T that keeps it from traveling by the family, as cannot_travel<...>; void if there is none.
 template <class T, class Family>
 using hindrance_of = typename detail::find_hindrance<Family, std::remove_cv_t<T>, fixed_text<0>{}>::type;
 
-/// Whether the family carries the type by what is known of it at compile time: its description and its codec<T>, for
-/// cereal_family its cereal functions too. What a type_registry adds at run time, an alias or a type's own codec, is
-/// not asked: inspect.hpp does that.
+/// Whether the family carries the type, by what is known at compile time: its description and its codec<T>, and for
+/// cereal_family its cereal functions. Aliases and codecs that a type_registry adds at run time are not considered;
+/// inspect.hpp does that.
 ///
 ///     void publish(const troupe::serializable<troupe::typed_family> auto& value);
 ///
-/// When it is false the compiler's message has the member and its type, as cannot_travel<{"items[].lock"}, std::mutex>.
+/// If it is false, the compiler's message has the member and its type, as cannot_travel<{"items[].lock"}, std::mutex>.
 template <class T, class Family>
 concept serializable = detail::nothing_hinders<hindrance_of<T, Family>>;
 

@@ -1,4 +1,4 @@
-// The calls of serialize.hpp alone, for code that registers no types.
+// Only the calls of serialize.hpp, for code that registers no types.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// What becomes of a value that no listed family can carry.
+/// What serialize() does with a value that it cannot encode.
 enum class on_error : std::uint8_t {
   raise,   ///< serialize() fails.
   message, ///< The payload carries the error's text, and the receiver gets it as the error `sent_as_text`.
@@ -37,15 +37,15 @@ struct deserialize_options {
 [[nodiscard]] TROUPE_EXPORT std::expected<payload, serialize_error>
 serialize_entry(const type_entry& entry, const void* value, const serialize_options& options,
                 const type_registry& types, const family_set& families);
-/// Decodes into a default-constructed value of that entry's type, or where that has no default constructor into memory
-/// for one. The payload's alias must be the entry's.
+/// Decodes into a default-constructed value of that entry's type, or into memory for one if the type has no default
+/// constructor. Fails with `type_mismatch` unless the payload's alias is the entry's.
 [[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error>
 deserialize_entry(const type_entry& entry, void* target, const payload& from, const deserialize_options& options,
                   const type_registry& types, const family_set& families);
 
 /// Encodes with the first family of the list that supports the type. Fails with `unknown_type` for unregistered types,
-/// `unknown_family`, and `clash` where the registry or the families have errors; what else can fail is up to
-/// `options.on_error`.
+/// with `unknown_family`, and with `clash` if the registry or the families have errors. All other failures are handled
+/// as `options.on_error` says.
 template <class T>
 [[nodiscard]] std::expected<payload, serialize_error>
 serialize(const T& value, const serialize_options& options, const type_registry& types, const family_set& families) {
@@ -55,7 +55,7 @@ serialize(const T& value, const serialize_options& options, const type_registry&
   return serialize_entry(*entry, &value, options, types, families);
 }
 
-/// Decodes a T. A payload of a family that is not listed is refused before anything of it is decoded.
+/// Decodes a T. A payload of a family that is not listed is refused before any of it is decoded.
 template <std::move_constructible T>
 [[nodiscard]] std::expected<T, serialize_error> deserialize(const payload& from, const deserialize_options& options,
                                                             const type_registry& types, const family_set& families) {
@@ -77,8 +77,9 @@ template <std::move_constructible T>
   }
 }
 
-/// Decodes whatever type the payload's alias names; a `record` where this process has no type of that alias, and the
-/// payload says of itself what it consists of (`typed`, `msgpack` and `json` do). any_value::alias() is the payload's.
+/// Decodes a value of the type that the payload's alias names. If this process has no type of that alias, decodes a
+/// `record`, provided that the payload describes itself (`typed`, `msgpack` and `json` do). any_value::alias() is the
+/// payload's.
 [[nodiscard]] TROUPE_EXPORT std::expected<any_value, serialize_error>
 deserialize_any(const payload& from, const deserialize_options& options, const type_registry& types,
                 const family_set& families);

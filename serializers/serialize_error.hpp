@@ -20,14 +20,14 @@ enum class serialize_errc : std::uint8_t {
   refused_family = 5,  // The payload's family is not in the list of deserializers.
   type_mismatch = 6,   // The payload carries another type than the one asked for.
   layout_mismatch = 7, // The sender's version of the type cannot be read as this process's.
-  // The bytes are not what a sender of good will writes.
+  // The bytes are not what a well-behaved sender writes.
   malformed = 8,
   limit_exceeded = 9, // Raise the limit that the text names, or send less.
-  // A user's own code, or the value, refused.
+  // A user's own code, or the value itself, refuses.
   codec_failed = 10,
-  out_of_band_handle = 11, // A handle was to be serialized outside a message, where nobody can follow it.
+  out_of_band_handle = 11, // A handle was to be serialized outside a message, where nothing can track it.
   sent_as_text = 12,       // The sender could not encode the value and sent this text instead.
-  not_loaded = 13,         // A library of families is not there, or not one that fits this program.
+  not_loaded = 13,         // A library of families is missing, or does not fit this program.
 };
 
 using serialize_error = basic_error<serialize_errc>;

@@ -1,4 +1,4 @@
-// Payloads inside messages: kept encoded, passed on as they are, decoded when somebody asks.
+// Payloads inside messages: kept encoded, forwarded unchanged, decoded on request.
 #pragma once
 
 #include <expected>
@@ -14,31 +14,32 @@
 
 namespace troupe {
 
-/// A value of its own inside a message, or a whole message. It arrives encoded and stays so: sent on, by whatever
-/// link, the same bytes leave from the same addresses, and nothing is decoded on the way. Who wants the value asks for
-/// it.
+/// A separately encoded value inside a message, or a whole message. It arrives encoded and stays so: if it is sent on,
+/// over any link, the same bytes leave from the same memory, and nothing is decoded on the way. The receiver decodes
+/// the value with get().
 ///
-/// Handles of actors and objects in it are counted with the message around it, and again with each that it is passed on
-/// in; it holds them as long as it lives. Only get() reads such a payload, not deserialize() of encoded().
+/// Handles of actors and objects in the payload are counted with the surrounding message, and again with each message
+/// that forwards it; the payload holds them while it lives. Only get() can read such a payload, not deserialize() of
+/// encoded().
 ///
-/// Made by to_serialize(), it holds a value that is encoded when it is sent, by the link's families. A payload of a
-/// family that the link does not accept is refused when it arrives.
+/// If made by to_serialize(), it holds a value, which is encoded by the link's families when it is sent. A link refuses
+/// an arriving payload of a family that it does not accept.
 ///
-/// Lifetime: it shares payload and value with its copies. Neither is ever changed.
+/// Lifetime: copies share the payload and the value. Neither ever changes.
 class TROUPE_EXPORT serialized {
 public:
   serialized() = default;
   explicit serialized(payload kept) : payload_(std::move(kept)) {}
 
   [[nodiscard]] bool empty() const { return !held_ && payload_.header.size_bytes() == 0; }
-  /// Whether there is a payload; else there is nothing, or a value that nobody has encoded yet.
+  /// Whether there is a payload. If not, the object is empty or holds a value that is not encoded yet.
   [[nodiscard]] bool is_encoded() const { return payload_.header.size_bytes() > 0; }
   [[nodiscard]] const payload& encoded() const { return payload_; }
-  /// Family and alias of the payload. Fails when there is none.
+  /// Family and alias of the payload. Fails with `malformed` if there is none.
   [[nodiscard]] std::expected<header_fields, serialize_error> header() const;
 
-  /// The value: a copy of the held one, or decoded. A family that the link did not accept is refused, whatever the
-  /// options list.
+  /// The value: a copy of the held one, or decoded. Fails for a family that the link did not accept, even if the
+  /// options list it.
   template <std::move_constructible T>
   [[nodiscard]] std::expected<T, serialize_error> get(const deserialize_options& options, const type_registry& types,
                                                       const family_set& families) const;
@@ -67,12 +68,12 @@ private:
 
   payload payload_;
   std::shared_ptr<const held> held_;
-  std::shared_ptr<const std::vector<std::string>> accepted_; // By the link that it came from; null: it came from none.
-  std::shared_ptr<const kept_mentions> mentions_;            // What the payload mentions; null: nothing.
+  std::shared_ptr<const std::vector<std::string>> accepted_; // By the link it arrived on; null: it arrived on none.
+  std::shared_ptr<const kept_mentions> mentions_;            // Null: the payload mentions nothing.
 };
 
-/// Marks a part of a message for a payload of its own. The value is encoded when the message leaves this process, by
-/// the first of the link's families that carries it; a receiver in this process gets it as it is. T needs an alias.
+/// Makes a part of a message a payload of its own. The value is encoded when the message leaves this process, by the
+/// first of the link's families that carries it. A receiver in this process gets the value itself. T needs an alias.
 template <class T>
 [[nodiscard]] serialized to_serialize(T value) {
   serialized made;
@@ -91,7 +92,7 @@ struct TROUPE_EXPORT codec<serialized> {
   using form = serialized_form;
   static std::expected<form, serialize_error> reduce(const serialized& value, const context& ctx);
   static std::expected<serialized, serialize_error> rebuild(form&& from, const context& ctx);
-  /// What reading its header costs, and what that lists.
+  /// The cost of reading the header, and of what it lists.
   static std::size_t rebuilt_bytes(const serialized_form& form);
 };
 

@@ -1,5 +1,5 @@
-// Large frames in pieces, for whatever carries payloads and takes no frame above some size, or works on one frame after
-// the other.
+// Splits large frames into pieces, for transports that limit the size of a frame, or that work on one frame after the
+// other.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,21 @@
 
 namespace troupe {
 
-/// Frames above this are split before they are compressed.
+/// Frames above this size are split before they are compressed.
 inline constexpr std::size_t frame_piece_bytes = 64_MiB;
 
-/// The same payload with no frame above `piece_bytes_max`, and a header that says which ones belong together: views of
-/// the same memory. A payload that is in pieces already may be split further.
-/// Fails with `not_supported` where a frame above that is compressed, and with `malformed` for a header that is none.
+/// The same payload without frames above `piece_bytes_max`, and with a header that says which frames belong together.
+/// The pieces are views of the same memory. A payload in pieces may be split further.
+/// Fails with `not_supported` if a larger frame is compressed, and with `malformed` if the header is invalid.
 /// Requires: piece_bytes_max is not 0.
 [[nodiscard]] TROUPE_EXPORT std::expected<payload, serialize_error>
 split_frames(const payload& of, std::size_t piece_bytes_max = frame_piece_bytes);
 
-/// What it was before split_frames(). Pieces that lie one behind the other in memory of the same owner are joined
-/// without a copy, others in memory of their own, which is 64-byte aligned. deserialize() and links do this by
-/// themselves. A payload that is not in pieces comes back as it is.
-/// Fails with `malformed` or `limit_exceeded` (frame_bytes, body_bytes, memory_bytes).
+/// The inverse of split_frames(). Pieces that are adjacent in memory of one owner are joined without a copy, others are
+/// copied into 64-byte aligned memory. deserialize() and links do this by themselves. A payload that is not in pieces
+/// is returned unchanged.
+/// Fails with `malformed`, `limit_exceeded` (header_bytes, frame_bytes, body_bytes, memory_bytes), or `not_supported`
+/// if pieces are compressed.
 [[nodiscard]] TROUPE_EXPORT std::expected<payload, serialize_error> join_frames(const payload& of,
                                                                                 const limits& bounds = {});
 

@@ -40,47 +40,48 @@ std::string label_of();
 
 } // namespace detail
 
-/// What a type's own codec makes of a value: bytes for the header, which come back untouched, and frames.
+/// The output of a type's own codec: bytes for the header, which come back unchanged, and frames.
 struct own_form {
   std::vector<std::byte> header;
   std::vector<frame> frames;
 };
 TROUPE_DESCRIBE(own_form, header, frames)
 
-/// A type's own codec for values that travel alone; any exceptions become errors.
+/// A type's own codec for values that travel alone. Exceptions become errors.
 struct own_codec {
-  std::string family = "typed"; // The one that it belongs to.
+  std::string family = "typed"; // The family that it belongs to.
   std::function<std::expected<own_form, serialize_error>(const void* value, const context&)> to_frames;
-  /// Into a value, or where the type has no default constructor into memory for one.
+  /// Decodes into a value, or into memory for one if the type has no default constructor.
   std::function<std::expected<void, serialize_error>(void* target, std::span<const std::byte> header,
                                                      std::span<const frame> frames, const context&)>
       from_frames;
-  /// Of codecs whose frames are payloads: whether the families of all that these hold are accepted. Decodes none.
+  /// For codecs whose frames are payloads: checks that the families of all nested payloads are accepted. Decodes
+  /// nothing.
   std::function<std::expected<void, serialize_error>(std::span<const std::byte> header, std::span<const frame> frames,
                                                      const context&)>
       check_parts;
-  bool makes_pointers = false; // Then the type does not travel alone.
+  bool makes_pointers = false; // If set, the type does not travel alone.
 };
 
-/// All that is known about a registered type. Stays at one address while its registry lives, and longer where somebody
-/// holds it by shared_from_this().
+/// All that is known about a registered type. Keeps its address while its registry lives, and longer if it is held by
+/// shared_from_this().
 ///
 /// Threads: any, at once.
 class TROUPE_EXPORT type_entry : public std::enable_shared_from_this<type_entry> {
 public:
-  /// What can be done with a value at an address. Null where the type cannot.
+  /// Operations on a value at an address. Null if the type does not have the operation.
   struct lifecycle {
-    void* (*allocate)() = nullptr;           // memory for one, as `new` gets it
-    void (*release)(void* memory) = nullptr; // in which there is none
-    void (*construct)(void* at) = nullptr;   // by default
+    void* (*allocate)() = nullptr;           // Memory for one value, as `new` allocates it.
+    void (*release)(void* memory) = nullptr; // Frees memory that holds no value.
+    void (*construct)(void* at) = nullptr;   // By default.
     void (*destroy)(void* at) = nullptr;
-    void (*copy)(void* at, const void* source) = nullptr; // construct
-    void (*move)(void* at, void* source) = nullptr;       // construct
-    void (*reset)(void* at) = nullptr;                    // to what construct() makes
-    std::shared_ptr<void> (*share)(void* made) = nullptr; // takes over what `new` made
+    void (*copy)(void* at, const void* source) = nullptr; // Constructs a copy.
+    void (*move)(void* at, void* source) = nullptr;       // Constructs by moving.
+    void (*reset)(void* at) = nullptr;                    // To the state after construct().
+    std::shared_ptr<void> (*share)(void* made) = nullptr; // Takes ownership of a value made by `new`.
   };
-  /// The codecs made from the type's description. Reading takes a value, or where construct() is null memory for one,
-  /// in which there is one when it succeeds.
+  /// The codecs made from the type's description. Reading takes a value; if construct() is null, it takes memory for
+  /// one, and on success has constructed a value there.
   struct codec_slots {
     bool (*typed_write)(detail::typed_writer&, const void*) = nullptr;
     bool (*typed_read)(detail::typed_reader&, void*) = nullptr;
@@ -98,70 +99,70 @@ public:
   [[nodiscard]] const std::type_info& info() const { return info_; }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
   [[nodiscard]] std::size_t alignment_bytes() const { return alignment_bytes_; }
-  /// What a default value takes, with what it has on the heap.
+  /// The memory of a default value, including its heap memory.
   [[nodiscard]] std::size_t value_bytes() const { return value_bytes_(); }
   [[nodiscard]] const lifecycle& life() const { return life_; }
   [[nodiscard]] const codec_slots& codecs() const { return codecs_; }
-  /// The codec that came with this very type, or null; also while another one is registered for it, and where it serves
-  /// pointers to the type only.
+  /// The codec that was registered with the type. Null if there is none, if another one is registered for the type now,
+  /// or if the codec serves only pointers to the type.
   [[nodiscard]] const own_codec* own() const {
     return own_ && !own_->makes_pointers && (!stand_ins_ || !stand_ins_->is_registered(type_)) ? &*own_ : nullptr;
   }
-  /// Where and why the type cannot travel by description ("samples[].lock: std::mutex has ..."); empty when it can, as
-  /// its registry has a codec for all that needs one.
+  /// Where and why the type cannot travel by description ("samples[].lock: std::mutex has ..."). Empty if it can, which
+  /// includes that the registry has a codec for each part that needs one.
   [[nodiscard]] std::string unsupported() const { return foreign_.empty() ? unsupported_ : unsupported_now(); }
   [[nodiscard]] bool is_supported() const {
     return foreign_.empty() ? unsupported_.empty() : unsupported_now().empty();
   }
-  /// What its values consist of, where that can be encoded one by one: a collection's elements, a variant's
-  /// alternative. Null for all other types.
+  /// The parts of its values if they can be encoded one by one: a collection's elements, a variant's alternative. Null
+  /// for all other types.
   [[nodiscard]] const detail::part_access* parts() const { return parts_ ? parts_() : nullptr; }
-  /// The classes that it is described to derive from.
+  /// A class that the type is described to derive from.
   struct base {
     std::type_index type;
     void* (*of)(void* derived);
   };
   [[nodiscard]] std::span<const base> bases() const { return bases_; }
 
-  /// Whether values mean the same wherever they are: nothing in them, such as a handle, that a codec translates for
-  /// where it goes.
+  /// Whether values mean the same everywhere: they contain nothing, such as a handle, that a codec translates for its
+  /// destination.
   [[nodiscard]] bool is_self_contained() const { return held_bytes_ != nullptr; }
-  /// What a value takes in memory, roughly. Requires: is_self_contained().
+  /// The approximate memory of a value. Requires: is_self_contained().
   [[nodiscard]] std::size_t memory_bytes(const void* value) const { return size_bytes_ + held_bytes_(value); }
-  /// The same without frames and arrays, which only view their memory. Requires: self-contained.
+  /// As memory_bytes(), but without frames and arrays, which only view their memory. Requires: is_self_contained().
   [[nodiscard]] std::size_t owned_bytes(const void* value) const { return size_bytes_ + owned_bytes_(value); }
 
-  /// The type's layout, and its hash: equal layouts are decoded without looking at it.
+  /// The type's layout, and its hash. If the layouts of both ends are equal, decoding does not consult them.
   [[nodiscard]] std::span<const std::byte> schema() const { return schema_; }
   [[nodiscard]] std::uint32_t fingerprint() const { return fingerprint_; }
 
-  /// The header of this type's payloads in that family when the codec adds nothing; made once, quick from then on.
+  /// The header of this type's payloads in that family if the codec adds nothing. Made once, then fast.
   [[nodiscard]] const frame& standard_header(const family& of) const;
 
-  /// Writes the value to any writer, and builds it from any reader. False when that failed or the type has no
-  /// description; the coder knows why.
+  /// Writes the value to any writer, or builds it from any reader. False on failure, or if the type has no description;
+  /// the writer or reader has the reason.
   bool write(value_writer& to, const void* value) const;
   bool read(value_reader& from, void* target) const;
 
-  /// Whatever the user of the registry wants to find again by type: one object per class A, the last one attached.
+  /// Attaches an object to the type: one per class A, the last one attached counts.
   template <class A>
   void attach(std::shared_ptr<A> object) const {
     attach_as(typeid(A), std::move(object));
   }
-  /// Null when there is none. Quick, and stays valid while the entry lives, whatever is attached later.
+  /// Null if there is none. Fast. The pointer stays valid while the entry lives, whatever is attached later.
   template <class A>
   [[nodiscard]] A* attachment() const {
     return static_cast<A*>(attached_as(typeid(A)));
   }
 
 private:
-  /// One of a chain that only grows, at its front.
+  /// A node of a chain that only grows, at its front.
   struct attached {
     std::type_index as;
     std::shared_ptr<void> object;
     std::unique_ptr<const attached> next;
   };
-  /// Likewise.
+  /// A node of a second such chain.
   struct kept_header {
     std::string family;
     frame header;
@@ -189,14 +190,14 @@ private:
   std::vector<base> bases_;
   const detail::part_access* (*parts_)() = nullptr;
   std::shared_ptr<detail::stand_in_table> stand_ins_; // The registry's.
-  std::size_t (*held_bytes_)(const void*) = nullptr;  // Null where values are not self-contained.
-  std::size_t (*owned_bytes_)(const void*) = nullptr; // Likewise.
+  std::size_t (*held_bytes_)(const void*) = nullptr;  // Null if values are not self-contained.
+  std::size_t (*owned_bytes_)(const void*) = nullptr; // Null if values are not self-contained.
 
   mutable std::mutex mutex_; // Guards what follows.
   mutable std::unique_ptr<const kept_header> headers_;
   mutable std::unique_ptr<const attached> attachments_;
-  // The fronts of both chains once more, for readers: stored with release, so that who loads them with acquire sees all
-  // that they lead to. Encoders and decoders look here for every value, in many threads; a lock would be felt.
+  // The fronts of both chains, for readers: stored with release and loaded with acquire, so that a reader sees all
+  // nodes behind them. Encoders and decoders look here for every value, in many threads; a lock would cost too much.
   mutable std::atomic<const kept_header*> first_header_ = nullptr;
   mutable std::atomic<const attached*> first_attached_ = nullptr;
 };
@@ -204,16 +205,16 @@ private:
 /// The types by alias and by C++ type. Starts with the numbers ("i32", "f64", ...), "bool", "str", "bytes", vectors
 /// ("list<f64>") and arrays ("array<f64>") of them.
 ///
-/// Threads: any, at once. Members of described types need no entry of their own; what travels alone does.
+/// Threads: any, at once. A type that travels alone needs an entry; a member of a described type does not.
 class TROUPE_EXPORT type_registry {
 public:
   type_registry();
   type_registry(const type_registry&) = delete;
   type_registry& operator=(const type_registry&) = delete;
 
-  /// Registers a described type under the name that travels, of at most 32,768 bytes, since a header has to hold it. A
-  /// clash is remembered in errors(), and from then on nothing is opened, serialized or deserialized with this
-  /// registry: each try fails with the clash. Adding the same twice does nothing: the first codec stays.
+  /// Registers a described type under the alias that travels, of at most 32,768 bytes, since a header has to hold it. A
+  /// clash is recorded in errors(); from then on nothing is opened, serialized or deserialized with this registry, and
+  /// each attempt fails with the clash. Adding the same type twice does nothing: the first codec stays.
   template <class T>
   type_registry& add(std::string alias) {
     insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));
@@ -222,46 +223,47 @@ public:
 
   /// Registers a type with a codec of its own: `to_frames(const T&, const context&) -> expected<own_form,
   /// serialize_error>` and `from_frames(span<const byte> header, span<const frame>, const context&) -> expected<T,
-  /// serialize_error>`. What it wrote comes back to it untouched. It is `family`'s where the type travels alone, and
-  /// serves all families where a type without description stands inside another value.
+  /// serialize_error>`. Its output comes back to it unchanged. The codec belongs to `family` if the type travels alone;
+  /// inside another value, if the type has no description, the codec serves all families.
   ///
-  /// When from_frames gives `expected<unique_ptr<T>, serialize_error>`, the codec serves pointers to T, and what they
-  /// point to may be of any class that derives from T and has no alias itself; T may be abstract.
+  /// If from_frames returns `expected<unique_ptr<T>, serialize_error>`, the codec serves pointers to T. These may point
+  /// to any class that derives from T and has no alias itself. T may be abstract.
   template <class T, class ToFrames, class FromFrames>
   type_registry& add(std::string alias, ToFrames to_frames, FromFrames from_frames, std::string family = "typed");
 
-  /// Registers a described type whose attributes travel each as they can: small ones in the header, the others as
-  /// payloads of their own, by the first listed family that carries them. So what no single family carries as a whole
-  /// may travel. It is `family` that does so, by which name both ends must have it.
+  /// Registers a described type whose fields travel separately: small ones in the header, the others as payloads of
+  /// their own, by the first listed family that carries them. So a type that no single family carries as a whole may
+  /// travel. `family` names the codec's family, which must be the same on both ends.
   template <described T>
   type_registry& register_generic(std::string alias, std::string family = "typed");
 
-  /// Lets a type that cannot be changed, and has no description, travel in the form of another one, alone and inside
-  /// other values: `to(const T&) -> Form` and `from(Form) -> T`. Both may take a `const context&` behind it, give an
-  /// `expected<..., serialize_error>`, and `from` a unique_ptr<T>, as in add(). To travel alone it needs an alias as
-  /// well. A second registration replaces the first one, from the next value on.
+  /// Lets a type that cannot be changed, and has no description, travel in the form of another type, alone and inside
+  /// other values: `to(const T&) -> Form` and `from(Form) -> T`. Both may take a `const context&` as last parameter and
+  /// return an `expected<..., serialize_error>`; `from` may return a unique_ptr<T>, as in add(). To travel alone, the
+  /// type needs an alias as well. A second registration replaces the first one, from the next value on.
   template <class T, class To, class From>
   type_registry& register_serializer(To to, From from);
-  /// The type cannot travel any more, unless it came with a codec. Does nothing where none is registered.
+  /// Removes the serializer: the type cannot travel any more, unless it was added with a codec. Does nothing if none is
+  /// registered.
   template <class T>
   type_registry& deregister_serializer() {
     stand_ins_->remove(typeid(T));
     return *this;
   }
 
-  /// Lets peers run the function, by that name, where their link allows tasks: see function.hpp, where both are
-  /// defined. A functor is registered as a type under the name too, since its state travels. Adding the same twice does
-  /// nothing; a clash is remembered in errors().
+  /// Lets peers run the function, by that name, if their link allows tasks. Defined in function.hpp. A functor is also
+  /// registered as a type under that name, since its state travels. Adding the same function twice does nothing; a
+  /// clash is recorded in errors().
   template <auto Function>
   type_registry& add_function(std::string name);
   template <class Functor>
   type_registry& add_function(std::string name);
-  /// By its name, or by what stands for it in C++ (function_entry::key); null when there is none.
+  /// Finds a function by its name, or by its key in C++ (function_entry::key); null if there is none.
   [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::type_index key) const;
   [[nodiscard]] std::vector<std::shared_ptr<const function_entry>> functions() const;
 
-  /// Pointers to Base may point to a Derived. Needed where the description does not say so.
+  /// Lets pointers to Base point to a Derived. Needed if the description does not say so.
   template <class Derived, class Base>
   requires(std::is_polymorphic_v<Base>&& std::derived_from<Derived, Base> && !std::same_as<Derived, Base>)
       type_registry& add_base() {
@@ -269,7 +271,8 @@ public:
                                            return static_cast<Base*>(static_cast<Derived*>(derived));
                                          }});
   }
-  /// Whether pointers to `base` may point to objects of the class, and the object as such; null when they may not.
+  /// Whether pointers to `base` may point to objects of the class, and the object converted to `base`; null if they may
+  /// not.
   [[nodiscard]] bool derives(std::type_index derived, std::type_index base) const;
   [[nodiscard]] void* as_base(std::type_index derived, void* object, std::type_index base) const;
   /// Whether the class's codec makes pointers to it.
@@ -278,7 +281,7 @@ public:
 
   [[nodiscard]] const type_entry* find(std::type_index type) const;
   [[nodiscard]] const type_entry* find(std::string_view alias) const;
-  /// Quick where the thread found the type in this registry before.
+  /// Fast if the thread has found the type in this registry before.
   template <class T>
   [[nodiscard]] const type_entry* find() const {
     thread_local found_before known;
@@ -291,26 +294,26 @@ public:
     return known.entry;
   }
 
-  /// An entry that stands in no registry, for what never travels alone. Its types find this one's codecs.
+  /// An entry outside of any registry, for a type that never travels alone. It uses the codecs of this registry.
   template <class T>
   [[nodiscard]] std::shared_ptr<const type_entry> unlisted_entry(std::string alias = detail::label_of<T>()) const;
 
   /// All entries in the order in which they were added.
   [[nodiscard]] std::vector<const type_entry*> entries() const;
-  /// The clashes so far, each with both types named.
+  /// The clashes so far; each names both types.
   [[nodiscard]] std::vector<serialize_error> errors() const;
-  /// Fails with the first of them.
+  /// Fails with the first error.
   [[nodiscard]] std::expected<void, serialize_error> check() const {
     return has_errors_.load(std::memory_order_relaxed) ? first_error() : std::expected<void, serialize_error>{};
   }
-  /// What is said of a type that is not found: a clash, where there is one, since that may be why.
+  /// The error for a type that is not found: a clash if there is one, since it may be the cause.
   [[nodiscard]] serialize_error why_not_found(const std::type_info& type) const;
 
 private:
   [[nodiscard]] std::expected<void, serialize_error> first_error() const;
-  /// Requires mutex_.
+  /// Requires: mutex_ is held.
   void remember(serialize_errc code, std::string text);
-  /// False when it clashes with what is there; the first one stays.
+  /// False if it clashes with an existing entry, which stays.
   bool insert(std::unique_ptr<type_entry> entry);
   type_registry& insert_base(std::type_index derived, type_entry::base base);
   type_registry& insert_function(std::shared_ptr<const function_entry> made);
@@ -320,7 +323,8 @@ private:
   [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
   void fail(serialize_errc code, std::string text);
 
-  /// An entry that is found stays. Registries have numbers since one may be made where another was.
+  /// A cached lookup; an entry that was found stays. A number names the registry, since another one may later be made
+  /// at the same address.
   struct found_before {
     std::uint64_t registry = 0; // None.
     const type_entry* entry = nullptr;

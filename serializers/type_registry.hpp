@@ -1,5 +1,5 @@
-// The types that a node can send and receive, by alias: what type_entry.hpp declares, with all that registering a type
-// instantiates for it.
+// The types that a node can send and receive, by alias: the declarations of type_entry.hpp, and all templates that
+// registering a type instantiates.
 #pragma once
 
 #include <troupe/serializers/internal/registry/registering.hpp>

@@ -1,5 +1,5 @@
-// Values in pieces: the shortest way to a family that carries every described type. It writes one piece and reads one;
-// what the visitors ask for beyond that is done here.
+// Values in pieces: the shortest way to a family that carries every described type. The family writes one piece and
+// reads one; the rest of the visitors is implemented here.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace troupe {
 
-/// What a piece is. Formats may use these numbers: append only.
+/// The kinds of pieces. Formats may use these numbers: append only.
 enum class piece_kind : std::uint8_t {
   null = 0,
   boolean = 1,
@@ -22,32 +22,32 @@ enum class piece_kind : std::uint8_t {
   text = 3,
   bytes = 4,
   list = 5,   ///< Its elements follow, then an `end`.
-  map = 6,    ///< Keys and values in turn, then an `end`. A struct is one whose keys are its fields' names.
+  map = 6,    ///< Keys and values in turn follow, then an `end`. A struct is a map whose keys are its field names.
   end = 7,    ///< Of a list or map.
-  some = 8,   ///< What an optional has, where that could be nothing itself: its value follows.
-  shared = 9, ///< An object that shared pointers point to, at its first appearance, numbered: its value follows.
+  some = 8,   ///< An optional's value follows, if it could itself be null.
+  shared = 9, ///< First appearance of an object that shared pointers point to, with its number; its value follows.
   again = 10, ///< The object of that number again.
 };
 
-/// One of the pieces that a value consists of. Which member counts depends on the kind.
+/// One of the pieces of a value. The kind determines which member is used.
 struct TROUPE_EXPORT value_piece {
   piece_kind kind = piece_kind::null;
   bool boolean = false;
-  troupe::number number = {}; ///< Of `number`. Of `shared` and `again`: which object, counted from 0.
-  std::string_view text = {}; ///< Of `text`, and of `bytes`, as characters. Any bytes: nobody has checked for UTF-8.
-  std::size_t count = 0;      ///< Of `list` and `map`: how many elements, or pairs, follow; reading: 0 where unknown.
+  troupe::number number = {}; ///< Of `number`. Of `shared` and `again`: the object's number, counted from 0.
+  std::string_view text = {}; ///< Of `text`, and of `bytes`, as characters. Any bytes; not checked for UTF-8.
+  std::size_t count = 0;      ///< Of `list` and `map`: how many elements or pairs follow; when reading, 0 if unknown.
 
-  /// What the piece holds, as characters: "1" for a true boolean, "21.5", a text as it is; a list's or map's count.
-  /// Nothing is lost but what kind it was.
+  /// The content as characters: "1" for true, "21.5", a text itself, a list's or map's count. Only the kind is lost.
   [[nodiscard]] std::string content() const;
-  /// The piece with that content; nullopt where it is none of that kind's. Refers to the text.
+  /// The piece with that content; nullopt if the kind cannot have it. Refers to the text.
   [[nodiscard]] static std::optional<value_piece> of(piece_kind kind, std::string_view content);
 };
 
-/// A value_writer that hands a value over piece by piece. A format that cannot have a piece fails on it (see `fail()`).
+/// A value_writer that writes a value piece by piece. If the format has no form for a piece, put() fails (see
+/// `fail()`).
 class TROUPE_EXPORT piece_writer : public value_writer {
 public:
-  /// `output`'s body is what append() appends to.
+  /// append() adds to the body of `output`.
   piece_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), body_(output.body()) {}
 
   bool null() final { return put({.kind = piece_kind::null}); }
@@ -69,10 +69,10 @@ public:
   bool shared_again(std::size_t number) final { return put_number(object_number(number), piece_kind::again); }
 
 protected:
-  /// Writes the piece. False when that failed.
+  /// Writes the piece. False on failure.
   virtual bool put(const value_piece& next) = 0;
 
-  /// Adds to the body; always true, so that put() can end with it.
+  /// Adds to the body. Always true, so that put() can return it.
   bool append(std::string_view characters);
 
 private:
@@ -84,10 +84,10 @@ private:
   byte_buffer& body_;
 };
 
-/// A value_reader that gets a value piece by piece.
+/// A value_reader that reads a value piece by piece.
 class TROUPE_EXPORT piece_reader : public value_reader {
 public:
-  /// `received_bytes` is what the sender spent, for the memory budget.
+  /// `received_bytes`: what the sender spent, for the memory budget.
   piece_reader(const troupe::context& ctx, std::span<const std::byte> body, std::size_t received_bytes);
 
   [[nodiscard]] value_kind kind() final;
@@ -105,19 +105,19 @@ public:
   bool end_some() final { return true; }
   [[nodiscard]] std::size_t position() const final { return size_ - (next_ ? looked_at_ : left_).size(); }
 
-  /// Nothing is left over.
+  /// Fails with `malformed` if anything is left over.
   [[nodiscard]] bool finish();
 
 protected:
-  /// Takes the next piece off the body, of which something is left. Its text stays valid until the next call. Nullopt
-  /// where no piece stands there; fail() may say more. Must withstand any bytes.
+  /// Takes the next piece off the body, which is not empty. Its text stays valid until the next call. Nullopt if there
+  /// is no valid piece; call fail() to say more. Must withstand any bytes.
   virtual std::optional<value_piece> take() = 0;
 
-  /// Takes so many characters; nullopt where fewer are left.
+  /// Takes that many characters; nullopt if fewer are left.
   [[nodiscard]] std::optional<std::string_view> take_characters(std::size_t count);
-  /// Takes what stands in front of the next `end`, and passes over that; nullopt where there is none.
+  /// Takes the characters before the next `end`, and skips `end`; nullopt if there is none.
   [[nodiscard]] std::optional<std::string_view> take_until(char end);
-  /// What of the body has not been taken.
+  /// The part of the body that has not been taken.
   [[nodiscard]] std::string_view left() const { return left_; }
 
 private:
@@ -127,8 +127,8 @@ private:
 
   const std::size_t size_;
   std::string_view left_;
-  std::string_view looked_at_;      // What was left before next_ was taken.
-  std::optional<value_piece> next_; // Looked at, and not used up.
+  std::string_view looked_at_;      // The rest of the body before next_ was taken.
+  std::optional<value_piece> next_; // Taken from the body, but not consumed yet.
 };
 
 } // namespace troupe

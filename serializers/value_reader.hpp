@@ -1,4 +1,4 @@
-// The visitor that a described value is read from: what a family implements to bring every described type back.
+// The visitor that a described value is read from: a family implements it to decode every described type.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace troupe {
 
-/// What stands next in the input.
+/// The kind of the next value in the input.
 enum class value_kind : std::uint8_t {
   null,
   boolean,
@@ -24,14 +24,14 @@ enum class value_kind : std::uint8_t {
   shared, ///< See shared().
   some,   ///< See begin_some().
   frame,
-  invalid, ///< Nonsense, or the end.
+  invalid, ///< Invalid input, or its end.
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view name_of(value_kind kind);
 
-/// Gives one value, piece by piece, as the caller asks for it. The format must be self-describing: kind() works without
-/// knowing the type. Each call returns false when it fails (see `fail()`), and then no further one comes.
-/// Views that are handed out stay valid until the next call.
+/// Returns one value, piece by piece, as the caller asks for it. The format must be self-describing: kind() works
+/// without knowing the type. Each call returns false if it fails (see `fail()`); then no further call comes. Returned
+/// views stay valid until the next call.
 class TROUPE_EXPORT value_reader : public decoding {
 public:
   using decoding::decoding;
@@ -43,52 +43,52 @@ public:
   virtual bool number(troupe::number& value) = 0;
   virtual bool text(std::string_view& value) = 0;
   virtual bool bytes(std::span<const std::byte>& value) = 0;
-  /// Whether bytes() can succeed here, for values that may stand there as a list of numbers too.
+  /// Whether bytes() can succeed here, for values that may also be a list of numbers.
   [[nodiscard]] virtual bool at_bytes() { return kind() == value_kind::bytes; }
 
-  /// Then, until `more` comes back false: next() and a value. `expected` is how many will come as far as the input can
-  /// know, never more than it has bytes left; a hint for reserving. It comes as 0.
+  /// After it, next() and a value alternate until `more` is false. `expected` is the number of values if the input
+  /// knows it, at most the number of bytes left; a hint for reserving. The caller sets it to 0.
   virtual bool begin_list(std::size_t& expected) = 0;
   virtual bool next(bool& more) = 0;
-  /// The same with a key and a value after each next().
+  /// As begin_list(), with a key and a value after each next().
   virtual bool begin_map(std::size_t& expected) = 0;
-  /// Passes over one value of any kind. Default: reads it.
+  /// Skips one value of any kind. Default: reads it.
   virtual bool skip();
 
-  /// Structures: field() instead of next() and key. Default: a map whose keys are texts.
+  /// Structures: field() replaces next() and the key. Default: a map whose keys are texts.
   virtual bool begin_structure();
   virtual bool field(std::string_view& name, bool& more);
 
-  /// An object that shared pointers point to: `first` says that its value follows. Called when kind() is `shared`.
+  /// An object that shared pointers point to. If `first`, its value follows. Called only if kind() is `shared`.
   virtual bool shared(bool& first, std::size_t& number);
-  /// Whether what value_writer::begin_some() wrote stands here: begin_some() goes to the value within, end_some()
-  /// behind it. Default: whether a list does, which any value may be; families whose input can tell say so in kind()
-  /// too.
+  /// Whether the output of value_writer::begin_some() is next: begin_some() goes to the inner value, end_some() behind
+  /// it. Default: whether a list is next, which may be any value. If the input can tell, override it, and kind() as
+  /// well.
   [[nodiscard]] virtual bool at_some() { return kind() == value_kind::list; }
   virtual bool begin_some();
   virtual bool end_some();
-  /// The number of the array that stands here, where the input has the same one in several places; `again`: it does not
-  /// stand here itself, and skip() passes over the place. Consumes nothing. Default: there are none of these.
+  /// The number of the array that is next, if the input has the same array in several places. `again`: only a reference
+  /// to it stands here, which skip() skips. Consumes nothing. Default: there are no such arrays.
   [[nodiscard]] virtual bool at_numbered_array(std::size_t&, bool&) { return false; }
-  /// The frame as which the elements of an array came that stand next, and their type, where skip() passes over them as
-  /// well; null where they did not, or where attached() gives them. Consumes nothing. Default: null.
+  /// The frame that holds the elements of the array that is next, and their type, if skip() skips them as well. Null if
+  /// the elements did not come as a frame, or if attached() returns it. Consumes nothing. Default: null.
   [[nodiscard]] virtual const frame* array_frame(std::string_view&) { return nullptr; }
-  /// Takes an attached frame back. Default: a copy of bytes().
+  /// Returns an attached frame. Default: a copy of bytes().
   virtual bool attached(frame& target);
-  /// Whatever follows is counted in this unit ("1/1000" of a second, a clock). Fails when the input knows better.
+  /// The next number is counted in this unit ("1/1000" of a second, a clock). Fails if the input has another unit.
   virtual bool unit(std::string_view) { return true; }
 
-  /// For readers of values whose type nobody knows: whether the map that stands here is to be read by begin_structure()
-  /// and field(), and the unit in which the number that stands here is counted, empty where it has none.
+  /// For readers of values of unknown type: whether the next map is to be read by begin_structure() and field(), and
+  /// the unit of the next number, empty if it has none.
   [[nodiscard]] virtual bool at_structure() { return false; }
   virtual bool take_unit(std::string_view& unit) { return unit = {}, true; }
-  /// Whether the map that stands here is known to be one of C++, which may have keys several times, and no structure or
-  /// record. Default: the input does not tell them apart.
+  /// Whether the next map is known to be a C++ map, which may have equal keys, and no structure or record. Default: the
+  /// input does not tell them apart.
   [[nodiscard]] virtual bool at_container_map() { return false; }
-  /// How much of the input has been used up, in bytes of the body; for people.
+  /// How many bytes of the body have been consumed; for messages to people.
   [[nodiscard]] virtual std::size_t position() const { return 0; }
 
-  /// Fails with what stands there instead of the expected.
+  /// Fails, naming what is here instead of the expected.
   [[gnu::cold]] bool unexpected(std::string_view expected);
 };
 

@@ -1,4 +1,4 @@
-// The visitor that a described value is written to: what a family implements to carry every described type.
+// The visitor that a described value is written to: a family implements it to carry every described type.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@
 
 namespace troupe {
 
-/// Takes one value, piece by piece, in the order in which the calls come. Each call returns false when it fails (see
-/// `fail()`), and then no further call comes. The later members have defaults that put them down to the first ones.
+/// Takes one value, piece by piece, in the order of the calls. Each call returns false if it fails (see `fail()`); then
+/// no further call comes. The later members have defaults that use the first ones.
 class TROUPE_EXPORT value_writer : public encoding {
 public:
   using encoding::encoding;
   virtual ~value_writer();
 
-  virtual bool null() = 0; ///< An empty optional or pointer; a full one is just its value, or see begin_some().
+  virtual bool null() = 0; ///< An empty optional or pointer. A full one is written as its value, or see begin_some().
   virtual bool boolean(bool value) = 0;
   virtual bool integer(std::int64_t value) = 0;
   virtual bool natural(std::uint64_t value) = 0;
   virtual bool real64(double value) = 0;
-  virtual bool text(std::string_view value) = 0; ///< Any bytes: nobody has checked that it is UTF-8.
+  virtual bool text(std::string_view value) = 0; ///< Any bytes; not checked for UTF-8.
   virtual bool bytes(std::span<const std::byte> value) = 0;
 
-  /// Default: real64(), from which every float comes back.
+  /// Default: real64(), which preserves every float.
   virtual bool real32(float value) { return real64(value); }
 
   virtual bool begin_list(std::size_t count) = 0; ///< `count` values follow.
   virtual bool end_list() = 0;
   virtual bool begin_map(std::size_t count) = 0; ///< `count` times a key and its value follow; keys may be any values.
   virtual bool end_map() = 0;
-  /// A map whose keys are texts, no two the same. Default: begin_map(). Ends with end_map() as well.
+  /// A map whose keys are texts, all different. Default: begin_map(). Ends with end_map() as well.
   virtual bool begin_text_map(std::size_t count) { return begin_map(count); }
 
   virtual bool begin_structure(std::size_t count) { return begin_map(count); } ///< `count` times field() and a value.
@@ -45,26 +45,27 @@ public:
   virtual bool enumeration(std::string_view name, std::int64_t) { return text(name); }
   /// Contiguous numbers. Default: a list of them.
   virtual bool numbers(const number_block& block);
-  /// The elements of an array. Default: lists within each other, the bytes as they are.
+  /// The elements of an array. Default: nested lists, or bytes().
   virtual bool array_numbers(const number_block& block);
   virtual bool array_bytes(std::span<const std::byte> value) { return bytes(value); }
 
-  /// An n-dimensional array: the elements of `data_shape` follow in C order as one call of numbers() or bytes(). Where
-  /// that has the length 1 and `shape` another, they are repeated, as in numpy. `order` is how the array lay in memory.
+  /// An n-dimensional array. The elements of `data_shape` follow in C order, as one call of array_numbers() or
+  /// array_bytes(). Where `data_shape` has the length 1 and `shape` another, they are repeated, as in numpy. `order` is
+  /// how the array lay in memory.
   struct array_form {
     number_kind of;
     std::span<const std::size_t> shape; // Both stay valid until end_array().
     std::span<const std::size_t> data_shape;
     memory_order order;
   };
-  /// Asked first of an array whose memory others view: whether it was written before, and is now, as the same one
-  /// again; then nothing more comes of it. Default: no.
+  /// Asked first for an array whose memory other arrays view. True: the array was written before, and this call has
+  /// written a reference to it, so that nothing more follows. Default: false.
   virtual bool array_again(const array_form&, const frame&) { return false; }
-  /// Asked before begin_array(), of arrays that are large or whose memory others view: whether the elements leave as
-  /// that frame, where they lie. Then attach() follows instead of array_numbers() or array_bytes(). Default: no.
+  /// Asked before begin_array() for arrays that are large or whose memory other arrays view: whether the elements leave
+  /// as that frame, without a copy. Then attach() follows instead of array_numbers() or array_bytes(). Default: no.
   virtual bool attaches_array(const frame&) { return false; }
-  /// Default: a structure of "shape", where elements are repeated "data_shape", where it is Fortran's "order" ("F"),
-  /// and "data".
+  /// Default: a structure of "shape", "data_shape" if elements are repeated, "order" ("F") if it is Fortran's, and
+  /// "data".
   virtual bool begin_array(const array_form& form);
   virtual bool end_array() { return end_structure(); }
 
@@ -72,23 +73,23 @@ public:
   virtual bool begin_variant(std::string_view label) { return begin_map(1) && text(label); }
   virtual bool end_variant() { return end_map(); }
 
-  /// An object that shared pointers point to, at its first appearance: its value follows. Numbers count up from 0.
-  /// Default: only the value; then a second appearance fails, since identity would be lost.
+  /// The first appearance of an object that shared pointers point to: its value follows. Numbers count up from 0.
+  /// Default: writes only the value; then a second appearance fails, since identity would be lost.
   virtual bool begin_shared(std::size_t) { return true; }
   virtual bool end_shared() { return true; }
   virtual bool shared_again(std::size_t number);
 
-  /// What an optional or pointer has, where that could be nothing itself: its value follows. Default: a list of it.
+  /// The value of an optional or pointer follows, if it could itself be null. Default: a list of it.
   virtual bool begin_some() { return begin_list(1); }
   virtual bool end_some() { return end_list(); }
 
   /// A frame that should leave out of band. Default: bytes().
   virtual bool attach(const frame& attached);
 
-  /// Whether the family's readers know of a list how long it is before its elements come: else their containers grow
-  /// step by step, which takes more memory.
+  /// Whether the family's readers know the length of a list before its elements. If not, their containers grow step by
+  /// step, which takes more memory.
   enum class list_counts : std::uint8_t { unknown, ahead, never };
-  /// Of `unknown`, values are weighed as what takes more. Default: unknown.
+  /// If `unknown`, values are weighed for the larger of the two. Default: unknown.
   [[nodiscard]] virtual list_counts counts() const { return list_counts::unknown; }
   [[nodiscard]] bool counts_ahead() const { return counts() == list_counts::ahead; }
 
@@ -106,9 +107,9 @@ public:
   }
 
 protected:
-  /// Of the array whose elements come next.
+  /// The data shape of the array whose elements come next.
   [[nodiscard]] std::span<const std::size_t> data_shape() const { return data_shape_; }
-  /// Fields of its own that a family has for arrays: how many, and what writes them.
+  /// Additional fields of this family for arrays: their number, and the function that writes them.
   [[nodiscard]] virtual std::size_t array_fields() const { return 0; }
   virtual bool add_array_fields(const array_form&) { return true; }
 

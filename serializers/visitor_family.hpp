@@ -1,4 +1,4 @@
-// A family from nothing but a value_writer and a value_reader: it carries every described type.
+// Makes a family from a value_writer and a value_reader: it carries every described type.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace troupe {
 
-/// Made of the context and the output whose body it appends to.
+/// Constructed from the context and the output, to whose body it appends.
 template <class T>
 concept output_writer =
     std::derived_from<T, value_writer> && std::constructible_from<T, const context&, encode_output&>;
 
-/// Made of the context, the body, the frames behind it where it can use them, and how many bytes were received in all,
-/// for the memory budget. finish() fails where something is left over.
+/// Constructed from the context, the body, the frames behind it if the reader can use them, and the number of received
+/// bytes, for the memory budget. finish() fails if anything is left over.
 template <class T>
 concept input_reader = std::derived_from<T, value_reader> &&(
     std::constructible_from<
@@ -27,7 +27,7 @@ concept input_reader = std::derived_from<T, value_reader> &&(
   { reader.finish() } -> std::same_as<bool>;
 };
 
-/// What is left to derive is the name:
+/// A derived class only adds the name:
 ///
 ///     struct lines_family final : troupe::visitor_family<lines_writer, lines_reader> {
 ///       std::string_view name() const override { return "lines"; }
