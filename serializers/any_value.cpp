@@ -10,7 +10,7 @@ any_value::any_value(const type_entry& entry) {
   if (entry.life().construct == nullptr)
     return;
   entry.life().construct(value_.get());
-  entry_ = &entry; // Only now is there something to destroy.
+  entry_ = &entry; // From here on there is a value to destroy.
 }
 
 any_value& any_value::operator=(any_value&& other) noexcept {

@@ -11,20 +11,21 @@ namespace troupe::detail {
 
 namespace {
 
-// As numpy's print options are from the start.
+// numpy's default print options.
 constexpr std::size_t line_width = 75;
 constexpr std::size_t summarized_from = 1'001;
 constexpr int precision = 8;
-// Numbers that are shown, each with what its dimensions take: numpy has no bound, but shapes come from peers.
+// The most numbers that are shown, each with the text of its dimensions. numpy has no bound, but shapes come from
+// peers.
 constexpr std::size_t shown_max = 128 << 10;
 
-/// How many positions at the ends of a dimension are shown, of arrays that are not shown as a whole.
+/// How many positions at each end of a dimension are shown, in arrays that are not shown as a whole.
 struct shown_edges {
   std::size_t front;
   std::size_t back;
 };
 
-/// As many as numpy's three where that is bounded, else as many as are.
+/// Three as in numpy, or fewer to stay below shown_max.
 shown_edges edges_for(std::span<const std::size_t> shape) {
   for (const auto& edges : {shown_edges{3, 3}, {2, 2}, {1, 1}}) {
     std::size_t shown = shape.size() + 8;
@@ -37,10 +38,10 @@ shown_edges edges_for(std::span<const std::size_t> shape) {
   return {1, 0};
 }
 
-/// A number's text, split where numbers that stand above each other meet.
+/// A number's text, split at the decimal point, by which numbers are aligned.
 struct split_text {
-  std::string before; // the point
-  std::string after;  // it, without zeros at the end
+  std::string before; // In front of the point.
+  std::string after;  // Behind the point, without trailing zeros.
 };
 
 split_text split(const std::string& digits) {
@@ -50,7 +51,7 @@ split_text split(const std::string& digits) {
   return {digits.substr(0, point), std::move(after)};
 }
 
-/// The shorter one of what reads back as the same number and of what has eight digits behind the point.
+/// With as few digits behind the point as read back as the same number, at most eight.
 template <class Real>
 split_text positional(Real value) {
   auto shortest = fmt::format("{:.{}f}", value, precision);
@@ -81,7 +82,7 @@ scientific_text scientific(Real value) {
   return {split(text.substr(0, at)), text.substr(at)};
 }
 
-/// How all numbers of one array are shown: in columns.
+/// The format in columns that all numbers of one array share.
 class number_format {
 public:
   explicit number_format(number_kind kind) : kind_(kind) {}
@@ -103,7 +104,7 @@ public:
     most_ = std::max(most_, std::abs(real));
   }
 
-  /// After all have been looked at.
+  /// Requires: look_at() has seen all numbers.
   void settle() {
     if (!is_real())
       return;
@@ -128,7 +129,7 @@ public:
       const auto text = positional_of(real);
       return fmt::format("{:>{}}.{:<{}}", text.before, before_, text.after, after_);
     }
-    // All with as many digits: where the shortest text has fewer, those of the exact value.
+    // All numbers get the same number of digits; if the shortest text has fewer, those of the exact value fill up.
     const auto text = fmt::format("{:.{}e}", real, after_);
     const auto exponent_at = text.find('e');
     const auto digits = split(text.substr(0, exponent_at));
@@ -180,11 +181,11 @@ private:
     return first
            + static_cast<std::ptrdiff_t>(index) * strides_[dimension] * static_cast<std::ptrdiff_t>(size_of(kind_));
   }
-  /// Whether a dimension shows its ends only.
+  /// Whether only the ends of a dimension are shown.
   [[nodiscard]] bool is_cut(std::size_t dimension) const {
     return is_cut_ && shape_[dimension] > edges_.front + edges_.back;
   }
-  /// Calls `step` with each index that is shown, and with no index once for those that are not.
+  /// Calls `step` with each index that is shown, and `gap` once in place of those that are not.
   void indices(std::size_t dimension, auto&& step, auto&& gap) const {
     const auto length = shape_[dimension];
     for (std::size_t i = 0; i < length; ++i) {
@@ -209,7 +210,7 @@ private:
     return dimension + 1 == shape_.size() ? row(first, dimension, width) : block(first, dimension, width);
   }
 
-  // Broken where a line would become too long.
+  // Broken into lines of at most `width`.
   [[nodiscard]] std::string row(const std::byte* first, std::size_t dimension, std::size_t width) const {
     const std::string indent(dimension + 1, ' ');
     std::string done;
@@ -255,7 +256,7 @@ std::string array_text(number_kind of, const std::byte* first, std::span<const s
   const auto count = *count_of(shape);
   if (count == 0)
     return "[]";
-  if (shape.size() > array_dimensions_max) // Which would be shown by recursion, in brackets without end.
+  if (shape.size() > array_dimensions_max) // It would be shown by recursion, with one bracket per dimension.
     return fmt::format("[an array of {} dimensions, {} elements]", grouped(shape.size()), grouped(count));
   return array_printer(of, first, shape, strides).take();
 }

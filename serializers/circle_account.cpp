@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-// The least that a payload counts, so that going through all of them stays cheap.
+// The least size at which a payload counts. It bounds their number, so that walking over all of them stays cheap.
 constexpr std::size_t payload_bytes_min = 4096;
 
 } // namespace

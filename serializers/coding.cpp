@@ -18,7 +18,7 @@ namespace troupe {
 
 namespace {
 
-/// Without the middle of what is too long: where it happened stands first, and why at the end.
+/// Drops the middle of a text that is too long: the place is in front, the reason at the end.
 std::string without_middle(std::string_view text) {
   constexpr std::size_t longest = 2000;
   if (text.size() <= longest)
@@ -73,7 +73,7 @@ bool coding::fail(const serialize_error& error) {
 }
 
 bool coding::within(std::string_view field) {
-  constexpr std::size_t longest_path = 1024; // A hostile chain of pointers shall not make a text of its depth.
+  constexpr std::size_t longest_path = 1024; // A hostile chain of pointers must not make a text as long as it is deep.
   if (path_.size() < longest_path)
     path_.insert(0, "." + std::string(field.substr(0, 100)));
   return false;
@@ -93,7 +93,7 @@ serialize_error coding::error(std::string_view alias, std::string_view family) c
   text += path_;
   std::string_view reason = reason_;
   if (const auto same = std::string(family) + ": "; reason.starts_with(same))
-    reason.remove_prefix(same.size()); // Of a value within this one, by the same family.
+    reason.remove_prefix(same.size()); // From a nested value of the same family.
   text += ": ";
   text += reason;
   return {code_, std::move(text)};
@@ -109,7 +109,7 @@ bool coding::fail_as(const coding& other) {
 }
 
 bool coding::too_deep() {
-  --depth_; // The caller does not leave what it did not enter.
+  --depth_; // The caller does not call leave() for a level that it did not enter.
   const auto& bounds = context_->limits;
   return fail(serialize_errc::limit_exceeded,
               "nested deeper than "
@@ -158,9 +158,9 @@ struct decoding::shared_table {
     std::shared_ptr<void> object;
     void (*reset)(void*);
   };
-  // In blocks, so that growing takes no more than is charged for each. Null: there has been none.
+  // In blocks, so that growing takes no more than is charged per entry. Null: there are none yet.
   std::unique_ptr<std::deque<entry>> entries;
-  std::vector<std::weak_ptr<void>> circles; // An object of each.
+  std::vector<std::weak_ptr<void>> circles; // One object of each circle.
   std::vector<named_type> types;
   std::map<std::pair<std::size_t, std::type_index>, std::shared_ptr<const void>> arrays;
   struct made_array {
@@ -168,11 +168,11 @@ struct decoding::shared_table {
     std::shared_ptr<const void> made;
   };
   std::map<array_from_frame, made_array> arrays_from_frames;
-  const int exceptions = std::uncaught_exceptions(); // That were under way before: who decodes may be a destructor.
+  const int exceptions = std::uncaught_exceptions(); // In flight before: the decoding may run inside a destructor.
 };
 
 std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes) {
-  std::size_t earned = 0; // By what was received.
+  std::size_t earned = 0; // Earned by the received bytes.
   if (__builtin_mul_overflow(received_bytes, bounds.memory_ratio, &earned)
       || __builtin_add_overflow(earned, bounds.memory_free_bytes, &earned))
     return bounds.memory_bytes;
@@ -188,7 +188,7 @@ decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
       probes_left_(ctx.limits.hash_probes),
       memory_bound_(memory_left_ < ctx.limits.memory_bytes ? memory_bound::earned : memory_bound::limit) {}
 
-// Objects that refer to each other in a circle would outlive a decoding that failed: nobody else can cut the circle.
+// If decoding failed, objects that refer to each other in a circle would never be freed: nothing else can break it.
 decoding::~decoding() {
   if (context().taken_bytes != nullptr)
     *context().taken_bytes += memory_given_ - memory_left_ - std::min(scratch_bytes_, memory_given_ - memory_left_);
@@ -244,7 +244,7 @@ bool decoding::over_text(std::size_t size_bytes) {
                                                   + grouped(context().limits.text_bytes) + " (limits::text_bytes)");
 }
 
-// With the limits that could be raised.
+// Names the limits that could be raised.
 std::string decoding::memory_left() const {
   return "memory left is " + grouped(memory_left_) + " bytes ("
          + (memory_bound_ == memory_bound::earned   ? "limits::memory_ratio, limits::memory_free_bytes)"

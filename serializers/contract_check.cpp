@@ -24,12 +24,12 @@ bool is_number(std::string_view form) {
   return std::ranges::find(numbers, form) != numbers.end();
 }
 
-/// What the first word of a form says; arguments are compared apart.
+/// The first word of a form; its arguments are compared separately.
 std::string_view word_of(std::string_view form) {
   return form.substr(0, form.find(' '));
 }
 
-// What lies deeper is not looked at: layouts that contain themselves could lead on for long.
+// Deeper levels are not compared: layouts that contain themselves could go on for long.
 constexpr std::size_t depth_max = 200;
 
 class comparison {
@@ -78,13 +78,13 @@ private:
     add(effect, place, fmt::format("{} became {}: {}", from.form, to.form, consequence));
   }
 
-  /// Whether a value may be nothing, or an object that others refer to, around another one.
+  /// Whether the node only wraps another one: its value may be null, or an object to which others refer.
   static bool is_holder(const contract_node& node) { return node.form == "optional" || node.form == "shared"; }
   static std::size_t held(const contract_node& node) { return node.parts[0].second; }
 
   void compare(const std::string& place, std::size_t from_index, std::size_t to_index) {
     if (depth_ >= depth_max || !seen_.emplace(from_index, to_index).second)
-      return; // It contains itself.
+      return; // A type that contains itself.
     struct descent {
       std::size_t& depth;
       explicit descent(std::size_t& of) : depth(of) { ++depth; }
@@ -113,7 +113,7 @@ private:
         became(depends_on_values, place, from, to, "elements that do not fit are refused");
       return;
     }
-    if (from.form != to.form) // Units, codecs, and numbers of other kinds have other words.
+    if (from.form != to.form) // Units, codecs and kinds of numbers differ in later words.
       return became(breaking, place, from, to, "neither reads what the other sends");
     compare_parts(place, from, to);
   }
@@ -192,7 +192,7 @@ private:
     };
     if (is("enum", "text"))
       return became(depends_on_values, place, from, to, "what is no name of a value there is refused");
-    // The names of an enum's values are texts: a number is read as a value, but no name as a number.
+    // An enum value travels as its name. A number can be read as an enum value, but a name cannot be read as a number.
     if (word_of(from.form) == "enum" && is_number(to.form))
       return became(breaking, place, from, to, "what older peers send is refused");
     if (is_number(from.form) && word_of(to.form) == "enum")
@@ -208,14 +208,14 @@ private:
     became(breaking, place, from, to, "neither reads what the other sends");
   }
 
-  /// A node's parts by name. This is a sorted map and no hash table: a hostile text could choose names that collide.
+  /// A node's parts by name. A sorted map, not a hash table: a hostile text could choose names that collide.
   class parts_by_name {
   public:
     explicit parts_by_name(const contract_node& of) {
       for (const auto& [name, part] : of.parts)
         parts_.emplace(name, part);
     }
-    /// Null when there is none.
+    /// Null if there is none.
     [[nodiscard]] const std::size_t* find(std::string_view name) const {
       const auto found = parts_.find(name);
       return found == parts_.end() ? nullptr : &found->second;
@@ -225,7 +225,7 @@ private:
     std::map<std::string_view, std::size_t> parts_;
   };
 
-  /// Of enums and variants: what one end does not know is refused.
+  /// For enums and variants: each end refuses the names that it does not know.
   void compare_names(const std::string& place, const contract_node& from, const contract_node& to,
                      std::string_view what) {
     const parts_by_name known_from(from);
@@ -256,7 +256,7 @@ private:
         add(harmless, place + name, "is new: older peers skip it, and theirs has its default");
   }
 
-  /// Of equal forms: keys and values, what a unit counts, what a pointer points to.
+  /// Compares the parts of equal forms: keys and values, the number under a unit, the target of a pointer.
   void compare_parts(const std::string& place, const contract_node& from, const contract_node& to) {
     const parts_by_name known_to(to);
     for (const auto& [name, part] : from.parts)

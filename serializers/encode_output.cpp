@@ -10,7 +10,7 @@ namespace troupe {
 void byte_buffer::grow(std::size_t count) {
   constexpr std::size_t smallest = 512;
   const auto capacity = std::max({smallest, capacity_ * 2, size_ + count});
-  // Large blocks grow where they are, or move by their pages: no second one is filled beside them.
+  // realloc extends large blocks in place, or moves them by their pages, without filling a second block.
   auto* const grown = static_cast<std::byte*>(std::realloc(data_.get(), capacity));
   if (grown == nullptr)
     throw std::bad_alloc();

@@ -45,7 +45,7 @@ std::expected<void, serialize_error> guarded(const type_entry& entry, const fami
   }
 }
 
-// A value by its type's own codec: the body says so in one byte, header and frames are the codec's.
+// A value encoded by its type's own codec: the body is this one byte; header and frames are the codec's.
 constexpr std::byte form_of_own_codec{2};
 
 std::expected<void, serialize_error> encode_own(const type_entry& entry, const own_codec& own, const family& by,
@@ -70,13 +70,13 @@ std::expected<void, serialize_error> decode_own(const type_entry& entry, const o
   return done ? done : own_failure(entry, by, done.error());
 }
 
-/// The type's own codec, where it is this family's.
+/// The type's own codec if it belongs to this family, else null.
 const own_codec* own_of(const type_entry& entry, const family& by) {
   const auto* own = entry.own();
   return own != nullptr && own->family == by.name() ? own : nullptr;
 }
 
-// What a receiver with the same limits would refuse is not sent.
+// Refuses to send what a receiver with the same limits would refuse.
 std::expected<void, serialize_error> check_output(const type_entry& entry, const family& by, const context& ctx,
                                                   const encode_output& output) {
   if (const auto frames = 1 + output.frames().size(); frames > ctx.limits.frames)
@@ -132,15 +132,15 @@ std::expected<void, serialize_error> check_frames(std::span<const frame> frames,
   return {};
 }
 
-/// What the header has left for notes about frames.
+/// How many bytes of the header are left for notes about frames.
 std::size_t room_for_notes(const type_entry& entry, const family& by, const context& ctx, const encode_output& output) {
-  constexpr std::size_t names_of_fields_bytes = 64; // And their sizes.
+  constexpr std::size_t names_of_fields_bytes = 64; // And of their sizes.
   const auto taken = output.extra().size() + by.schema(entry).size() + by.name().size() + entry.alias().size()
                      + output.frame_repeats().size() + names_of_fields_bytes;
   return ctx.limits.header_bytes - std::min(ctx.limits.header_bytes, taken);
 }
 
-/// Replaces those frames that are worth it, large ones piece by piece.
+/// Compresses those frames for which it pays, large ones piece by piece.
 std::expected<void, serialize_error> compress(const type_entry& entry, const family& by, const context& ctx,
                                               encode_output& output) {
   const auto room = room_for_notes(entry, by, ctx, output);
@@ -153,7 +153,7 @@ std::expected<void, serialize_error> compress(const type_entry& entry, const fam
   return {};
 }
 
-/// Whether the frames are those that the family has made.
+/// Whether the frames are those that the family made.
 bool is_as_encoded(const header_fields& header) {
   return header.frame_codecs.empty() && header.frame_pieces.empty() && header.frame_repeats.empty();
 }
@@ -171,7 +171,7 @@ std::expected<void, serialize_error> decode_by(const type_entry& entry, void* ta
                         : by.decode(entry, target, header, frames, ctx);
 }
 
-/// Of a payload that has frames more than once.
+/// Decodes a payload in which frames may repeat earlier ones.
 std::expected<void, serialize_error> decode_repeated(const type_entry& entry, void* target, const family& by,
                                                      const header_fields& header, std::span<const frame> frames,
                                                      const context& ctx) {
@@ -187,7 +187,7 @@ std::expected<void, serialize_error> decode_repeated(const type_entry& entry, vo
   return decode_by(entry, target, by, header, made->frames, inner);
 }
 
-/// Of a payload whose frames are compressed or in pieces.
+/// Decodes a payload whose frames are compressed or in pieces.
 std::expected<void, serialize_error> decode_packed(const type_entry& entry, void* target, const family& by,
                                                    const header_fields& header, std::span<const frame> frames,
                                                    const context& ctx) {

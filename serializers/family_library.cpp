@@ -58,7 +58,7 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
                                                    + ", and this program against " + text_of(this_build)
                                                    + "; build it anew against this program's");
 
-  // Nothing of it may be unloaded from here on: what it threw, its families, and what those make and others keep.
+  // From here on the library must stay loaded: exceptions, families and objects that they make may still need its code.
   static_cast<void>(opened.release());
   const auto families_before = families_.size();
   const auto errors_before = errors_.size();

@@ -43,8 +43,7 @@ consteval std::uint32_t shared_sizes() {
 /// The version of Troupe that a binary was compiled against. A program and a library of families need equal stamps.
 struct build_stamp {
   char version[16];
-  std::uint32_t layout; ///< Raised by hand if the interface for families changes within a version, such as a virtual
-                        ///< member.
+  std::uint32_t layout; ///< Raised by hand if the interface for families changes within a version.
   std::uint32_t sizes;  ///< See shared_sizes().
   friend bool operator==(const build_stamp&, const build_stamp&) = default;
 };

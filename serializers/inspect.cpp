@@ -14,7 +14,7 @@ namespace {
 using travels = family_answer::travels;
 using detail::found_type;
 
-// What nobody has told any family about: what a family says of it tells whether described types need no more.
+// A type that no family knows: a family's answer for it shows whether described types need any registration.
 struct described_only {
   int field = 0;
 };
@@ -24,16 +24,16 @@ constexpr std::string_view codec_note = "has a codec in this registry";
 
 struct asked_family {
   const family* by;
-  bool by_description;    // Carries every type whose description can be carried.
-  std::string of_unknown; // Else what it says of a type that it was not given.
+  bool by_description;    // Carries every type that its description allows.
+  std::string of_unknown; // Else the reason that it gives for an unknown type.
 };
 
-/// Turns what was found into what is told: asks the families, and gives every place its path.
+/// Turns the found types into the result: asks the families, and gives every place its path.
 class judge {
 public:
   judge(const found_type& found, const type_registry& types, const family_set& families);
 
-  /// `entry` may be one made for the occasion, or null, when the type is not registered.
+  /// `entry` may be a temporary one, or null, if the type is not registered.
   [[nodiscard]] serializability root(const found_type& found, const type_entry* entry, bool is_registered) const;
 
 private:
@@ -55,7 +55,7 @@ private:
 
   const type_registry& types_;
   std::vector<asked_family> families_;
-  std::unordered_set<std::type_index> failing_; // Types that cannot travel by description, because of a part of theirs.
+  std::unordered_set<std::type_index> failing_; // Types with a part that cannot travel by description.
 };
 
 judge::judge(const found_type& found, const type_registry& types, const family_set& families) : types_(types) {
@@ -66,7 +66,7 @@ judge::judge(const found_type& found, const type_registry& types, const family_s
     auto reason = by->unsupported(*probe);
     families_.push_back({by, reason.empty(), std::move(reason)});
   }
-  // A type fails wherever it stands, also within itself: until no further one is found.
+  // A type fails wherever it appears, also within itself: repeat until no more are found.
   for (auto before = SIZE_MAX; before != failing_.size();) {
     before = failing_.size();
     note_failing(found);
@@ -88,7 +88,7 @@ bool judge::fails(const found_type& found) const {
          || std::ranges::any_of(found.expands, [&](const auto* each) { return failing_.contains(*each); });
 }
 
-// The place of a reason that lies further down is left to add_parts().
+// Empty if the reason lies further down: add_parts() finds it.
 std::string judge::root_reason(const asked_family& asked, const found_type& found, const type_entry* entry,
                                bool is_registered) const {
   if (!is_registered) {
@@ -119,7 +119,7 @@ serializability judge::root(const found_type& found, const type_entry* entry, bo
     told.note = codec_note;
     if (!is_registered)
       told.advice = "register it: types.add<" + found.text + ">(\"an.alias\")";
-    return told; // Its parts do not matter.
+    return told; // With a codec, its parts do not matter.
   }
   told.advice = found.advice;
   if (told.advice.empty() && !is_registered)
@@ -134,7 +134,7 @@ family_answer judge::answer_for_part(const asked_family& asked, const found_type
   if (asked.by_description && fails(found)) {
     answer.answer = travels::no;
     answer.reason = why;
-  } else if (!asked.by_description) { // What it does with parts of what it was not given is its own affair.
+  } else if (!asked.by_description) { // Such a family has rules of its own for the parts of unknown types.
     answer.answer = entry != nullptr && asked.by->supports(*entry) ? travels::yes : travels::unknown;
   } else if (entry != nullptr && entry->own() == nullptr) {
     answer.reason = asked.by->unsupported(*entry);
@@ -153,7 +153,7 @@ serializability judge::part(const found_type& found, const serializability& abov
     told.note = codec_note;
   }
   for (std::size_t i = 0; i < families_.size(); ++i) {
-    // What is carried as a whole is carried in all its parts.
+    // If the whole is carried, all its parts are.
     auto answer = above.families[i].answer == travels::yes ? family_answer{above.families[i].family}
                                                            : answer_for_part(families_[i], found, why);
     if (!answer.reason.empty())
@@ -183,7 +183,7 @@ bool shares(const found_type& found) {
   return found.may_share || std::ranges::any_of(found.parts, shares);
 }
 
-/// One step of the place that an error names: ".items" or "[3]".
+/// The steps of the place that an error names: ".items", "[3]".
 std::vector<std::string_view> steps_of(std::string_view place) {
   std::vector<std::string_view> steps;
   while (!place.empty()) {
@@ -197,17 +197,17 @@ std::vector<std::string_view> steps_of(std::string_view place) {
 bool leads_to(std::string_view step, std::string_view named) {
   if (step.starts_with('.') || named.starts_with('.'))
     return step == named;
-  if (step.starts_with('<')) // A tuple's.
+  if (step.starts_with('<')) // The position in a tuple.
     return step.substr(1, step.size() - 2) == named.substr(1, named.size() - 2);
-  return true; // Elements, keys and values have numbers.
+  return true; // Elements, keys and values are numbered.
 }
 
 bool is_option(std::string_view step) {
-  return step.starts_with('<') && (step[1] < '0' || step[1] > '9'); // Labels are no numbers; a tuple's places are.
+  return step.starts_with('<') && (step[1] < '0' || step[1] > '9'); // Positions in a tuple are numbers.
 }
 
-/// The places from `at` to the one that the steps lead to. False when there is none; unless `whole`, the way may end
-/// where nothing is unfolded.
+/// Collects the places from `at` to the end of `steps`. False if there is no such place. Unless `whole`, the path may
+/// end at a place whose parts are not listed.
 bool follow(serializability& at, std::span<const std::string_view> steps, bool whole,
             std::vector<serializability*>& chain) {
   chain.push_back(&at);
@@ -216,12 +216,12 @@ bool follow(serializability& at, std::span<const std::string_view> steps, bool w
   for (auto& child : at.children) {
     const auto step = std::string_view(child.path).substr(at.path.size());
     if (step == "{key}" && steps.size() == 1 && steps[0].starts_with('['))
-      return true; // Errors name the pair.
+      return true; // Errors name the pair, not the key.
     if (step == "{key}" && !whole)
       continue;
     if (leads_to(step, steps[0]) && follow(child, steps.subspan(1), whole, chain))
       return true;
-    // Errors pass over pointers and alternatives.
+    // Errors leave out pointers and alternatives.
     if ((step == "->" || is_option(step)) && follow(child, steps, whole, chain))
       return true;
   }
@@ -252,7 +252,7 @@ public:
               const context& ctx)
       : entry_(entry), value_(value), types_(types), families_(families), ctx_(ctx) {}
 
-  /// Encodes, and decodes when `back`; the first failure is marked at its place.
+  /// Encodes the value, and decodes it if `back`. Marks the first failure at its place.
   void run(const family& by, bool back, serializability& told) const;
 
 private:
@@ -281,7 +281,7 @@ void value_trial::run(const family& by, bool back, serializability& told) const 
   received.complete(entry_);
 }
 
-// Errors read "typed: batch.items[3].paint: 9 is no value of the enum color".
+// Parses errors such as "typed: batch.items[3].paint: 9 is no value of the enum color".
 void value_trial::mark(const family& by, const serialize_error& error, std::string_view when,
                        serializability& told) const {
   const auto name = std::string(by.name());
@@ -301,7 +301,7 @@ void value_trial::mark(const family& by, const serialize_error& error, std::stri
     chain = {&told};
   for (auto* each : chain) {
     const auto answer = std::ranges::find(each->families, name, &family_answer::family);
-    if (answer->answer == travels::no) // Nobody registered the type: that is a reason too.
+    if (answer->answer == travels::no) // Keep the earlier reason, such as an unregistered type.
       continue;
     answer->answer = travels::no;
     answer->reason = told.path + std::string(place) + ": " + std::string(when) + std::string(reason);

@@ -1,4 +1,4 @@
-// The tree of inspect_serializability for people.
+// The tree of inspect_serializability as a text for people.
 #include <algorithm>
 
 #include <troupe/serializers/inspect.hpp>
@@ -9,7 +9,7 @@ namespace {
 
 using travels = family_answer::travels;
 
-/// Whether there is something to say about the place or below it.
+/// Whether the place, or one below it, has an obstacle, an advice or a note.
 bool is_notable(const serializability& place) {
   return !place.note.empty() || !place.advice.empty()
          || std::ranges::any_of(place.families, [](const auto& each) { return each.answer == travels::no; })
@@ -56,9 +56,9 @@ private:
       add_line(depth + 1, "", "and " + std::to_string(others) + " more, which nothing hinders");
   }
 
-  // Where the reason lies; the places above only say no.
+  // Adds the reasons at the place where they lie; the places above only show "no".
   void add_reasons(const serializability& place, std::size_t depth) {
-    std::vector<std::pair<std::string, std::string>> said; // The reason, and who says so.
+    std::vector<std::pair<std::string, std::string>> said; // The reason, and the families that give it.
     bool all_said = true;
     for (std::size_t i = 0; i < place.families.size(); ++i) {
       const auto& answer = place.families[i];

@@ -28,8 +28,7 @@ struct limits {
   std::size_t memory_ratio = 64;
   /// Every payload may allocate this much, however small it is. The elements of one message share it.
   std::size_t memory_free_bytes = 1_MiB;
-  std::size_t decompressed_bytes = 1_GiB; ///< The decompressed size of all compressed frames of one payload; 0 refuses
-                                          ///< compressed frames.
+  std::size_t decompressed_bytes = 1_GiB; ///< All compressed frames of one payload, decompressed; 0 refuses them.
   /// Decompressed bytes per compressed byte of a frame. lz4 stays below 255; senders keep to this limit.
   std::size_t decompression_ratio = 256;
   /// One object of another host that an object_ref names, by the size that its source announces. Its place in the store

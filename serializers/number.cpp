@@ -21,7 +21,7 @@ number load_as(const std::byte* bytes) {
   return number::of(static_cast<Wide>(value));
 }
 
-// All of the text, or nothing.
+// Nullopt unless the whole text is a number.
 template <class T>
 std::optional<number> whole_text_as(std::string_view text) {
   T value{};

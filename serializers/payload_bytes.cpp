@@ -21,7 +21,8 @@ using detail::failure;
 constexpr std::array magic{std::byte{'T'}, std::byte{'P'}, std::byte{'a'}, std::byte{'y'}};
 constexpr std::uint8_t version = 1;
 
-/// First bytes of the string; integers little-endian. The sizes of the frames follow, then header, then frames.
+/// The first bytes of the string; integers are little-endian. The frames' sizes follow, then the header, then the
+/// frames.
 struct bytes_head {
   std::array<std::byte, 4> magic;
   std::uint8_t version;
@@ -31,23 +32,23 @@ struct bytes_head {
 };
 static_assert(sizeof(bytes_head) == 16 && std::has_unique_object_representations_v<bytes_head>);
 
-constexpr std::size_t size_bytes = sizeof(std::uint64_t); // Of one frame's size.
+constexpr std::size_t size_bytes = sizeof(std::uint64_t); // Of the size of one frame.
 
-/// Where large frames begin, so that arrays in them lie in place when the string does.
+/// The alignment of large frames within the string, so that arrays can be viewed in place if the string is aligned.
 constexpr std::size_t alignment_bytes = frame::alignment_bytes;
 
-/// Bytes before a frame of that size which would begin at `at`.
+/// Padding bytes before a frame of that size that would otherwise begin at `at`.
 std::size_t padding_before(std::size_t at, std::size_t frame_bytes) {
   return frame_bytes < out_of_band_bytes ? 0 : (alignment_bytes - at % alignment_bytes) % alignment_bytes;
 }
 
-/// What the beginning of a string says of the rest.
+/// The sizes and places that the beginning of a string announces.
 struct outline {
   struct part {
     std::size_t at = 0;
     std::size_t bytes = 0;
   };
-  std::size_t missing_bytes = 0; // Of what is needed to fill in the others; then they are empty.
+  std::size_t missing_bytes = 0; // Of the outline, while the other members are empty; then of the whole payload.
   part header;
   std::vector<part> frames;
   std::size_t end = 0;
@@ -57,7 +58,7 @@ std::unexpected<serialize_error> too_long() {
   return failure(serialize_errc::limit_exceeded, "a payload that is longer than this process can address");
 }
 
-/// Checks as much of the head as is there.
+/// Checks the bytes of the head that are there.
 std::expected<void, serialize_error> check_begin(std::span<const std::byte> bytes) {
   if (const auto known = std::min(bytes.size(), magic.size());
       !std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(known), bytes.begin()))
@@ -114,7 +115,7 @@ std::expected<outline, serialize_error> outline_of(std::span<const std::byte> by
   return found;
 }
 
-/// What stands between the frames says nothing, so that each payload has one string only.
+/// Whether all padding is zero, so that each payload has exactly one string.
 bool has_clean_padding(std::span<const std::byte> bytes, const outline& found) {
   auto at = found.header.at + found.header.bytes;
   for (const auto& each : found.frames) {
@@ -125,7 +126,7 @@ bool has_clean_padding(std::span<const std::byte> bytes, const outline& found) {
   return true;
 }
 
-/// Reads a string of which `make` takes the parts out.
+/// Reads a string; `make` takes its parts out.
 std::expected<payload_from_bytes, serialize_error> read(std::span<const std::byte> bytes, const limits& bounds,
                                                         auto&& make) {
   auto found = outline_of(bytes, bounds);

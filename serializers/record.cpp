@@ -82,10 +82,10 @@ namespace detail {
 
 namespace {
 
-// Lists of small numbers, which take a byte each in msgpack and two in json, have to fit into limits::memory_ratio.
+// So that lists of small numbers, which take one byte each in msgpack and two in json, fit into limits::memory_ratio.
 static_assert(sizeof(record) <= 48);
 
-// What a copy of it takes.
+// The memory of a copy of the record.
 std::size_t weight_of(const record& value) {
   auto bytes = sizeof(record);
   if (const auto* text = value.text())
@@ -138,15 +138,15 @@ bool read_text_record(value_reader& from, std::string& target) {
   return true;
 }
 
-using pairs = std::list<std::pair<record, record>>; // Does not move while it grows.
+using pairs = std::list<std::pair<record, record>>; // A list, so that elements do not move while it grows.
 
-// Whether each is there once.
+// Whether no name occurs twice.
 bool are_distinct(std::vector<std::string_view>& names) {
   std::ranges::sort(names);
   return std::ranges::adjacent_find(names) == names.end();
 }
 
-// The memory that are_distinct() takes for `count` names.
+// The memory that are_distinct() needs for `count` names.
 constexpr std::size_t names_bytes(std::size_t count) {
   return count < 2 ? 0 : count * sizeof(std::string_view);
 }
@@ -163,8 +163,8 @@ bool check_names(decoding& from, const record::map& map) {
   return are_distinct(names) || from.fail(serialize_errc::malformed, "the same key twice");
 }
 
-// Whether all keys are texts, no two the same. False, with the failure set, where a text may not be there twice, and
-// when there is no memory for finding out.
+// `found`: whether all keys are texts, all different. False, with the failure set, if a text occurs twice and must not,
+// or if there is no memory for the check.
 bool are_names(decoding& from, const pairs& read, bool& found, bool may_repeat) {
   found = std::ranges::all_of(read, [](const auto& each) { return each.first.text() != nullptr; });
   if (!found || read.size() < 2)
@@ -201,7 +201,7 @@ record::map by_name(pairs&& read) {
   return map;
 }
 
-// What an entry takes while all of them are collected, and what takes its place.
+// The memory of an entry while all entries are collected, plus that of the record which replaces it.
 constexpr std::size_t pair_bytes = sizeof(pairs::value_type) + node_bytes + 3 * sizeof(record);
 
 bool read_structure_record(value_reader& from, record& target) {
@@ -228,7 +228,7 @@ bool read_structure_record(value_reader& from, record& target) {
   }
 }
 
-// Records by name; or a list of pairs, where a key is no text, or where a multimap has it several times.
+// Records by name; a list of pairs if a key is not a text, or if a multimap has a key several times.
 bool read_map_record(value_reader& from, record& target) {
   pairs read;
   const bool may_repeat = from.at_container_map();
@@ -256,8 +256,8 @@ bool read_map_record(value_reader& from, record& target) {
   }
 }
 
-// Of a list whose length nobody knows, what comes behind the first elements, in blocks that do not grow: a record takes
-// many times the bytes in which a small number came, so there is no memory for moving them again and again.
+// For lists of unknown length: the elements behind the first ones are collected in blocks that do not grow. A record
+// takes many times the bytes of a small number on the wire, so there is no memory for moving them repeatedly.
 using record_blocks = std::list<record::list>;
 constexpr std::size_t block_records_min = 32;
 constexpr std::size_t block_records(std::size_t count) {
@@ -267,7 +267,7 @@ constexpr std::size_t block_bytes(std::size_t records) {
   return records * sizeof(record) + sizeof(record_blocks::value_type) + node_bytes;
 }
 
-// What a list of so many records takes by that, and by being moved together at the end.
+// The memory for a list of `count` records: its blocks, and the final list into which they are moved.
 std::size_t list_bytes(bool counts_ahead, std::size_t count) {
   if (counts_ahead || count <= block_records_min)
     return (counts_ahead ? count : capacity_for(count, 0)) * sizeof(record);
@@ -277,7 +277,7 @@ std::size_t list_bytes(bool counts_ahead, std::size_t count) {
   return bytes;
 }
 
-/// Where the element goes that has `count` others before it; null where there is no memory for it.
+/// Where to put the element with `count` others before it; null if there is no memory for it.
 record::list* room_for_element(value_reader& from, record::list& first, record_blocks& blocks, std::size_t expected,
                                std::size_t count) {
   if (count < std::max(expected, block_records_min))
@@ -320,7 +320,7 @@ bool read_list_record(value_reader& from, record& target) {
   return true;
 }
 
-// An object that pointers share is copied wherever it is referred to; each copy is charged.
+// An object that several pointers share is copied at each reference; each copy is charged.
 bool read_shared_record(value_reader& from, record& target) {
   bool first = true;
   std::size_t number = 0;
@@ -396,7 +396,7 @@ bool read_record_of_kind(value_reader& from, value_kind kind, record& target) {
 bool read_record(value_reader& from, record& target) {
   const auto kind = from.kind();
   if (kind != value_kind::map && kind != value_kind::shared && kind != value_kind::some)
-    return read_record_of_kind(from, kind, target); // Lists enter themselves.
+    return read_record_of_kind(from, kind, target); // read_list_record() calls enter() itself.
   if (!from.enter() || !read_record_of_kind(from, kind, target))
     return false;
   from.leave();
@@ -431,8 +431,8 @@ bool check_written_names(coding& state, const record& value) {
 }
 
 std::size_t record_of_array_bytes(const value_writer& to, const weighed_array& of) {
-  constexpr std::size_t fields = 5;      // At most, ...
-  constexpr std::size_t text_bytes = 32; // with their names, and what two of them are.
+  constexpr std::size_t fields = 5;      // At most.
+  constexpr std::size_t text_bytes = 32; // The names of the fields, and the texts that two of them hold.
   const auto ahead = to.counts_ahead();
   auto bytes = fields * pair_bytes + names_bytes(fields) + text_bytes + list_bytes(ahead, of.shape.size())
                + list_bytes(ahead, of.data_shape.size());

@@ -117,8 +117,7 @@ private:
 
   variant value_;
 };
-TROUPE_EXPORT bool operator==(const record& left, const record& right); // Declared again for export, since a friend
-                                                                        // cannot be exported.
+TROUPE_EXPORT bool operator==(const record& left, const record& right); // A friend cannot be exported.
 
 // Adds all numbers, also of nested lists; false if there is anything else.
 template <array_element T>

@@ -21,7 +21,7 @@ payload error_payload(const type_entry& entry, const serialize_error& error) {
           {frame::copy_of(std::as_bytes(std::span(text)))}};
 }
 
-/// A program without a node has nobody else who would say so.
+/// Reports errors of the registry or the families, which a program without a node would not hear of otherwise.
 std::expected<void, serialize_error> check(const type_registry& types, const family_set& families) {
   if (!families.errors().empty()) {
     const auto& first = families.errors().front();
@@ -30,7 +30,7 @@ std::expected<void, serialize_error> check(const type_registry& types, const fam
   return types.check();
 }
 
-/// A T that its thread uses again and again. A codec may serialize in turn; it then gets one of its own.
+/// A T that each thread reuses. If a codec serializes in turn, the nested call gets a T of its own.
 template <class T>
 class used_again {
 public:
@@ -88,7 +88,7 @@ std::expected<void, serialize_error> decode_accepted(const type_entry& entry, vo
   return decode_value(entry, target, by, header, from.frames, ctx);
 }
 
-/// Of the accepted families the one whose payloads of that type have this very header; null where none has.
+/// The accepted family whose standard header for that type equals `header`; null if there is none.
 const family* family_of_standard_header(const type_entry& entry, std::span<const std::byte> header,
                                         std::span<const family* const> accepted) {
   for (const auto* each : accepted) {
@@ -113,7 +113,7 @@ std::expected<void, serialize_error> decode_checked(const type_entry& entry, voi
   return decode_accepted(entry, target, **by, header, from, options, types, *accepted);
 }
 
-/// Whoever asks for any type does not know of which one an error speaks.
+/// Adds the alias: a caller of deserialize_any() does not know which type the error is about.
 serialize_error naming(std::string_view alias, serialize_error error) {
   alias = alias.substr(0, 100);
   if (error.message().find(alias) != std::string::npos)
@@ -153,7 +153,7 @@ std::expected<payload, serialize_error> serialize_entry(const type_entry& entry,
 std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, void* target, const payload& from,
                                                        const deserialize_options& options, const type_registry& types,
                                                        const family_set& families) {
-  // Most payloads come from a program with the same type: what their header says is known without reading it.
+  // Most payloads come from a program with the same type: their header is known without reading it.
   if (from.header.size_bytes() <= options.context.limits.header_bytes && check(types, families)) {
     resolved_families accepted;
     if (families.resolve(options.deserializers, *accepted))

@@ -15,7 +15,7 @@ namespace {
 
 using detail::failure;
 
-/// Frames that are compressed leave as they are, whatever is done to the payload around them.
+/// Marks compressed frames, so that they leave unchanged even if the payload around them is compressed.
 serialized_form with_marked_frames(serialized_form form, const context& ctx) {
   if (!detail::compresses(ctx) || form.header.size_bytes() == 0)
     return form;
@@ -29,8 +29,7 @@ serialized_form with_marked_frames(serialized_form form, const context& ctx) {
   return form;
 }
 
-/// Says in the header which of the surrounding payload's mentions are this payload's: others wherever it is passed on
-/// to.
+/// Writes into the header which mentions of the outer payload are this payload's. They differ with each outer payload.
 std::expected<void, serialize_error> mention_in_header(const kept_mentions* what, frame& header, const context& ctx) {
   if (header.size_bytes() == 0)
     return {};
@@ -98,7 +97,7 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
                    detail::type_text(type) + " is marked by to_serialize() and in no registry: types.add<...>(alias)");
   auto inner = ctx;
   inner.limits = detail::limits_of_parts(ctx.limits, 1);
-  // What only this message can name is listed beside the payload, for whoever keeps that.
+  // Mentions that only this message can name are listed beside the payload.
   const auto part = ctx.extension != nullptr ? ctx.extension->for_part() : nullptr;
   inner.extension = part.get();
   inner.value_owner = value.held_;
@@ -119,9 +118,9 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
 }
 
 std::size_t codec<serialized>::rebuilt_bytes(const serialized_form& form) {
-  constexpr std::size_t base_bytes = 256;   // Itself, and the families that its link accepts.
-  constexpr std::size_t small_header = 512; // Not worth to be read twice.
-  constexpr std::size_t mention_bytes = 16; // Of each, which takes at least a byte in the header.
+  constexpr std::size_t base_bytes = 256;   // The object itself, and the list of families that its link accepts.
+  constexpr std::size_t small_header = 512; // Up to this size, the header is not worth reading twice.
+  constexpr std::size_t mention_bytes = 16; // Per mention, which takes at least a byte in the header.
   const auto header_bytes = form.header.size_bytes();
   const auto mentions = [&]() -> std::size_t {
     if (header_bytes <= small_header)
@@ -129,7 +128,7 @@ std::size_t codec<serialized>::rebuilt_bytes(const serialized_form& form) {
     const auto fields = parse_header(form.header.bytes(), {.header_bytes = header_bytes});
     return fields ? fields->mentions.size() : 0;
   }();
-  // Reading a header takes less time than making as many values of a quarter of its size.
+  // A quarter of the header: reading it takes less time than making values of that size.
   return base_bytes + header_bytes / 4 + mention_bytes * (header_bytes <= small_header ? header_bytes / 4 : mentions);
 }
 

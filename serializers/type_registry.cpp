@@ -26,7 +26,7 @@ const frame& type_entry::standard_header(const family& of) const {
   if (const auto* known = find_header(first_header_.load(std::memory_order_acquire), of.name()))
     return *known;
   const std::scoped_lock guard(mutex_);
-  if (const auto* known = find_header(headers_.get(), of.name())) // Another thread was quicker.
+  if (const auto* known = find_header(headers_.get(), of.name())) // Another thread has added it.
     return *known;
   headers_ = std::make_unique<const kept_header>(
       std::string(of.name()),
@@ -47,7 +47,7 @@ std::string type_entry::unsupported_now() const {
   if (!unsupported_.empty())
     return unsupported_;
   if (!stand_ins_)
-    return {}; // In no registry: the context of each value tells.
+    return {}; // In no registry: the context of each value decides.
   for (const auto& each : foreign_)
     if (const auto codec = stand_ins_->find(each.type); !codec || codec->makes_pointers)
       return (each.place.empty() ? "" : each.place + ": ") + detail::type_text(each.type) + " has "
@@ -70,7 +70,7 @@ void* type_entry::attached_as(std::type_index as) const {
 
 namespace {
 
-// The type's layout stands in the header as well.
+// Half of a header, since it also holds the type's layout.
 constexpr std::size_t alias_bytes_max = limits().header_bytes / 2;
 
 template <class... Numbers>
@@ -194,7 +194,7 @@ namespace {
 
 using base_table = std::unordered_map<std::type_index, std::vector<type_entry::base>>;
 
-// `steps` gets what leads from the class to its base, the last step first. Each class is looked at once.
+// `steps` gets the conversions from the class to its base, the last one first. Each class is visited once.
 bool find_base(const base_table& bases, std::type_index derived, std::type_index base,
                std::vector<void* (*)(void*)>& steps, std::unordered_set<std::type_index>& seen) {
   const auto known = bases.find(derived);
@@ -208,7 +208,7 @@ bool find_base(const base_table& bases, std::type_index derived, std::type_index
   return false;
 }
 
-// Described classes know all of theirs at once.
+// Described classes list all their bases directly.
 bool find_base(const base_table& bases, std::type_index derived, std::type_index base,
                std::vector<void* (*)(void*)>& steps) {
   if (const auto known = bases.find(derived); known != bases.end())

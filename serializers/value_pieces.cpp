@@ -51,7 +51,7 @@ std::optional<value_piece> value_piece::of(piece_kind kind, std::string_view con
   case piece_kind::some:
     return content.empty() ? std::optional(made) : std::nullopt;
   }
-  return std::nullopt; // A number that is no kind.
+  return std::nullopt; // Not the value of a kind.
 }
 
 bool piece_writer::bytes(std::span<const std::byte> value) {
@@ -132,7 +132,7 @@ std::optional<value_piece> piece_reader::expect(piece_kind kind, std::string_vie
   if (seen != nullptr)
     unexpected(name);
   else
-    fail(serialize_errc::malformed, "the input ends too early"); // The first failure counts.
+    fail(serialize_errc::malformed, "the input ends too early"); // An earlier failure takes precedence.
   return std::nullopt;
 }
 
@@ -170,7 +170,7 @@ bool piece_reader::bytes(std::span<const std::byte>& value) {
 bool piece_reader::begin(piece_kind kind, std::string_view name, std::size_t& expected) {
   const auto taken = expect(kind, name);
   if (taken)
-    expected = std::min(taken->count, left_.size()); // No piece takes less than a byte.
+    expected = std::min(taken->count, left_.size()); // Every piece takes at least one byte.
   return taken.has_value();
 }
 

@@ -51,7 +51,7 @@ bool value_writer::array_numbers(const number_block& block) {
   return rows(block, 0);
 }
 
-// One empty list when there are no elements: the lengths of the other dimensions may be anything then.
+// Writes one empty list if there are no elements, since the lengths of the other dimensions may be anything then.
 bool value_writer::rows(const number_block& block, std::size_t dimension) {
   if (dimension + 1 == data_shape_.size() || block.count == 0)
     return numbers(block);
@@ -87,14 +87,14 @@ std::string_view name_of(value_kind kind) {
 
 namespace {
 
-/// What has been begun and not ended, while values are passed over.
+/// A part that skip() has begun and not ended.
 enum class open_part : std::uint8_t {
   list,
   map,
-  key,    // Of a map: the value follows.
+  key,    // In a map, behind a key: the value follows.
   shared, // The value follows.
-  some,   // The value follows,
-  end     // and then the end of what begin_some() began.
+  some,   // The value follows.
+  end     // The end of a begin_some() follows.
 };
 
 bool skip_begin(value_reader& from, std::vector<open_part>& open, open_part part) {
@@ -107,7 +107,7 @@ bool skip_begin(value_reader& from, std::vector<open_part>& open, open_part part
   return true;
 }
 
-// One value, or the beginning of one that consists of others.
+// Skips one value, or the beginning of one that consists of others.
 bool skip_one(value_reader& from, std::vector<open_part>& open) {
   bool flag = false;
   std::size_t ignored = 0;
@@ -139,7 +139,7 @@ bool skip_one(value_reader& from, std::vector<open_part>& open) {
       return false;
     if (!flag)
       return true;
-    static_cast<void>(from.number_shared()); // Its number is used up, though the object is not known.
+    static_cast<void>(from.number_shared()); // Uses up its number, though the object is skipped.
     return from.charge(1, 64) && skip_begin(from, open, open_part::shared);
   case value_kind::invalid:
     break;
@@ -147,7 +147,7 @@ bool skip_one(value_reader& from, std::vector<open_part>& open) {
   return from.unexpected("a value");
 }
 
-// Ends what is complete. `more`: a value follows, of what is open.
+// Ends the parts that are complete. `more`: another value of an open part follows.
 bool skip_ends(value_reader& from, std::vector<open_part>& open, bool& more) {
   for (more = false; !open.empty(); open.pop_back()) {
     auto& top = open.back();
@@ -181,7 +181,7 @@ bool skip_ends(value_reader& from, std::vector<open_part>& open, bool& more) {
 
 } // namespace
 
-// Without recursion: who wrote the input says how deep it is.
+// Without recursion: the sender of the input decides how deep it is.
 bool value_reader::skip() {
   std::vector<open_part> open;
   for (bool more = true; more;)
