@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-// The byte ahead of every value: the byte order of what follows.
+// The byte in front of every value: the byte order.
 constexpr std::uint8_t little_endian = 1;
 
 std::size_t total_bytes(std::span<const frame> frames) {
@@ -104,7 +104,7 @@ bool cereal_reader::take_boolean() {
   return byte == 1;
 }
 
-// Cereal's functions drop a key that is there already.
+// Cereal's functions silently drop a key that is already there.
 void cereal_reader::check_size(std::size_t size) {
   const auto expected = sizes_.back();
   sizes_.pop_back();
@@ -123,7 +123,7 @@ void cereal_reader::charge_size(std::uint64_t count) {
   spend(1, count);
 }
 
-// In the order in which cereal's writers number them; with other numbers all could come to stand in one bucket.
+// Accepts only the numbers that cereal's writers assign, in their order: other numbers could all fall into one bucket.
 void cereal_reader::registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object) {
   const auto given = id & ~::cereal::detail::msb_32bit;
   const auto number = number_shared();
@@ -161,7 +161,7 @@ void cereal_reader::registerPolymorphicName(std::uint32_t id, const std::string&
 
 namespace detail {
 
-// Aligned for elements of any type.
+// The bytes of an array, aligned for elements of any type.
 frame read_array_bytes(cereal_reader& from, std::size_t count, std::size_t element_bytes, bool in_body) {
   const auto size = count * element_bytes;
   if (in_body) {

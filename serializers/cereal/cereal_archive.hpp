@@ -1,11 +1,11 @@
 // cereal_writer and cereal_reader: archives of the cereal library over this project's buffers and frames.
 //
-// The bytes are those of cereal's portable binary archive. Archives of our own and not cereal's over a stream, because
-// these write where the bytes will leave from, charge sizes before anything is allocated, bound recursion, know the
-// types of shared objects, and let handles and arrays inside a value leave as frames.
+// The bytes are those of cereal's portable binary archive. These archives replace cereal's own, which work over a
+// stream: they write directly to the buffer that is sent, charge sizes before anything is allocated, bound recursion,
+// know the types of shared objects, and send handles and arrays inside a value as frames.
 //
 // Polymorphic types: include this header, or cereal_type.hpp, before CEREAL_REGISTER_TYPE, which binds a type to the
-// archives that it knows.
+// archives that are known at that point.
 #pragma once
 
 #include <algorithm>
@@ -47,13 +47,13 @@ class cereal_writer;
 
 namespace detail {
 
-/// Thrown to leave a user's functions once the archive's coding state has the failure.
+/// Thrown to leave a user's functions after the archive has recorded the failure.
 class TROUPE_EXPORT cereal_stop final : public ::cereal::Exception {
 public:
   cereal_stop() : ::cereal::Exception("the value cannot go on") {}
 };
 
-/// Archives that nothing is written for, to ask what functions a type has for archives in general.
+/// Archives that no function is written for. They show which functions a type has for archives in general.
 struct any_output : ::cereal::OutputArchive<any_output, ::cereal::AllowEmptyClassElision> {};
 struct any_input : ::cereal::InputArchive<any_input, ::cereal::AllowEmptyClassElision> {};
 
@@ -61,7 +61,8 @@ template <class T>
 inline constexpr bool brings_cereal = ::cereal::traits::is_output_serializable<T, any_output>::value
                                       || ::cereal::traits::is_input_serializable<T, any_input>::value;
 
-/// Types of this project that have no cereal functions: the archives carry them by their description or codec.
+/// Whether the type has a form in this project and no cereal functions: the archives carry it by its description or
+/// codec.
 template <class T>
 consteval bool carried_by_shape() {
   constexpr auto of = shape_of<T>;
@@ -79,13 +80,13 @@ inline constexpr bool is_text = false;
 template <class... Rest>
 inline constexpr bool is_text<std::basic_string<Rest...>> = true;
 
-/// Containers and pointers: what makes a value deep, and what has a size ahead.
+/// Containers and pointers: types that add to the depth, and types whose size is written first.
 template <class T>
 concept holds_elements = requires {
   typename T::value_type;
 }
 &&!is_text<T>;
-/// What an element takes: the nodes and tables of all but contiguous containers included.
+/// The memory of an element, including nodes and tables of containers that are not contiguous.
 template <holds_elements T>
 std::size_t element_bytes_of() {
   if constexpr (requires(T & of) { of.data(); })
@@ -93,7 +94,7 @@ std::size_t element_bytes_of() {
   else
     return new_node_bytes<typename T::value_type>();
 }
-/// The standard library's sets and maps in which each key is there once.
+/// The standard library's sets and maps without equal keys.
 template <class T>
 inline constexpr bool has_keys_once = false;
 template <class... Rest>
@@ -105,7 +106,7 @@ inline constexpr bool has_keys_once<std::unordered_set<Rest...>> = true;
 template <class... Rest>
 inline constexpr bool has_keys_once<std::unordered_map<Rest...>> = true;
 
-/// What cereal's functions for pointers take.
+/// The pointers that cereal's functions support.
 template <class T>
 inline constexpr bool is_owner = false;
 template <class T>
@@ -118,14 +119,14 @@ inline constexpr bool is_weak = false;
 template <class T>
 inline constexpr bool is_weak<std::weak_ptr<T>> = true;
 
-/// What counts for the depth, as in the other families: containers, but not those of a fixed number of elements, and
-/// pointers; std's only when they lead to something. A weak_ptr travels as a shared_ptr, which counts.
+/// Types that count toward the depth, as in the other families: containers of a variable number of elements, and
+/// pointers. The standard library's pointers count only if not null. A weak_ptr travels as a shared_ptr, which counts.
 template <class T>
 concept nests = (holds_elements<T> && shape_of<T> != shape::optional && shape_of<T> != shape::fixed
                  && shape_of<T> != shape::path)
                 || (!is_weak<T> && requires { typename T::element_type; });
 
-/// The type of the object when T is what cereal wraps a shared pointer in, else void.
+/// The type of the object if T is cereal's wrapper of a shared pointer, else void.
 template <class T>
 struct shared_pointee {
   using type = void;
@@ -141,7 +142,7 @@ struct shared_pointee<::cereal::memory_detail::PtrWrapper<const std::shared_ptr<
 template <class T>
 inline constexpr bool wraps_shared = !std::is_void_v<typename shared_pointee<T>::type>;
 
-/// The type of the object when T is what cereal wraps a unique pointer in, else void.
+/// The type of the object if T is cereal's wrapper of a unique pointer, else void.
 template <class T>
 struct unique_pointee {
   using type = void;
@@ -157,10 +158,10 @@ struct unique_pointee<::cereal::memory_detail::PtrWrapper<const std::unique_ptr<
 template <class T>
 inline constexpr bool wraps_unique = !std::is_void_v<typename unique_pointee<T>::type>;
 
-/// What each element takes of the container whose size comes next, in writing as in reading.
+/// The memory per element of the container whose size comes next, for writing and reading.
 class cereal_container {
 public:
-  /// A container or string begins.
+  /// Called at the beginning of a container or string.
   template <class T>
   void begin() {
     if constexpr (holds_elements<T>)
@@ -169,10 +170,10 @@ public:
       element_bytes_ = text_;
   }
   struct charge {
-    bool is_text; // A text: its size counts bytes of one element.
+    bool is_text; // If set, the size counts the bytes of one element.
     std::size_t element_bytes;
   };
-  /// Its size has come. Sizes that a user's own function writes count a byte per element.
+  /// Called once the size has come. A size that a user's own function writes counts one byte per element.
   [[nodiscard]] charge take() {
     const auto element_bytes = std::exchange(element_bytes_, 1);
     return element_bytes == text_ ? charge{true, 1} : charge{false, element_bytes};
@@ -184,25 +185,25 @@ private:
   std::size_t element_bytes_ = 1;
 };
 
-/// What an object takes that shared pointers lead to.
+/// The memory of an object behind shared pointers.
 inline std::size_t shared_object_bytes(std::size_t size_bytes) {
   return size_bytes + shared_bytes;
 }
 
-/// What an array's lengths and layouts take.
+/// The memory of an array's lengths and layouts.
 inline std::size_t array_layouts_bytes(std::size_t rank, std::size_t data_rank) {
-  constexpr auto copies = 2; // Each is copied, and the array that is made has a shape and strides of its own.
+  constexpr auto copies = 2; // Each is copied, and the array that is made has its own shape and strides.
   return copies * (rank + data_rank) * sizeof(std::size_t) + layouts_bytes(data_rank == 0 ? 1 : 2, rank);
 }
 
-/// What the shared pointers that are being written or read lead to, innermost last.
+/// The targets of the shared pointers that are being written or read, innermost last.
 struct cereal_pointers {
   struct pointer {
     const std::type_info* pointee;
-    bool owned;               // By this pointer, which is no weak one.
+    bool owned;               // The pointer is not a weak_ptr.
     std::size_t size_bytes;   // Of the object.
     void (*reset)(void*);     // Empties it.
-    bool has_content = false; // The object's content is under way.
+    bool has_content = false; // The object's content is being read or written.
   };
   std::vector<pointer> open;
   bool next_is_weak = false;
@@ -222,7 +223,7 @@ struct cereal_pointers {
   }
 
 private:
-  // Where T's own function constructs the object there may be none yet.
+  // Does nothing if T's own function constructs the object, since there may be none yet.
   template <class T>
   static void reset(void* object) {
     if constexpr (
@@ -239,7 +240,7 @@ void read_shape(cereal_reader& from, T& target);
 
 } // namespace detail
 
-/// Appends to an output's body. Stops by an exception once anything failed.
+/// Appends to an output's body. After a failure, stops by an exception.
 class TROUPE_EXPORT cereal_writer final
     : public encoding,
       public ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision> {
@@ -249,25 +250,25 @@ public:
   cereal_writer(const troupe::context& ctx, encode_output& output);
 
   void put(std::span<const std::byte> bytes) { output_.body().append(bytes); }
-  /// The frame leaves behind the body; the reader takes frames in the same order.
+  /// Adds a frame that leaves behind the body. The reader takes frames in the same order.
   void attach(const frame& attached) { output_.attach(attached); }
-  /// Whether an array's elements are in the body already; then they are to be attached.
+  /// Whether the body already contains the array's elements. If so, attach them instead of writing them again.
   [[nodiscard]] bool is_again(const frame& elements) {
     return arrays_.is_again(elements, context().limits.frames, output_);
   }
-  /// The elements of one that may come again, right behind the byte which says that they are here.
+  /// Writes the elements of an array that may come again, right behind the byte that says that they are in the body.
   void put_array(const frame& elements) {
     const auto at = output_.body().size();
     weigh(elements.size_bytes());
     put(elements.bytes());
     arrays_.wrote(elements, {at - 1, at}, output_);
   }
-  /// Requires: all is written.
+  /// Requires: everything has been written.
   void finish();
   /// Sets the failure and throws.
   [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
 
-  /// Hides cereal's, which would take an object and its first member for the same.
+  /// Hides cereal's function, which would take an object and its first member for the same.
   std::uint32_t registerSharedPointer(const std::shared_ptr<const void>& object);
 
 private:
@@ -292,7 +293,7 @@ private:
     detail::write_shape(to, value);
   }
 
-  // Called by cereal around each value.
+  // Cereal calls prologue() before each value, and epilogue() after it.
   template <class T>
   friend void prologue(cereal_writer& to, const T& written) {
     if constexpr (detail::nests<T>)
@@ -311,7 +312,7 @@ private:
   template <class T>
   friend void epilogue(cereal_writer& to, const T& written) {
     if constexpr (detail::is_weak<T>)
-      to.pointers_.next_is_weak = false; // Nothing was there.
+      to.pointers_.next_is_weak = false; // The pointer was empty.
     if constexpr (detail::wraps_shared<T>)
       if (to.pointers_.end() && !to.end_shared_content())
         throw detail::cereal_stop();
@@ -327,7 +328,7 @@ private:
       return true;
   }
 
-  /// What `step` gives as deep as the pointer stands, which has been entered.
+  /// Runs `step` at the depth of the pointer, which has already been entered. Returns its result.
   auto without_pointer(auto&& step) {
     leave();
     auto given = step();
@@ -346,20 +347,20 @@ private:
   std::unordered_map<const void*, shared_object> shared_objects_;
 };
 
-/// Reads a body. Stops by an exception once anything failed. What the archive itself does withstands any bytes; what
-/// the types' own functions do with what they get is theirs.
+/// Reads a body. After a failure, stops by an exception. The archive itself withstands any bytes; the types' own
+/// functions may not.
 class TROUPE_EXPORT cereal_reader final
     : public decoding,
       public ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision> {
   using archive = ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision>;
 
 public:
-  /// `frames` are the body and those behind it.
+  /// `frames` are the body and the frames behind it.
   cereal_reader(const troupe::context& ctx, std::span<const frame> frames);
 
-  /// Reads what is ahead of the value.
+  /// Reads the byte in front of the value.
   void begin();
-  /// Fails when bytes or frames are left over.
+  /// Fails if bytes or frames are left over.
   void finish();
 
   [[nodiscard]] std::size_t left() const { return body_.size(); }
@@ -372,24 +373,24 @@ public:
   }
   [[nodiscard]] const frame& take_frame();
   [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
-  /// As decoding::charge, but throws.
+  /// As decoding::charge, but throws on failure.
   void spend(std::size_t count, std::size_t element_bytes) {
     if (!charge(count, element_bytes)) [[unlikely]]
       throw detail::cereal_stop();
   }
 
-  /// Hide cereal's, which believe that a reference leads to an object of the right type.
+  /// These hide cereal's functions, which do not check that a reference leads to an object of the right type.
   void registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object);
   [[nodiscard]] std::shared_ptr<void> getSharedPointer(std::uint32_t id);
-  /// Hides cereal's, which would keep names under any numbers, such as all that one bucket of its table takes.
+  /// Hides cereal's function, which would accept names under any numbers, also numbers that all fall into one bucket.
   void registerPolymorphicName(std::uint32_t id, const std::string& name);
 
 private:
   [[noreturn, gnu::cold]] void refuse_cut(std::size_t size_bytes);
   [[nodiscard]] bool take_boolean();
-  /// Whether a unique pointer that comes next has an object, as its first byte says.
+  /// Whether the unique pointer that is next has an object, by its first byte.
   [[nodiscard]] bool has_pointee() const { return !body_.empty() && body_.front() != std::byte{0}; }
-  /// Whether a pointer of that type, which comes next, has an object: a 0 ahead says that there is none.
+  /// Whether the pointer of that type that is next has an object: bytes of 0 in front mean that it has none.
   template <class T>
   [[nodiscard]] bool leads_somewhere() const {
     constexpr bool is_flag = !std::is_polymorphic_v<typename T::element_type> && requires(T & of) {
@@ -424,7 +425,7 @@ private:
   friend void load(cereal_reader& from, T& target) {
     detail::read_shape(from, target);
   }
-  // Instead of cereal's, which would search however many keys a peer puts into one bucket.
+  // These replace cereal's functions, which would search a bucket however many keys a peer puts into it.
   template <class Key, class Hash, class Equal, class Memory>
   friend void load(cereal_reader& from, std::unordered_set<Key, Hash, Equal, Memory>& target) {
     from.load_hashed(target);
@@ -441,7 +442,7 @@ private:
   friend void load(cereal_reader& from, std::unordered_multimap<Key, Value, Hash, Equal, Memory>& target) {
     from.load_hashed(target);
   }
-  // Instead of cereal's, which would have each value that is under way on the stack, however large.
+  // These replace cereal's functions, which keep each value that is being read on the stack, however large.
   template <class Key, class Compare, class Memory>
   friend void load(cereal_reader& from, std::set<Key, Compare, Memory>& target) {
     from.load_ordered(target);
@@ -483,7 +484,7 @@ private:
   template <class T>
   friend void epilogue(cereal_reader& from, const T& read) {
     if constexpr (detail::is_weak<T>)
-      from.pointers_.next_is_weak = false; // Nothing was there.
+      from.pointers_.next_is_weak = false; // The pointer was empty.
     if constexpr (detail::wraps_shared<T>)
       if (from.pointers_.end() && !from.end_shared_content())
         throw detail::cereal_stop();
@@ -539,19 +540,19 @@ private:
     }
   }
 
-  /// A container's size was read: what it is about to allocate is charged.
+  /// Charges what a container is about to allocate. Called once its size has been read.
   void charge_size(std::uint64_t count);
-  /// A container in which each key is there once has been read.
+  /// Checks for equal keys. Called once a container without equal keys has been read.
   void check_size(std::size_t size);
 
   static constexpr std::uint64_t unknown_size_ = UINT64_MAX;
 
   std::span<const std::byte> body_;
-  std::span<const frame> frames_; // Behind the body, and not taken yet.
+  std::span<const frame> frames_; // Those behind the body that have not been taken yet.
   detail::cereal_container container_;
-  bool awaits_size_ = false;         // The next size is that of sizes_.back().
-  std::vector<std::uint64_t> sizes_; // Of the containers that are being read in which each key is there once.
-  /// As cereal_writer's.
+  bool awaits_size_ = false;         // The next size belongs to sizes_.back().
+  std::vector<std::uint64_t> sizes_; // Of the open containers without equal keys.
+  /// Runs `step` at the depth of the pointer, which has already been entered. Returns its result.
   auto without_pointer(auto&& step) {
     leave();
     auto given = step();
@@ -560,14 +561,14 @@ private:
   }
 
   detail::cereal_pointers pointers_;
-  std::vector<bool> entered_;                 // Of the pointers that are being read, those that count for the depth.
-  std::vector<std::type_index> shared_types_; // Of the objects by cereal's numbers, which begin with 1.
-  std::uint32_t polymorphic_names_ = 0;       // That were given numbers, from 1 on.
+  std::vector<bool> entered_;                 // For each pointer being read: whether it counts for the depth.
+  std::vector<std::type_index> shared_types_; // Of the objects, by cereal's numbers, which begin with 1.
+  std::uint32_t polymorphic_names_ = 0;       // How many have been numbered, from 1 on.
 };
 
 namespace detail {
 
-/// Runs a step for the field of that name, which goes into the error's path.
+/// Runs a step for that field. If the step throws, adds the field's name to the error's path.
 template <class Step>
 void within_field(coding& state, std::string_view field, Step step) {
   try {
@@ -587,9 +588,9 @@ void for_each_field(coding& state, Step step) {
   (std::make_index_sequence<fields::count>{});
 }
 
-/// Two shapes as cereal writes a list of numbers, the second one that of the data where elements are repeated; a byte
-/// of what follows; and the elements, or nothing where they are a frame.
-inline constexpr std::uint8_t array_in_body = 1; // The lowest bit, which body_arrays changes.
+/// Writes two shapes as cereal writes a list of numbers; the second is the data shape if elements are repeated, else
+/// empty. A byte of flags follows, and then the elements, unless they are a frame.
+inline constexpr std::uint8_t array_in_body = 1; // The lowest bit, which body_arrays may change.
 inline constexpr std::uint8_t array_in_fortran_order = 2;
 
 template <class T>

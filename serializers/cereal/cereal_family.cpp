@@ -50,7 +50,7 @@ const cereal_functions* functions_of(const type_entry& entry) {
 
 using detail::failure;
 
-// What a user's function has to say; cut, since it may travel.
+// The text of a user's exception; cut, since it may travel.
 std::string cut(std::string_view what) {
   constexpr std::size_t longest = 500;
   return std::string(what.substr(0, longest));
@@ -60,19 +60,19 @@ std::string thrown_text(std::string_view what) {
   return "a cereal function threw: " + cut(what);
 }
 
-// Cereal's own exceptions when it reads say what it stumbled over, not why.
+// When reading, cereal's own exceptions name the symptom and not the cause.
 std::string refused_text(std::string_view what) {
   return "cereal cannot read the bytes: " + cut(what)
          + " (they are damaged, or the sender's cereal functions or registered classes are others than here)";
 }
 
-/// Runs a step that may throw and whose failures end in `state`. Cereal's own exceptions become `cereals_code`.
+/// Runs a step that may throw, and records its failure in `state`. Cereal's own exceptions become `cereals_code`.
 template <class Step>
 std::expected<void, serialize_error> run(coding& state, const type_entry& entry, serialize_errc cereals_code,
                                          Step step) {
   try {
     step();
-  } catch (const detail::cereal_stop&) { // The state says why.
+  } catch (const detail::cereal_stop&) { // The state has the reason.
   } catch (const ::cereal::Exception& thrown) {
     const auto text = exception_text(thrown);
     state.fail(cereals_code, cereals_code == serialize_errc::malformed ? refused_text(text) : thrown_text(text));
@@ -85,7 +85,7 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
   } catch (...) {
     state.fail(serialize_errc::codec_failed, thrown_text("something that is no std::exception"));
   }
-  if (state.failed()) // Also when a function caught what it should not have.
+  if (state.failed()) // Also if a function caught the exception and went on.
     return std::unexpected(state.error(entry.alias(), "cereal"));
   return {};
 }

@@ -1,6 +1,6 @@
 // The family "cereal": types that bring functions of the cereal library. Form: cereal/format.md.
 //
-// Light on purpose: nothing of cereal is included here. cereal_type.hpp, which registers types, is where it is.
+// Includes nothing of cereal, to stay light; cereal_type.hpp, which registers types, includes it.
 #pragma once
 
 #include <troupe/base/export.hpp>
@@ -13,20 +13,20 @@ class cereal_writer;
 template <class Family>
 struct carriage_rule;
 
-/// What the family knows of one type; add_cereal() attaches it to the type's entry.
+/// The family's functions for one type; add_cereal() attaches them to the type's entry.
 struct cereal_functions {
   void (*write)(cereal_writer&, const void* value) = nullptr;
   void (*read)(cereal_reader&, void* target) = nullptr;
-  /// The value goes by its description, since it has no functions of its own. Then both ends need the same layout,
-  /// which is compared; functions of its own can tell versions apart themselves.
+  /// The value travels by its description, since the type has no cereal functions. Then both ends need the same layout,
+  /// which is compared; a type's own functions can tell versions apart themselves.
   bool by_description = false;
 };
 
-/// Portable binary, as cereal's own archive of that name writes it. Carries the types that were registered with
-/// add_cereal(), and numbers, texts and lists of them without that.
+/// Portable binary, as written by cereal's own archive of that name. Carries the types that were registered with
+/// add_cereal(), and without that numbers, texts and lists of them.
 ///
-/// It trusts its input: values are made by the types' own functions, which have no way to distrust it. Links list it
-/// only with `trusted_families`. For the same reason no family_set starts with it; a program that wants it says
+/// It trusts its input: the types' own functions construct values, and cannot protect themselves from hostile bytes. A
+/// link lists it only with `trusted_families`. For the same reason no family_set starts with it; to use it, call
 /// `families.add(std::make_unique<cereal_family>())`.
 class TROUPE_EXPORT cereal_family final : public family {
 public:

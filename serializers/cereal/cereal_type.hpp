@@ -1,5 +1,5 @@
-// add_cereal: registers a type for the family "cereal" as well. Includes the cereal library, for the types of the
-// standard library too; link troupe::cereal, and include it only where types are registered.
+// add_cereal: registers a type for the family "cereal" as well. Includes the cereal library, also for the standard
+// library's types. Link troupe::cereal, and include this header only where types are registered.
 #pragma once
 
 #include <memory>
@@ -42,12 +42,12 @@ cereal_functions cereal_functions_of() {
           .by_description = by_shape<T>};
 }
 
-// What cereal says of a container it says without asking the elements, so they are asked here.
+// Cereal's traits accept a container without checking its elements, so these are checked here.
 template <class T>
 consteval carriage find_cereal_carriage() {
   constexpr auto of = shape_of<T>;
   if constexpr (std::is_reference_v<T> || std::is_pointer_v<T> || std::is_function_v<T>)
-    return carriage::refused; // Cereal has functions for raw pointers, which only say that there are none.
+    return carriage::refused; // For raw pointers cereal has only functions that refuse to compile.
   else if constexpr (!::cereal::traits::is_output_serializable<T, cereal_writer>::value
                      || !::cereal::traits::is_input_serializable<T, cereal_reader>::value)
     return carriage::refused;
@@ -63,16 +63,16 @@ consteval carriage find_cereal_carriage() {
 
 } // namespace detail
 
-/// A type travels when it brings cereal functions, whatever is in it, or when it is described and its parts travel.
+/// A type travels if it has cereal functions, whatever its parts are, or if it is described and its parts travel.
 template <>
 struct carriage_rule<cereal_family> {
   template <class T>
   static constexpr carriage of = detail::find_cereal_carriage<T>();
 };
 
-/// Does what `types.add<T>(alias)` does, and lets the family "cereal" carry the type too: by the cereal functions that
-/// it brings, in whatever form cereal knows, else by its TROUPE_DESCRIBE or codec<T>. A type that has only cereal
-/// functions travels by this family alone. A type that was registered before, with the same alias, is added to.
+/// Does what `types.add<T>(alias)` does, and lets the family "cereal" carry the type as well: by its cereal functions,
+/// in any form that cereal knows, else by its TROUPE_DESCRIBE or codec<T>. A type that has only cereal functions
+/// travels by this family alone. Can also be called for a type that is already registered with the same alias.
 ///
 ///     struct lamp { template <class Archive> void serialize(Archive& archive) { archive(brightness); } ... };
 ///     troupe::add_cereal<lamp>(types, "home.lamp");

@@ -1,4 +1,4 @@
-// Values as JSON texts and back, with no registry: for files that people edit, and for looking at values.
+// Values as JSON texts and back, without a registry: for files that people edit, and for looking at values.
 #pragma once
 
 #include <expected>
@@ -12,7 +12,7 @@
 
 namespace troupe::json {
 
-/// The value on one line, in the form of json/format.md. Fails where the value refuses.
+/// The value on one line, in the form of json/format.md. Fails if the value cannot be encoded.
 template <class T>
 [[nodiscard]] std::expected<std::string, serialize_error> encode_described(const T& value) {
   const context ctx;
@@ -25,7 +25,7 @@ template <class T>
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// Fields of other names are skipped, missing ones keep their default; space between, before and behind is passed over.
+/// Skips fields of other names; missing fields keep their default. White space between, before and behind is skipped.
 template <class T>
 [[nodiscard]] std::expected<T, serialize_error> decode_described(std::string_view text, const limits& bounds = {}) {
   context ctx;

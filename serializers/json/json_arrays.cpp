@@ -1,5 +1,5 @@
-// Arrays that a JSON text has in several places: where they stand first they have a number, and elsewhere nothing but
-// that.
+// Arrays that occur in several places of a JSON text: the first place has the array and its number, the others only the
+// number.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-// The number of an array that stands in several places, and for all places but the first the whole object.
+// Reads the number of an array that occurs in several places. In all places but the first, that is the whole object.
 bool json_reader::take_array_head(std::size_t& number, bool& again) {
   std::string_view key;
   troupe::number value;
@@ -17,7 +17,7 @@ bool json_reader::take_array_head(std::size_t& number, bool& again) {
     return false;
   skip_space();
   if (!(peek() == '-' || (peek() >= '0' && peek() <= '9')) || !read_number(value) || !value.to(number))
-    return malformed("no number of an array"); // The first failure counts.
+    return malformed("no number of an array"); // An earlier failure takes precedence.
   if (!take(',', "behind the number of an array"))
     return false;
   const auto* const content = at_;
@@ -44,7 +44,7 @@ bool json_reader::at_numbered_array(std::size_t& number, bool& again) {
   return is_good;
 }
 
-// Where the text says of an array that it has a number. No text within it can look so: there, quotes are escaped.
+// Finds all numbered arrays. The mark cannot occur within a text, since quotes are escaped there.
 bool json_reader::find_arrays() {
   constexpr std::string_view mark = "\"$array\"";
   const std::string_view whole(begin_, static_cast<std::size_t>(end_ - begin_));
@@ -68,7 +68,8 @@ bool json_reader::find_arrays() {
   return true;
 }
 
-// Where the array stands first, its object; elsewhere that object once more, for whoever cannot take the same array.
+// Opens the array's object. At a reference, opens the object to which it refers, for readers that cannot share the
+// array.
 bool json_reader::open_numbered_array(bool all_keys) {
   std::size_t number = 0;
   bool again = false;

@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// One frame, which is one JSON text: described structs are objects by field name, described enums their names, bytes
-/// and frames base64.
+/// One frame with one JSON text: described structs are objects by field name, described enums their names, bytes and
+/// frames base64.
 class TROUPE_EXPORT json_family final : public visitor_family<json_writer, json_reader> {
 public:
   [[nodiscard]] std::string_view name() const override { return "json"; }

@@ -24,7 +24,7 @@ std::string shown(char c) {
   return std::string("the byte 0x") + digits[code >> 4] + digits[code & 0x0f];
 }
 
-/// Whether a number that no double holds is one too large, not one too close to zero.
+/// Whether a number that no double can hold is too large, rather than too close to zero.
 bool is_beyond(std::string_view token) {
   const auto exponent_at = std::min(token.find_first_of("eE"), token.size());
   const auto mantissa = token.substr(0, exponent_at);
@@ -38,7 +38,7 @@ bool is_beyond(std::string_view token) {
   if (negative || digits.starts_with('+'))
     digits.remove_prefix(1);
   std::int64_t exponent = 0;
-  constexpr auto enough = std::int64_t{1} << 60; // More than a text has digits.
+  constexpr auto enough = std::int64_t{1} << 60; // More than the number of digits of any text.
   for (const auto digit : digits)
     exponent = std::min(exponent * 10 + (digit - '0'), enough / 10);
   return magnitude + (negative ? -exponent : exponent) > 0;
@@ -61,7 +61,7 @@ bool json_reader::cut() {
   return malformed("the text ends too early");
 }
 
-// What stands here is not what was expected; where it is no value at all, that is said.
+// Fails because another value was expected; if no value begins here, the error says that.
 bool json_reader::refuse(std::string_view expected) {
   skip_space();
   if (left() == 0)
@@ -76,7 +76,7 @@ void json_reader::skip_space() {
     ++at_;
 }
 
-// Whether a value that begins with `first` stands here, and may: an object's keys are texts, whatever the map's are.
+// Whether a value that begins with `first` is next, and is not an object's key.
 bool json_reader::at_value(std::string_view expected, char first) {
   skip_space();
   return (peek() == first && !at_member_key()) || refuse(expected);
@@ -93,7 +93,7 @@ bool json_reader::take(char expected, std::string_view where) {
   return malformed("expected '" + std::string(1, expected) + "' " + std::string(where) + ", found " + shown(*at_));
 }
 
-// A value has been read: closes what it was the last part of.
+// Called after each value: closes the shells that it completes.
 bool json_reader::complete() {
   while (!levels_.empty()) {
     auto& top = levels_.back();
@@ -126,7 +126,7 @@ bool json_reader::open(form of, bool all_keys) {
   return true;
 }
 
-// Whether the object that stands here has this key in front. Bounded, whatever follows.
+// Whether this is the first key of the object that is next. Reads a bounded number of bytes.
 bool json_reader::begins_with_key(std::string_view key) const {
   const auto* at = at_ + 1;
   while (at < end_ && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
@@ -186,7 +186,7 @@ bool json_reader::boolean(bool& value) {
   return at_value("a boolean", value ? 't' : 'f') && word(value ? "true" : "false");
 }
 
-// By the grammar; what libraries take for a number is more.
+// Follows the grammar strictly; number parsers of libraries accept more.
 bool json_reader::scan_number(std::string_view& token, bool& whole) {
   const auto* const from = at_;
   const auto digits = [&] {
@@ -279,7 +279,7 @@ bool json_reader::room(std::size_t size) {
   return true;
 }
 
-// A text as it stands there, checked and without its quotes.
+// Returns the raw text, checked and without its quotes.
 bool json_reader::scan_text(std::string_view& raw, bool& escaped) {
   const auto* const from = ++at_;
   escaped = false;
@@ -309,7 +309,7 @@ bool json_reader::scan_text(std::string_view& raw, bool& escaped) {
   return true;
 }
 
-// Gives a view of the input, or of scratch_ where there are escapes.
+// Returns a view of the input, or of scratch_ if there are escapes.
 bool json_reader::read_text(std::string_view& value) {
   bool escaped = false;
   if (!scan_text(value, escaped))
@@ -322,7 +322,7 @@ bool json_reader::read_text(std::string_view& value) {
   return check_text(value.size());
 }
 
-// Gives a view of scratch_, where the base64 may lie as well.
+// Returns a view of scratch_, in which the base64 may lie as well.
 bool json_reader::decode(std::string_view base64, std::string_view& value) {
   const auto in_scratch = base64.data() >= scratch_.data() && base64.data() <= scratch_.data() + scratch_.size();
   if (!check_text(json::base64_bytes_max(base64.size()))
@@ -335,7 +335,7 @@ bool json_reader::decode(std::string_view base64, std::string_view& value) {
   return true;
 }
 
-// A key, and the colon behind it.
+// Reads a key and the colon behind it.
 bool json_reader::read_key(std::string_view& value) {
   constexpr std::string_view encoded = "$text:";
   if (!read_text(value))
@@ -361,7 +361,7 @@ bool json_reader::text(std::string_view& value) {
   return kind() == value_kind::text ? encoded(value) : refuse("a text");
 }
 
-// An object whose only value is base64.
+// Reads an object whose only value is base64.
 bool json_reader::encoded(std::string_view& value) {
   std::string_view key;
   ++at_;
@@ -404,7 +404,7 @@ bool json_reader::begin_map(std::size_t& expected) {
 }
 
 bool json_reader::begin_structure() {
-  if (kind() != value_kind::map) // Nor an object that stands for something else.
+  if (kind() != value_kind::map) // An object that stands for something else is no structure either.
     return refuse("a map");
   if (begins_with_key("$array"))
     return open_numbered_array(false);
@@ -423,7 +423,7 @@ bool json_reader::next(bool& more) {
     ++at_;
     const auto* const return_to = top.return_to;
     levels_.pop_back();
-    if (return_to != nullptr) { // Whatever was passed over there has been paid for by nobody.
+    if (return_to != nullptr) { // The bytes were read again, and no sender has paid for that.
       if (!charge_scratch(static_cast<std::size_t>(at_ - read_again_)))
         return false;
       at_ = return_to;
@@ -450,7 +450,7 @@ bool json_reader::remember_key(std::string_view key) {
       return false;
     keys_.reserve(capacity);
   }
-  if (key.data() < begin_ || key.data() >= end_) { // It lies in scratch_.
+  if (key.data() < begin_ || key.data() >= end_) { // The key lies in scratch_.
     if (!charge_scratch(key.size() + 2 * sizeof(std::string)))
       return false;
     key = copied_keys_.emplace_front(key);
@@ -499,7 +499,7 @@ bool json_reader::skip_one() {
   case value_kind::shared:
     if (!shared(flag, ignored))
       return false;
-    if (flag) // Its number is used up, though the object is not known.
+    if (flag) // Uses up its number, though the object is skipped.
       static_cast<void>(number_shared());
     return !flag || charge(1, 64);
   default:
@@ -548,7 +548,7 @@ bool json_reader::shared(bool& first, std::size_t& number) {
     return false;
   skip_space();
   if (peek() != '"' || !read_text(key) || key != "$value")
-    return malformed("expected \"$value\" behind the number of a shared object"); // The first failure counts.
+    return malformed("expected \"$value\" behind the number of a shared object"); // An earlier failure counts.
   return take(':', "behind a key") && open(form::shell, false);
 }
 

@@ -10,12 +10,13 @@
 
 namespace troupe {
 
-/// Pulls values out of a text it never trusts: RFC 8259 to the letter, no recursion, and memory is charged first.
+/// Pulls values out of an untrusted text: strictly by RFC 8259, without recursion, and memory is charged before it is
+/// allocated.
 ///
-/// A parser of its own because visitors pull: libraries push whatever comes, or build a tree of it before anyone looks.
+/// A parser of its own because visitors pull values, while libraries push them or build a tree first.
 class TROUPE_EXPORT json_reader final : public value_reader {
 public:
-  /// `received_bytes` is what the sender spent, for the memory budget.
+  /// `received_bytes`: what the sender spent, for the memory budget.
   json_reader(const troupe::context& ctx, std::span<const std::byte> body, std::size_t received_bytes);
 
   [[nodiscard]] value_kind kind() override;
@@ -32,31 +33,31 @@ public:
   bool shared(bool& first, std::size_t& number) override;
   [[nodiscard]] bool at_some() override { return kind() == value_kind::some; }
   bool begin_some() override;
-  bool end_some() override { return true; } // Once the value was read.
+  bool end_some() override { return true; } // complete() closed it after the value.
   [[nodiscard]] bool at_numbered_array(std::size_t& number, bool& again) override;
   [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
-  /// Nothing but space is left over.
+  /// Fails with `malformed` unless only white space is left.
   [[nodiscard]] bool finish();
 
 private:
   enum class form : std::uint8_t {
     list,
-    members, // of an object
-    pairs,   // a list of lists of key and value
-    shell,   // one value, then the end of the object that it stands in
+    members, // Of an object.
+    pairs,   // A list of lists of key and value.
+    shell,   // One value, then the end of the object around it.
   };
   struct level {
     form of;
-    bool at_key;           // of members and pairs
-    bool all_keys;         // Keys are compared here, all of them; else those that are skipped.
-    std::size_t first_key; // in keys_
+    bool at_key;           // Of members and pairs.
+    bool all_keys;         // All keys are compared; else only those that are skipped.
+    std::size_t first_key; // In keys_.
     bool begun = false;
-    const char* return_to = nullptr; // Where to go on behind it, when it is read in place of a reference to it.
+    const char* return_to = nullptr; // Where to continue behind a reference, if its array is read in its place.
   };
 
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
-  [[nodiscard]] char peek() const { return at_ < end_ ? *at_ : '\0'; } // No value, and nothing else, begins with NUL.
+  [[nodiscard]] char peek() const { return at_ < end_ ? *at_ : '\0'; } // No token begins with NUL.
   [[nodiscard]] bool at_member_key() const {
     return !levels_.empty() && levels_.back().of == form::members && levels_.back().at_key;
   }
@@ -90,15 +91,15 @@ private:
   const char* const end_;
   const char* at_;
   std::vector<level> levels_;
-  std::string scratch_;                // What a text with escapes, or base64, stands for.
+  std::string scratch_;                // The result of decoding escapes or base64.
   std::string_view key_;               // The last one, until anything else is read.
-  std::vector<std::string_view> keys_; // Of the open objects, one object's behind the other's.
+  std::vector<std::string_view> keys_; // Of the open objects, one object's after the other's.
   std::forward_list<std::string> copied_keys_;
   struct numbered_array {
     std::size_t number;
     const char* content; // Behind its number.
   };
-  std::vector<numbered_array> arrays_; // By number, once a reference is to be read as what it refers to.
+  std::vector<numbered_array> arrays_; // By number; filled once a reference has to be read as its array.
   bool knows_arrays_ = false;
   const char* read_again_ = nullptr; // The array that is being read in place of a reference to it.
 };

@@ -24,7 +24,7 @@ constexpr auto digit_values = [] {
 
 constexpr std::size_t unicode_escape_bytes = 6; // \u and four digits.
 
-/// What follows the backslash of a short escape, and what it stands for.
+/// The characters behind the backslash of a short escape, and their meanings.
 constexpr std::string_view short_escapes = "\"\\/bfnrt";
 constexpr std::string_view short_meanings = "\"\\/\b\f\n\r\t";
 
@@ -39,7 +39,7 @@ int hex_digit(char c) {
                                 : -1;
 }
 
-/// The number of a \u escape at the front; negative when there is none.
+/// The value of a \u escape at the front; negative if there is none.
 std::int32_t unicode_escape(std::string_view text) {
   if (text.size() < unicode_escape_bytes || text[0] != '\\' || text[1] != 'u')
     return -1;
@@ -138,7 +138,7 @@ std::size_t decode_base64(std::string_view text, char* to) {
     return no_base64;
   auto* const begin = to;
   while (!text.empty()) {
-    std::size_t count = 4; // Digits that are no padding.
+    std::size_t count = 4; // Digits that are not padding.
     if (text.size() == 4)
       count -= text[3] != '=' ? 0 : text[2] != '=' ? 1 : 2;
     std::uint32_t bits = 0;
@@ -149,7 +149,7 @@ std::size_t decode_base64(std::string_view text, char* to) {
       bits = bits << 6 | value;
     }
     text.remove_prefix(4);
-    const auto unused = 8 * (4 - count); // Bits that stand for nothing are zero.
+    const auto unused = 8 * (4 - count); // Bits without a meaning must be zero.
     if ((bits & ((1U << unused) - 1)) != 0)
       return no_base64;
     for (std::size_t j = 0; j + 1 < count; ++j)

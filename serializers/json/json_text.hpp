@@ -1,4 +1,4 @@
-// Texts as JSON has them: UTF-8, escapes, and base64 for what is neither.
+// Texts in JSON: UTF-8, escapes, and base64 for bytes that are not UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,29 @@
 
 namespace troupe::json {
 
-/// Appends the text with the escapes that it needs, without quotes. Requires: is_utf8(text).
+/// Appends the text with the necessary escapes, without quotes. Requires: is_utf8(text).
 void append_escaped(byte_buffer& to, std::string_view text);
 
-/// The bytes of the escape at the front, two \u in a row where they make one character: 0 when it is none. Requires:
+/// The length of the escape at the front, which may be two \u that form one character; 0 if it is not valid. Requires:
 /// `text` begins with a backslash.
 [[nodiscard]] std::size_t escape_bytes(std::string_view text);
 
-/// Puts characters in the place of escapes, at `to`, which has room for as many bytes as the text has. Gives how many
-/// came out. Requires: each escape has passed escape_bytes().
+/// Replaces escapes by characters, into `to`, which has room for as many bytes as the text has. Returns the number of
+/// bytes written. Requires: each escape has passed escape_bytes().
 [[nodiscard]] std::size_t unescape(std::string_view text, char* to);
 
-/// Appends base64 as RFC 4648 has it, padded.
+/// Appends padded base64 (RFC 4648).
 void append_base64(byte_buffer& to, std::span<const std::byte> bytes);
 
-/// The bytes that so much base64 stands for, at most.
+/// The most bytes that base64 of that length can decode to.
 [[nodiscard]] constexpr std::size_t base64_bytes_max(std::size_t text_bytes) {
   return text_bytes / 4 * 3;
 }
 
 inline constexpr std::size_t no_base64 = static_cast<std::size_t>(-1);
 
-/// Turns base64 into bytes at `to`, which may be where the text stands; gives how many. `no_base64` for anything but
-/// the one padded form that the bytes have.
+/// Decodes base64 to `to`, which may be the memory of the text itself. Returns the number of bytes, or `no_base64` for
+/// anything but the one canonical, padded form.
 [[nodiscard]] std::size_t decode_base64(std::string_view text, char* to);
 
 } // namespace troupe::json

@@ -20,14 +20,14 @@ constexpr std::size_t number_bytes_max = 32;
 template <class T>
 std::size_t write_real(T value, char* at) {
   auto* end = std::to_chars(at, at + number_bytes_max, value).ptr;
-  if constexpr (sizeof(T) == sizeof(float)) { // Readers round to double first; that may end one float further.
+  if constexpr (sizeof(T) == sizeof(float)) { // Readers round to double first, which may yield the neighboring float.
     double read = 0;
     std::from_chars(at, end, read);
     if (static_cast<T>(read) != value)
       end = std::to_chars(at, at + number_bytes_max, static_cast<double>(value)).ptr;
   }
   const std::string_view text(at, static_cast<std::size_t>(end - at));
-  if (text.find_first_of(".e") == std::string_view::npos) { // A whole number stays a real one.
+  if (text.find_first_of(".e") == std::string_view::npos) { // A whole number must read back as real.
     *end++ = '.';
     *end++ = '0';
   }
@@ -36,7 +36,7 @@ std::size_t write_real(T value, char* at) {
 
 } // namespace
 
-// Called ahead of each value and key: puts what separates it from the one before. Fails where only a text may stand.
+// Called before each value and key: writes the separator from the one before. Fails if only a text is allowed here.
 bool json_writer::before() {
   if (levels_.empty())
     return true;
@@ -54,7 +54,7 @@ bool json_writer::before() {
   return true;
 }
 
-// Called behind each value.
+// Called after each value.
 void json_writer::after() {
   if (levels_.empty())
     return;
@@ -144,7 +144,7 @@ bool json_writer::key(std::string_view value) {
     put("$text:");
     json::append_base64(body_, std::as_bytes(std::span(value)));
   } else {
-    if (value.starts_with('$')) // A key of the user's shall not look like one of the format's.
+    if (value.starts_with('$')) // Keeps a user's key from looking like one of the format's.
       put("$");
     json::append_escaped(body_, value);
   }
@@ -217,8 +217,8 @@ void json_writer::put_element(const number_block& block, std::size_t index) {
     put_number(value.natural());
 }
 
-// The elements of an array in as many lists within each other as it has dimensions; one empty list when there are none,
-// since the lengths of the other dimensions may be anything then.
+// Writes the elements of an array in nested lists, one level per dimension. Writes one empty list if there are no
+// elements, since the lengths of the other dimensions may be anything then.
 bool json_writer::rows(const number_block& block) {
   if (!before())
     return false;
@@ -226,7 +226,7 @@ bool json_writer::rows(const number_block& block) {
   for (std::size_t i = 0; i < rank; ++i)
     put("[");
   for (std::size_t i = 0; i < block.count; ++i) {
-    std::size_t ended = 0; // Lists that the element before was the last one of.
+    std::size_t ended = 0; // Lists of which the previous element was the last.
     for (std::size_t stride = 1; i > 0 && ended < rank; ++ended)
       if (stride *= data_shape()[rank - 1 - ended]; i % stride != 0)
         break;

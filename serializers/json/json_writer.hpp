@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// Appends to an output's body. Loses nothing: what JSON has no form for has one of ours, see the format.
+/// Appends to an output's body. Loses nothing: for values without a JSON form, the format defines one.
 class TROUPE_EXPORT json_writer final : public value_writer {
 public:
   json_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), body_(output.body()) {}
@@ -41,7 +41,8 @@ public:
   [[nodiscard]] list_counts counts() const override { return list_counts::never; }
   bool array_again(const array_form& form, const frame& elements) override;
 
-  /// Gives arrays that were written more than once their numbers, where they stand first. Requires: all is written.
+  /// Inserts the numbers of arrays that occur more than once, at their first place. Requires: everything has been
+  /// written.
   void finish();
 
 protected:
@@ -51,13 +52,13 @@ protected:
 private:
   enum class form : std::uint8_t {
     list,
-    members, // of an object
-    pairs,   // a list of lists of key and value
-    shell,   // one value within what has been written already
+    members, // Of an object.
+    pairs,   // A list of lists of key and value.
+    shell,   // One value within text that has already been written.
   };
   struct level {
     form of;
-    bool at_key; // of members and pairs
+    bool at_key; // Of members and pairs.
     bool begun = false;
   };
 
@@ -75,14 +76,14 @@ private:
   void put_element(const number_block& block, std::size_t index);
   bool rows(const number_block& block);
 
-  /// An array that could come again.
+  /// An array that may come again.
   struct written_array {
-    frame elements; // Kept, so that nothing else can lie there.
+    frame elements; // Kept, so that nothing else can take their address.
     number_kind of;
     std::vector<std::size_t> shape;
     std::vector<std::size_t> data_shape;
     memory_order order;
-    std::size_t at = 0; // Behind the brace of its object.
+    std::size_t at = 0; // Behind the opening brace of its object.
     std::optional<std::size_t> number;
   };
 

@@ -1,4 +1,4 @@
-// Described structs as msgpack maps, with no registry: what protocols use for their own small messages.
+// Described structs as msgpack maps, without a registry: for the small messages of protocols.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace troupe::msgpack {
 
-/// The value as a map by field name. Values that hold no frames, shared pointers or own codecs always succeed; else
-/// nothing is written where the value refuses, and the result is empty.
+/// The value as a map by field name. Values without frames, shared pointers and own codecs always succeed. Returns an
+/// empty result if the value cannot be encoded.
 template <class T>
 [[nodiscard]] std::vector<std::byte> encode_described(const T& value) {
   const context ctx;
@@ -26,7 +26,7 @@ template <class T>
   return {bytes.begin(), bytes.end()};
 }
 
-/// Fields of other names are skipped, missing ones keep their default, trailing bytes are an error.
+/// Skips fields of other names; missing fields keep their default; trailing bytes are an error.
 template <class T>
 [[nodiscard]] std::expected<T, serialize_error> decode_described(std::span<const std::byte> bytes,
                                                                  const limits& bounds = {}) {

@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-// Big-endian bytes behind a code, written at once.
+// Writes a code and its big-endian value at once.
 template <class T>
 void put(byte_buffer& to, std::uint8_t code, T value) {
   to.reserve(1 + sizeof(T));
@@ -19,7 +19,7 @@ void put(byte_buffer& to, std::uint8_t code, T value) {
 }
 
 constexpr std::uint8_t ext_of_4_bytes = 0xd6;
-// Stands ahead of a value that could be nothing itself: a list of two whose first is an extension of one byte.
+// In front of a value that could itself be null: a list of two, whose first element is an extension of one byte.
 constexpr std::byte some_head[] = {std::byte{0x92}, std::byte{0xd4}, static_cast<std::byte>(msgpack_extension::some),
                                    std::byte{0}};
 
@@ -310,7 +310,7 @@ bool msgpack_reader::blob(std::span<const std::byte>& value) {
 }
 
 bool msgpack_reader::text(std::string_view& value) {
-  if (left() > 0 && (peek() & 0xe0) == 0xa0 && left() > (peek() & 0x1fU)) { // Short ones: most, and all field names.
+  if (left() > 0 && (peek() & 0xe0) == 0xa0 && left() > (peek() & 0x1fU)) { // Most texts, and most field names.
     value = {reinterpret_cast<const char*>(at_) + 1, peek() & 0x1fU};
     at_ += 1 + value.size();
     return check_text(value.size());
@@ -341,7 +341,7 @@ bool msgpack_reader::begin(std::size_t& expected, std::uint8_t code16, std::size
     count = load(1, width);
   }
   at_ += head_bytes;
-  if (count * parts > left()) // Each part takes at least a byte.
+  if (count * parts > left()) // Each part takes at least one byte.
     return fail(serialize_errc::malformed,
                 grouped(count) + " entries announced, and " + grouped(left()) + " bytes are left");
   expected = static_cast<std::size_t>(count);
@@ -376,7 +376,7 @@ bool msgpack_reader::next(bool& more) {
 }
 
 bool msgpack_reader::skip() {
-  // Without recursion: only the number of values still to be passed counts.
+  // Without recursion: counts the values that are still to be skipped.
   for (std::uint64_t pending = 1; pending > 0; --pending)
     if (!skip_one(pending))
       return false;
@@ -408,7 +408,7 @@ bool msgpack_reader::skip_one(std::uint64_t& pending) {
     return true;
   }
   case value_kind::shared:
-    if (peek() == 0x92) { // Its number is used up, though the object is not known.
+    if (peek() == 0x92) { // Uses up its number, though the object is skipped.
       static_cast<void>(number_shared());
       at_ += 1 + 6;
       pending += 1;

@@ -11,27 +11,27 @@
 
 namespace troupe {
 
-/// The extension types that Troupe uses, with four bytes, big-endian as all of msgpack, where not said otherwise.
-/// Append only.
+/// Troupe's extension types. Their content is four bytes, big-endian as everything in msgpack, unless noted. Append
+/// only.
 enum class msgpack_extension : std::uint8_t {
   shared_again = 1, // A shared object's number.
-  shared_first = 2, // The same, in a list of two whose second is the object.
+  shared_first = 2, // Its number, in a list of two whose second element is the object.
   frame = 3,        // The number of an out-of-band frame.
-  some = 4,         // With one byte, 0: in a list of two whose second is a value that could be nothing itself.
+  some = 4,         // One byte, 0, in a list of two whose second element is a value that could itself be null.
 };
 
-/// Appends to an output's body. Loses nothing: floating-point numbers stay what they are, -0.0 too.
+/// Appends to an output's body. Loses nothing: floating-point numbers keep their width and value, including -0.0.
 class TROUPE_EXPORT msgpack_writer final : public value_writer {
 public:
   msgpack_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), output_(output) {}
 
-  /// Writes the elements of arrays into the body, and notes whether a value has the same memory more than once.
+  /// Writes the elements of arrays into the body, and notes whether the same memory occurs more than once.
   struct noting {};
   msgpack_writer(const troupe::context& ctx, encode_output& output, noting)
       : value_writer(ctx), output_(output), notes_(true) {}
   [[nodiscard]] bool found_repeat() const { return found_repeat_; }
-  /// Writes as frames, so that what is the same memory is there once, those arrays that another writer has found more
-  /// than once in the same value, and all of out_of_band_bytes and more. Requires: that one outlives this.
+  /// Writes arrays as frames if `noted` found them more than once in the same value, so that shared memory travels
+  /// once, or if they have at least out_of_band_bytes. Requires: `noted` outlives this writer.
   msgpack_writer(const troupe::context& ctx, encode_output& output, msgpack_writer& noted)
       : value_writer(ctx), output_(output), noted_(&noted) {
     take_packed(noted);
@@ -68,20 +68,20 @@ private:
 
   encode_output& output_;
   struct noted_array {
-    frame elements; // Kept, so that nothing else can lie there.
+    frame elements; // Kept, so that nothing else can take their address.
     bool comes_again = false;
   };
   const bool notes_ = false;
   const msgpack_writer* const noted_ = nullptr;
   bool found_repeat_ = false;
-  bool attaches_ = false;                                     // The array that is being written.
-  std::unordered_map<const std::byte*, noted_array> written_; // By where they lie.
+  bool attaches_ = false;                                     // Whether the current array leaves as a frame.
+  std::unordered_map<const std::byte*, noted_array> written_; // By the address of their elements.
 };
 
-/// Pulls values out of bytes it never trusts: no count is believed beyond the bytes that are left.
+/// Pulls values out of untrusted bytes: no count may exceed the number of bytes left.
 class TROUPE_EXPORT msgpack_reader final : public value_reader {
 public:
-  /// `frames` are those behind the body; `received_bytes` is what the sender spent, for the memory budget.
+  /// `frames`: those behind the body. `received_bytes`: what the sender spent, for the memory budget.
   msgpack_reader(const troupe::context& ctx, std::span<const std::byte> body, std::span<const frame> frames,
                  std::size_t received_bytes);
 
@@ -102,7 +102,7 @@ public:
   bool attached(frame& target) override;
   [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
-  /// Nothing is left over, neither bytes nor frames.
+  /// Fails with `malformed` if bytes or frames are left over.
   [[nodiscard]] bool finish();
 
 private:
@@ -121,7 +121,7 @@ private:
   const std::byte* at_;
   const std::byte* const end_;
   std::span<const frame> frames_;
-  std::vector<bool> taken_;            // Which frames were referred to.
+  std::vector<bool> taken_;            // Which frames have been referred to.
   std::vector<std::size_t> remaining_; // Entries left in each open list and map.
 };
 

@@ -2,8 +2,8 @@
 
 namespace troupe {
 
-// Arrays that share memory are written as frames, then all large ones, too, where so many may be; a value without any
-// is one text without frames.
+// First writes everything into the body. If arrays share memory, writes the value again with shared and large arrays as
+// frames; if that makes too many frames, writes it once more without.
 std::expected<void, serialize_error> msgpack_family::encode(const type_entry& entry, const void* value,
                                                             const context& ctx, encode_output& output) const {
   if (auto reason = unsupported(entry); !reason.empty()) {

@@ -15,17 +15,17 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// What libprotobuf 3.21 allocates, rounded up. What grows by doubling is counted with all that it outgrows, which is
-// less than four times what it has at the end, and at least four elements.
-constexpr std::size_t list_slot_bytes = 48;     // A pointer or number in a list, with its share of the list's head.
+// The allocations of libprotobuf 3.21, rounded up. Memory that grows by doubling counts with all that it outgrows: less
+// than four times its final size, and at least four elements.
+constexpr std::size_t list_slot_bytes = 48;     // A pointer or number in a list, and its share of the list's head.
 constexpr std::size_t string_bytes = 32;        // std::string, without its characters.
-constexpr std::size_t unknown_field_bytes = 64; // A field that the type does not have; it is kept.
-constexpr std::size_t unknown_set_bytes = 48;   // Where such fields are kept, once per message.
-constexpr std::size_t map_entry_bytes = 256;    // A map's node with its part of the table, and the parser's own entry.
+constexpr std::size_t unknown_field_bytes = 64; // A field that the type does not have; the parser keeps it.
+constexpr std::size_t unknown_set_bytes = 48;   // Where unknown fields are kept, once per message.
+constexpr std::size_t map_entry_bytes = 256;    // A map's node with its share of the table, and the parser's own entry.
 constexpr std::size_t extension_bytes = 192;    // An entry in the table of extensions.
 constexpr std::size_t element_bytes = 32;       // A number in a packed list.
-constexpr std::size_t closed_enum_bytes = 80;   // The same when it may also be kept as an unknown field.
-constexpr std::size_t field_bytes_least = 2;    // On the wire: the field's tag and its length, or one byte of value.
+constexpr std::size_t closed_enum_bytes = 80;   // An element of an enum list; it may be kept as an unknown field.
+constexpr std::size_t field_bytes_least = 2;    // On the wire: a tag, and a length or one byte of value.
 
 enum wire : std::uint32_t { varint, fixed64, sized, group_begins, group_ends, fixed32 };
 
@@ -44,14 +44,14 @@ protobuf_costs::protobuf_costs(const pb::Descriptor& of)
   depth_most_ = look_at(of);
 }
 
-// Gives how deep messages nest in one of the type.
+// Returns how deep messages nest in one of that type.
 std::size_t protobuf_costs::look_at(const pb::Descriptor& of) {
   if (const auto known = depths_.find(&of); known != depths_.end())
     return known->second;
   depths_.emplace(&of, SIZE_MAX);
   const bool is_entry = of.map_value() != nullptr;
   if (!is_entry) {
-    constexpr std::size_t unusual_bytes = 256; // Of a type without a class of its own.
+    constexpr std::size_t unusual_bytes = 256; // For a type without a class of its own.
     const auto* empty = pb::MessageFactory::generated_factory()->GetPrototype(&of);
     object_bytes_.emplace(&of, empty != nullptr ? empty->SpaceUsedLong() : unusual_bytes);
   }
@@ -68,7 +68,7 @@ std::size_t protobuf_costs::look_at(const pb::Descriptor& of) {
     }
     look_at_field(*field);
   }
-  if (is_entry) { // The map's node holds the value, also when it does not come.
+  if (is_entry) { // The map's node holds the value, even if none was sent.
     const auto* value = of.map_value();
     object_bytes_.emplace(&of, map_entry_bytes + (is_message(*value) ? object_bytes_.at(value->message_type()) : 0));
   }
@@ -77,7 +77,7 @@ std::size_t protobuf_costs::look_at(const pb::Descriptor& of) {
 
 void protobuf_costs::look_at_field(const pb::FieldDescriptor& field) {
   const auto alone = (bytes_of(&field) + unknown_set_bytes) / field_bytes_least + 1;
-  const auto packed = field.is_packable() ? packed_element_bytes(field) : 0; // Of a byte each.
+  const auto packed = field.is_packable() ? packed_element_bytes(field) : 0; // Elements of one byte each.
   memory_per_byte_ = std::max({memory_per_byte_, alone, packed});
 }
 
@@ -114,8 +114,8 @@ public:
   bool whole() { return fields(&costs_.of_, 0); }
 
 private:
-  /// The fields of a message of that type, or of one that is unknown; up to the end of the group of that number, if
-  /// it is one.
+  /// Walks over the fields of a message of that type, null if it is unknown. Ends at the end of the bytes, or of group
+  /// number `group` if that is not 0.
   bool fields(const pb::Descriptor* of, std::uint32_t group);
   bool field(const pb::FieldDescriptor* known, std::uint32_t number, wire type);
   bool sized_field(const pb::FieldDescriptor* known);
@@ -194,7 +194,7 @@ bool protobuf_costs::walk::sized_field(const pb::FieldDescriptor* known) {
     return done;
   }
   if (known != nullptr && known->is_packable()) {
-    const auto is_varint = [](std::byte byte) { return std::to_integer<int>(byte) < 0x80; }; // The last byte of one.
+    const auto is_varint = [](std::byte byte) { return std::to_integer<int>(byte) < 0x80; }; // The last of a varint.
     const auto count = static_cast<std::size_t>(std::ranges::count_if(content, is_varint));
     if (!state_.charge(1, count * packed_element_bytes(*known) + 4 * content.size()))
       return false;

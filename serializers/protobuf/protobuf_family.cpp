@@ -27,7 +27,7 @@ struct read_state final : decoding {
 
 using detail::failure;
 
-// Inside a value of another family, which names itself and the place.
+// For a message inside a value of another family, which adds its name and the place.
 std::unexpected<serialize_error> failure_inside(const coding& state) {
   return failure(state.error("", "").code(), state.reason());
 }
@@ -38,7 +38,7 @@ std::string missing_fields(const pb::Message& in) {
   return "required fields are missing: " + in.InitializationErrorString().substr(0, longest);
 }
 
-/// Finds the message's size, with which it can be written.
+/// Finds the message's encoded size, and fails if it cannot be encoded.
 bool find_size(write_state& state, const pb::Message& of, std::size_t& size) {
   if (!of.IsInitialized())
     return state.fail(serialize_errc::codec_failed, missing_fields(of));
@@ -48,20 +48,20 @@ bool find_size(write_state& state, const pb::Message& of, std::size_t& size) {
                        "a message of " + grouped(size) + " bytes; those of protobuf have less than 2 GiB");
 }
 
-/// Requires: room for the size that find_size() found just before.
+/// Requires: room for the size that find_size() found just before, of the same message.
 void write_sized(const pb::Message& value, std::byte* to) {
   value.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(to));
 }
 
-/// What surely keeps to all limits is read at once: no message has more elements or longer texts than it has bytes, and
-/// protobuf bounds how deep it goes by a limit of its own.
+/// Whether the bytes surely keep all limits and can be read without a walk: a message has at most as many elements, and
+/// texts at most as long, as it has bytes, and protobuf bounds the depth by a limit of its own.
 bool is_read_at_once(const detail::protobuf_costs& costs, const limits& limits, std::size_t size_bytes) {
   const auto depth_at_once = static_cast<std::size_t>(pb::io::CodedInputStream::GetDefaultRecursionLimit());
   return costs.memory_bytes_most(size_bytes) <= decoding_bytes(limits, size_bytes)
          && size_bytes <= std::min(limits.elements, limits.text_bytes) && depth_at_once <= limits.depth;
 }
 
-/// Fails for what nests deeper than a receiver with the same limits accepts. Weighs what such a receiver charges.
+/// Fails if the message nests deeper than a receiver with the same limits accepts. Weighs what such a receiver charges.
 bool check_written(write_state& state, const detail::protobuf_costs& costs, std::span<const std::byte> written) {
   const auto is_charged =
       state.context().taken_bytes != nullptr && !is_read_at_once(costs, state.context().limits, written.size());
@@ -75,8 +75,8 @@ bool check_written(write_state& state, const detail::protobuf_costs& costs, std:
   return costs.charge(walked, written) || state.fail_as(walked);
 }
 
-/// Reads what was charged before. Not for anything else: for a text that says it is long, the stream's reader takes up
-/// to 50 MB before it finds that the bytes end.
+/// Reads bytes that have been charged. Not for other bytes: if a text claims to be long, the stream's reader allocates
+/// up to 50 MB before it finds that the bytes end.
 bool read_charged(pb::Message& target, std::span<const std::byte> bytes, std::size_t depth) {
   pb::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
   in.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(depth, INT_MAX)));
@@ -89,7 +89,7 @@ bool read(read_state& state, pb::Message& target, const detail::protobuf_costs& 
   if (bytes.size() > INT_MAX)
     return state.fail(serialize_errc::limit_exceeded,
                       grouped(bytes.size()) + " bytes; messages of protobuf have less than 2 GiB");
-  // What it refuses may only be deeper than that limit.
+  // A refusal here may only mean that the bytes nest deeper than protobuf's own limit.
   if (!is_read_at_once(costs, limits, bytes.size())
       || !target.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     if (!costs.charge(state, bytes))

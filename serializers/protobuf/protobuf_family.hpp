@@ -1,6 +1,6 @@
 // The family "protobuf": generated messages of the protobuf library. Form: protobuf/format.md.
 //
-// Light on purpose: nothing of protobuf is included here. protobuf_type.hpp, which registers types, is where it is.
+// Includes nothing of protobuf, to stay light; protobuf_type.hpp, which registers types, includes it.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class protobuf_costs;
 
 } // namespace detail
 
-/// What the family knows of one message type; add_protobuf() attaches it to the type's entry.
+/// The family's functions for one message type; add_protobuf() attaches them to the type's entry.
 struct protobuf_functions {
   const google::protobuf::Message& (*message_of)(const void* value) = nullptr;
   google::protobuf::Message& (*message_at)(void* target) = nullptr;
@@ -36,10 +36,10 @@ struct protobuf_functions {
 /// A message's own bytes, as SerializeToArray writes them, and nothing else. Carries the types that were registered
 /// with add_protobuf().
 ///
-/// It needs no trust: what makes the values is protobuf's parser, which was written for bytes from strangers and is
-/// fuzzed as such, and no code of the message types' users runs in it. What it would allocate is held to the limits
-/// before it starts, how deep it nests while it runs. In no family_set from the start, since not every program has
-/// protobuf: `families.add(std::make_unique<protobuf_family>())`.
+/// It needs no trust: protobuf's parser constructs the values. It was written for untrusted bytes, is fuzzed as such,
+/// and runs no code of the message types' users. Its allocations are checked against the limits before it starts, and
+/// its depth while it runs. No family_set starts with it, since not every program has protobuf; to use it, call
+/// `families.add(std::make_unique<protobuf_family>())`.
 class TROUPE_EXPORT protobuf_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "protobuf"; }
@@ -57,11 +57,13 @@ struct carriage_rule<protobuf_family>;
 
 namespace detail {
 
-/// The message's bytes, for where it stands in a value of another family.
+/// The message's bytes, for a message inside a value of another family. Fails with `codec_failed` if required fields
+/// are missing, or with `limit_exceeded`.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<std::byte>, serialize_error>
 protobuf_bytes(const google::protobuf::Message& value, const protobuf_costs& costs, const context& ctx);
 
-/// Reads them into an empty message. The limits are those for a payload of its own.
+/// Reads the bytes into an empty message, within the limits of a separate payload. Fails with `malformed` or
+/// `limit_exceeded`.
 [[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error> read_protobuf(google::protobuf::Message& target,
                                                                                std::span<const std::byte> bytes,
                                                                                const protobuf_costs& costs,

@@ -1,5 +1,5 @@
-// add_protobuf: registers a generated message for the family "protobuf". Includes protobuf's headers; link
-// troupe::protobuf, and include it only where types are registered.
+// add_protobuf: registers a generated message for the family "protobuf". Includes protobuf's headers. Link
+// troupe::protobuf, and include this header only where types are registered.
 #pragma once
 
 #include <concepts>
@@ -16,14 +16,14 @@
 
 namespace troupe {
 
-/// A class that protoc generated, with descriptors: not one of the "lite" runtime.
+/// A class that protoc generated with descriptors, not one of the "lite" runtime.
 template <class T>
 concept protobuf_message =
     std::derived_from<T, google::protobuf::Message> && std::default_initializable<T> && requires {
   { T::descriptor() } -> std::same_as<const google::protobuf::Descriptor*>;
 };
 
-/// Messages travel whole; nothing else does.
+/// Messages travel whole; other types do not travel.
 template <>
 struct carriage_rule<protobuf_family> {
   template <class T>
@@ -31,8 +31,8 @@ struct carriage_rule<protobuf_family> {
 };
 
 /// Does what `types.add<T>(alias)` does, and lets the family "protobuf" carry the type. Inside values of other
-/// families, such as a described struct with a message as a member, it travels as its bytes
-/// (type_registry::register_serializer with a list of bytes as the form), and so it does alone where the other family
+/// families, such as a described struct with a message as a member, the message travels as its bytes (by
+/// type_registry::register_serializer, with a list of bytes as the form). It does so alone as well if another family
 /// comes first in the list.
 ///
 ///     troupe::add_protobuf<shop::order>(types, "shop.order");
@@ -40,7 +40,7 @@ template <protobuf_message T>
 void add_protobuf(type_registry& types, std::string alias) {
   types.add<T>(std::move(alias));
   const auto* entry = types.find<T>();
-  if (entry == nullptr) // Its alias is taken: the registry remembers the clash.
+  if (entry == nullptr) // Its alias is taken; the registry has recorded the clash.
     return;
   const auto costs = std::make_shared<const detail::protobuf_costs>(*T::descriptor());
   entry->attach(std::make_shared<protobuf_functions>(

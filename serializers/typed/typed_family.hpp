@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// The default family. Where both ends have the same layout of a type, values are stored field after field with no
-/// tags between them; where versions differ, the sender's layout from the header leads the decoder.
+/// The default family. If both ends have the same layout of a type, values are stored field after field, without tags.
+/// If versions differ, the sender's layout from the header guides the decoder.
 class TROUPE_EXPORT typed_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "typed"; }
