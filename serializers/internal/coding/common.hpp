@@ -1,4 +1,4 @@
-// What reading and writing share whatever the family: rebuilding, shared objects, enumerators, taking in elements.
+// What reading and writing share in every family: rebuilding, shared objects, enumerators, adding elements.
 #pragma once
 
 #include <algorithm>
@@ -27,17 +27,17 @@
 
 namespace troupe::detail {
 
-/// What a type without any codec "has".
+/// Completes "T has ..." for a type without any codec.
 inline constexpr std::string_view no_codec =
     "neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild(), nor a codec in the registry";
 
-/// What a pointer to T points to.
+/// Describes the object of a pointer to T.
 template <class T>
 pointed_object pointed_by(const T& object) {
   return {.is = typeid(object), .as = typeid(T), .whole = dynamic_cast<const void*>(&object), .part = &object};
 }
 
-/// The object's number, and whether this is its first appearance: whatever class the pointers to it are of.
+/// Numbers the object, and tells whether this is its first appearance. The class of the pointer does not matter.
 template <class T>
 encoding::appearance appear(encoding& state, const T* object) {
   if constexpr (std::is_polymorphic_v<T>)
@@ -46,13 +46,13 @@ encoding::appearance appear(encoding& state, const T* object) {
     return state.appear(object, typeid(T));
 }
 
-/// Whether another array may view the memory of this one: then the same elements may come again in one value.
+/// Whether another array may view the same memory. If so, the same elements may come again in one value.
 template <class T>
 bool may_come_again(const array<T>& values) {
   return !values.empty() && (!values.owner() || values.owner().use_count() > 1);
 }
 
-/// The array with its elements one after the other, in C order. One that comes again is packed once.
+/// The array with its elements one after the other, in C order. An array that comes again is packed only once.
 template <class T>
 array<T> packed_once(encoding& state, const array<T>& values, bool is_shared) {
   if (!is_shared || values.is_contiguous())
@@ -78,7 +78,7 @@ bool fail_unmovable(coding& state) {
                     type_text(typeid(T)) + " holds what can neither be moved nor copied: hold a pointer to it");
 }
 
-/// What a user's codec gives; what it throws is an error like any other.
+/// Calls a user's codec; its exceptions become errors.
 template <class Step>
 auto called_codec(Step step) -> decltype(step()) {
   try {
@@ -90,9 +90,8 @@ auto called_codec(Step step) -> decltype(step()) {
   }
 }
 
-/// A value that has been read and not yet put into its place. Values lie within values, and all those on the way to the
-/// innermost are being read at once: so what is large lies on the heap meanwhile, and the stack holds any allowed
-/// depth.
+/// A value that has been read, but not yet put into its place. While a nested value is read, all values around it are
+/// incomplete. Large ones are kept on the heap meanwhile, so that the stack suffices for any allowed depth.
 template <class T>
 class made_on_heap {
 public:
@@ -117,7 +116,7 @@ inline constexpr bool is_large = sizeof(T) > 1024;
 template <class T>
 using made = std::conditional_t<is_large<T>, made_on_heap<T>, std::optional<T>>;
 
-/// What rebuilding a T from the form takes, where its codec says so.
+/// The memory that rebuilding a T from the form takes, if its codec reports it; else 0.
 template <class T>
 std::size_t rebuilding_bytes(const typename hook<T>::form& form) {
   if constexpr (requires { codec<T>::rebuilt_bytes(form); })
@@ -136,7 +135,7 @@ made<T> rebuilt_here(decoding& state, typename hook<T>::form&& form) {
   state.fail(value.error());
   return std::nullopt;
 }
-/// The same apart from the caller, whose part of the stack must not have room for what the codec gives.
+/// As rebuilt_here(), but never inlined, so that the caller's stack frame needs no room for the codec's result.
 template <class T>
 [[gnu::noinline]] made<T> rebuilt_apart(decoding& state, typename hook<T>::form&& form) {
   return rebuilt_here<T>(state, std::move(form));
@@ -149,7 +148,7 @@ made<T> rebuilt(decoding& state, typename hook<T>::form&& form) {
     return rebuilt_here<T>(state, std::move(form));
 }
 
-/// What stands behind the count of a duration or point in time where it travels as a text.
+/// The text behind the count of a duration or point in time that travels as a text.
 template <class T>
 const std::string& suffix_of() {
   static const auto text = unit_suffix(unit_of<T>());
@@ -162,7 +161,7 @@ std::string count_text(const typename T::rep& count) {
   return number::load(kind_of<typename T::rep>, bytes.data()).text() + suffix_of<T>();
 }
 
-/// Whether read_new() can give one, although it may yet fail.
+/// Whether read_new() can make a T, although it may still fail.
 template <class T>
 consteval bool movable_new() {
   return !std::is_abstract_v<
@@ -181,7 +180,7 @@ made<T> read_new(decoding& state, auto&& read) {
     auto form = read_new<typename hook<T>::form>(state, read);
     return form ? rebuilt<T>(state, std::move(*form)) : made<T>();
   } else if constexpr (shape_of<T> == shape::unsupported && std::move_constructible<T>) {
-    made<memory_for<T>> place(std::in_place); // A codec of the registry's may make one.
+    made<memory_for<T>> place(std::in_place); // A codec in the registry may make one.
     if (!read(*place))
       return std::nullopt;
     made<T> value(std::in_place, std::move((*place).value));
@@ -193,7 +192,7 @@ made<T> read_new(decoding& state, auto&& read) {
   }
 }
 
-/// Gives the target its value, also where that cannot be assigned.
+/// Gives the target a new value: by assignment, or else by destroying it and moving the value to its place.
 template <class T>
 std::expected<void, serialize_error> put_value(T& target, T&& value) {
   if constexpr (std::is_move_assignable_v<T>)
@@ -206,7 +205,7 @@ std::expected<void, serialize_error> put_value(T& target, T&& value) {
   return {};
 }
 
-/// Reads into a value, or into memory for one where the type has no default constructor.
+/// Reads into a value, or into memory for one if the type has no default constructor.
 template <class T>
 bool read_into(decoding& state, void* target, auto&& read) {
   if constexpr (std::is_default_constructible_v<T>) {
@@ -222,21 +221,22 @@ bool read_into(decoding& state, void* target, auto&& read) {
 }
 
 TROUPE_EXPORT bool fail_array(coding& state);
-/// Holds an array's number of dimensions to what travels, whatever the family.
+/// Checks an array's number of dimensions against array_dimensions_max and limits::depth.
 [[nodiscard]] TROUPE_EXPORT bool check_dimensions(coding& state, std::size_t count);
 /// Charges the shapes and strides of `arrays` arrays, each of `rank` dimensions.
 [[nodiscard]] inline bool charge_layouts(decoding& state, std::size_t arrays, std::size_t rank) {
   return state.charge_memory(layouts_bytes(arrays, rank));
 }
-/// Repeated elements of an array take no memory, but whoever copies it would need it: that is held to the limit.
+/// Repeated elements of an array take no memory, but a copy of it would: checks that against limits::memory_bytes.
 [[nodiscard]] TROUPE_EXPORT bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes);
 
-// What a node of a list, set or map costs beyond its element.
+// The memory of a node of a list, set or map, beyond its element.
 inline constexpr std::size_t node_bytes = 32;
-// What a shared object costs beyond itself: its counts, and its places in the tables of those that may be referred to.
+// The memory of a shared object beyond the object itself: its reference counts, and its entries in the readers' tables.
 inline constexpr std::size_t shared_bytes = node_bytes + 128;
 
-/// What a string or path takes beyond itself. A path holds each of its parts once more, and gets there by growing.
+/// The memory of a string or path beyond the object itself. A path stores each of its parts once more, and grows for
+/// that.
 template <class T>
 std::size_t text_memory_bytes(std::string_view value) {
   if constexpr (shape_of<T> == shape::path) {
@@ -255,10 +255,10 @@ inline constexpr bool is_deque = false;
 template <class... Arguments>
 inline constexpr bool is_deque<std::deque<Arguments...>> = true;
 
-/// What a default value takes from the heap: deques have their first block from the beginning.
+/// The heap memory of a default value: deques allocate their first block at once.
 template <class T>
 consteval std::size_t idle_heap_bytes() {
-  constexpr std::size_t deque_bytes = 64 + 512 + 2 * 16; // Its map and a block, as the library and malloc have them.
+  constexpr std::size_t deque_bytes = 64 + 512 + 2 * 16; // Its map and one block, as the library and malloc size them.
   if constexpr (is_deque<T>)
     return deque_bytes;
   else if constexpr (row_of<T>.parts == holding::in_place)
@@ -269,11 +269,11 @@ consteval std::size_t idle_heap_bytes() {
     return 0;
 }
 
-/// What a value of the type takes, empty as it is.
+/// The memory of an empty value of the type.
 template <class T>
 inline constexpr std::size_t value_bytes = sizeof(T) + idle_heap_bytes<T>();
 
-/// The same for a new value, whose constructor may have filled members: one is made to look.
+/// The memory of a new value. If its constructor may fill members, one value is made and measured.
 template <class T>
 std::size_t new_value_bytes() {
   if constexpr (may_begin_filled<T>()) {
@@ -281,7 +281,7 @@ std::size_t new_value_bytes() {
       try {
         made<T> specimen(std::in_place);
         return held_bytes<held::owned>(*specimen);
-      } catch (...) { // So will those that are to be decoded into.
+      } catch (...) { // Values to be decoded into will throw as well.
         return std::size_t{0};
       }
     }();
@@ -291,26 +291,26 @@ std::size_t new_value_bytes() {
   }
 }
 
-/// The same in a node of its own, with what malloc adds.
+/// The memory of a new value in a node of its own, including what malloc adds.
 template <class T>
 std::size_t new_node_bytes() {
   return malloc_bytes(new_value_bytes<T>() + node_bytes);
 }
 
-/// What an object takes that shared pointers lead to, apart from what it will hold.
+/// The memory of an object behind shared pointers, apart from what it will hold.
 template <class T>
 std::size_t new_shared_bytes() {
   return new_value_bytes<T>() + shared_bytes;
 }
 
-/// Sequences that have memory for many elements, which is got at once.
+/// Sequences that allocate memory for many elements at once.
 template <class T>
 inline constexpr bool grows_at_once = (shape_of<T> == shape::sequence || shape_of<T> == shape::numbers)
                                       && requires(T& values) {
   values.reserve(0);
 };
 
-/// What each element of a list, set or map takes.
+/// The memory of each element of a list, set or map.
 template <class T>
 std::size_t element_memory() {
   if constexpr (grows_at_once<T>)
@@ -319,11 +319,11 @@ std::size_t element_memory() {
     return new_node_bytes<typename T::value_type>();
 }
 
-/// The next capacity of a container that is filled without knowing how much comes.
+/// The next capacity of a container that grows without knowing its final size.
 [[nodiscard]] constexpr std::size_t grown_capacity(std::size_t capacity) {
   return std::max<std::size_t>(1, 2 * capacity);
 }
-/// The capacity that one of `reserved` has once it has grown so for `count` elements; 0 where it has not.
+/// The capacity of a container with room for `reserved` elements once it has grown to `count`; 0 if it need not grow.
 [[nodiscard]] constexpr std::size_t capacity_for(std::size_t count, std::size_t reserved) {
   auto capacity = reserved;
   while (capacity < count)
@@ -331,7 +331,7 @@ std::size_t element_memory() {
   return capacity > reserved ? capacity : 0;
 }
 
-/// Containers that find a key by its hash, in a bucket that can be walked.
+/// Containers that find a key by its hash, in a bucket that can be iterated.
 template <class T>
 concept hashed = requires(const T& of, const typename T::key_type& key) {
   of.begin(of.bucket(key)) == of.end(of.bucket(key));
@@ -351,11 +351,11 @@ const typename T::key_type& key_of(const typename T::value_type& element) {
     return element;
 }
 
-/// What comparing the key with one that differs at its end costs, in comparisons of numbers.
+/// The cost of comparing the key with one that differs at its end, in comparisons of numbers.
 template <class T>
 std::size_t comparison_weight(const T& key) {
   constexpr std::size_t bytes_at_once = 32;
-  constexpr std::size_t path_bytes_at_once = 2; // The library compares part by part, of which one may be "/a".
+  constexpr std::size_t path_bytes_at_once = 2; // The library compares part by part, and a part may be "/a".
   constexpr auto of = shape_of<T>;
   if constexpr (fixed_bytes<T>() > 0)
     return 1 + sizeof(T) / bytes_at_once;
@@ -366,7 +366,7 @@ std::size_t comparison_weight(const T& key) {
   else if constexpr (of == shape::frame)
     return 1 + key.size_bytes() / bytes_at_once;
   else if constexpr (of == shape::array)
-    return 1 + key.size(); // Repeated elements are compared as often.
+    return 1 + key.size(); // Repeated elements are compared each time.
   else if constexpr (of == shape::numbers)
     return 1 + key.size() * sizeof(typename T::value_type) / bytes_at_once;
   else if constexpr (of == shape::optional)
@@ -377,17 +377,17 @@ std::size_t comparison_weight(const T& key) {
     return total;
   } else if constexpr (row_of<T>.parts != holding::none || of == shape::unit || of == shape::record
                        || of == shape::unsupported)
-    return 1; // By its address, or nobody knows.
+    return 1; // Compared by address, or at an unknown cost.
   else
     static_assert(no_such_shape<T>);
 }
 
-/// Charges what finding the place for a key costs in an unordered container. A peer can choose keys that all stand in
-/// one bucket: then each is compared with all before it. Keys that are equal stand together, and need one comparison.
+/// Charges the cost of finding the place for a key in an unordered container. A peer can choose keys that all fall into
+/// one bucket; then each is compared with all before it. Equal keys are adjacent, and need one comparison.
 template <hashed T>
 bool charge_probes(decoding& state, const T& container, const typename T::key_type& key) {
-  constexpr std::size_t free_least = 8; // What tables have that are filled well,
-  constexpr std::size_t free_most = 64; // and weak hashes in small ones.
+  constexpr std::size_t free_least = 8; // As tables have that are filled well.
+  constexpr std::size_t free_most = 64; // As weak hashes have in small tables.
   if (container.size() <= free_least)
     return true;
   const auto weight = comparison_weight(key);
@@ -404,7 +404,7 @@ bool charge_probes(decoding& state, const T& container, const typename T::key_ty
   return probes <= free_probes || state.charge_probes((probes - free_probes) * weight, typeid(T));
 }
 
-/// Inserts an element into a set or map; twice the same is an error.
+/// Inserts an element into a set or map. Fails with `malformed` if the container refuses an equal key.
 template <class T>
 bool insert_once(decoding& state, T& container, auto&& key, auto&&... value) {
   if constexpr (hashed<T>)
@@ -442,7 +442,7 @@ bool fail_enumerator(coding& state, T value, serialize_errc code) {
                               + std::string(spelled_name<T>));
 }
 
-/// The name of a described enum's value; empty, with the failure set, when it has none.
+/// The name of a described enum's value; empty, with the failure set, if it has none.
 template <described_enum T>
 std::string_view enumerator_name(coding& state, T value) {
   constexpr auto description = troupe_description(describe_tag<T>{});

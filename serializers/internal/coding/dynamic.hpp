@@ -1,5 +1,5 @@
-// Values whose type is known at run time only: what pointers to base classes point to, and types whose codec the
-// registry has. Format: typed/format.md.
+// Values whose type is known only at run time: objects behind pointers to base classes, and types whose codec is in the
+// registry. Format: typed/format.md.
 #pragma once
 
 #include <memory>
@@ -22,18 +22,18 @@ namespace detail {
 class typed_reader;
 class typed_writer;
 
-/// What a pointer to a class that others derive from points to.
+/// An object behind a pointer to a class that may have derived classes.
 struct pointed_object {
-  const std::type_info& is; // The object's class,
-  const std::type_info& as; // and the pointer's.
-  const void* whole;        // The object,
-  const void* part;         // and its part of the pointer's class.
+  const std::type_info& is; // The object's class.
+  const std::type_info& as; // The pointer's class.
+  const void* whole;        // The whole object.
+  const void* part;         // Its part of the pointer's class.
 };
 
-/// The object by its class's alias. Nothing is written before it is known that it can travel.
+/// Writes the object under the alias of its class. Checks that it can travel before anything is written.
 TROUPE_EXPORT bool write_pointee(typed_writer& to, const pointed_object& of);
 TROUPE_EXPORT bool write_pointee(value_writer& to, const pointed_object& of);
-/// That the object is of the pointer's class, and follows.
+/// Begins an object of the pointer's own class.
 TROUPE_EXPORT bool begin_own_class(typed_writer& to);
 TROUPE_EXPORT bool begin_own_class(value_writer& to);
 TROUPE_EXPORT bool end_own_class(typed_writer& to);
@@ -43,15 +43,15 @@ TROUPE_EXPORT bool check_class(coding& state, const pointed_object& of);
 
 /// The class that the input names.
 struct named_class {
-  const type_entry* entry = nullptr;  // Null: the pointer's own.
-  const std::type_info* as = nullptr; // The pointer's.
-  std::size_t number = 0;             // Of the type among those that the input named, in `typed`.
+  const type_entry* entry = nullptr;  // Null: the pointer's own class.
+  const std::type_info* as = nullptr; // The pointer's class.
+  std::size_t number = 0;             // In `typed`: of the type, among those that the input named.
 };
 
-/// Where the object of a shared pointer stands.
+/// How the object of a shared pointer is encoded.
 struct shared_place {
-  bool is_numbered; // Else it stands there without being shared, and nothing can refer to it.
-  bool is_owned;    // By the pointer, which is no weak one.
+  bool is_numbered; // If false, it is encoded unshared, and nothing can refer to it.
+  bool is_owned;    // The pointer is not a weak_ptr.
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view alias_of(const named_class& of);
@@ -59,7 +59,8 @@ TROUPE_EXPORT bool begin_pointee(typed_reader& from, const std::type_info& as, n
 TROUPE_EXPORT bool begin_pointee(value_reader& from, const std::type_info& as, named_class& found);
 TROUPE_EXPORT bool end_pointee(typed_reader& from);
 TROUPE_EXPORT bool end_pointee(value_reader& from);
-/// What `new` gave, as a pointer to the pointer's class; null when that failed. Requires: `of.entry`.
+/// Reads an object made by `new`. Returns it as a pointer to the pointer's class; null on failure. Requires:
+/// `of.entry`.
 TROUPE_EXPORT void* read_pointee(typed_reader& from, const named_class& of);
 TROUPE_EXPORT void* read_pointee(value_reader& from, const named_class& of);
 TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of,
@@ -67,18 +68,18 @@ TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(typed_reader& from, cons
 TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(value_reader& from, const named_class& of,
                                                         const shared_place& place);
 
-/// The object of that class as its base; null when it has no such base.
+/// The object of class `is` as its base; null if it has no such base.
 [[nodiscard]] TROUPE_EXPORT std::shared_ptr<void> as_base(const context& ctx, const std::shared_ptr<void>& object,
                                                           std::type_index is, std::type_index base);
 
-/// A value of a type without a description, by the registry's codec.
+/// Writes or reads a value of a type without a description, by the registry's codec.
 TROUPE_EXPORT bool write_foreign(typed_writer& to, const std::type_info& type, const void* value);
 TROUPE_EXPORT bool write_foreign(value_writer& to, const std::type_info& type, const void* value);
 TROUPE_EXPORT bool read_foreign(typed_reader& from, const std::type_info& type, placing how, void* place);
 TROUPE_EXPORT bool read_foreign(value_reader& from, const std::type_info& type, placing how, void* place);
 
-/// Reads in `wire` what a value of `typed` says of its own type, for the decoder `state`. False with the failure in
-/// `wire`. Gives none for the type that is expected anyway.
+/// Reads from `wire` the type that a value of `typed` names, for the decoder `state`. `is_named` is false for the type
+/// that is expected anyway. False on failure, which is set in `wire` or `state`.
 TROUPE_EXPORT bool read_named_type(typed_reader& wire, decoding& state, decoding::named_type& found,
                                    std::size_t& number, bool& is_named);
 

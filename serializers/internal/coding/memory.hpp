@@ -1,4 +1,4 @@
-// Memory for values that are made later.
+// Memory for values that are constructed later.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// Memory for a T as `new T` gets it and `delete` gives it back.
+/// Memory for a T, allocated as by `new T` and released as by `delete`.
 template <class T>
 struct new_memory {
   static constexpr bool is_wide = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
@@ -36,7 +36,7 @@ struct new_memory {
   }
 };
 
-/// Memory for a T in which there is none; `read` constructs one.
+/// Uninitialized memory for a T; `read` constructs one.
 template <class T>
 union memory_for {
   memory_for() {}

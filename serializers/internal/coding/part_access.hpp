@@ -1,4 +1,4 @@
-// How values that consist of parts are taken apart and put together: a collection's elements, a variant's alternative.
+// Access to the parts of values: a collection's elements, a variant's alternative.
 #pragma once
 
 #include <functional>
@@ -22,23 +22,23 @@ struct part_type {
 };
 
 struct part_access {
-  /// Of each part that a value may have: one type for lists, key and element for maps, the alternatives of variants.
+  /// The types of the parts: one for lists, key and element for maps, the alternatives for variants.
   std::vector<part_type> types;
-  /// How many parts go into it at once: 2 for maps, the key and the element.
+  /// How many parts are put at once: 2 for maps, the key and the element.
   std::size_t parts_at_once = 1;
-  std::size_t part_bytes = 0; // What one takes in memory, at least.
-  /// Calls `visit` for each part, with the index of its type, until it says false.
+  std::size_t part_bytes = 0; // The least memory of one part.
+  /// Calls `visit` for each part, with the index of its type, until it returns false.
   void (*each)(const void* value, const std::function<bool(std::size_t type, const void* part)>& visit) = nullptr;
   void (*clear)(void* value) = nullptr;
-  /// Makes room for that many parts, where a value can; null where it cannot.
+  /// Makes room for that many parts. Null if the type cannot.
   void (*reserve)(void* value, std::size_t parts) = nullptr;
-  /// Takes over decoded parts. False, with the failure set, when they cannot stand there, such as a key twice.
+  /// Takes over decoded parts. False, with the failure set, if they cannot be put there, such as an equal key.
   bool (*put)(decoding& state, void* value, std::size_t type, std::span<void* const> parts) = nullptr;
   /// Whether a value is complete with that many parts.
   bool (*complete)(std::size_t parts) = nullptr;
 };
 
-/// An entry for a part's type where the registry has none. Defined where type_entry is known.
+/// Makes an entry for a part's type, for use if the registry has none. Defined where type_entry is known.
 template <class Part>
 std::shared_ptr<const type_entry> part_entry();
 
@@ -122,7 +122,7 @@ inline constexpr bool movable_parts = std::move_constructible<T>;
 template <class... Options>
 inline constexpr bool movable_parts<std::variant<Options...>> = (true && ... && std::move_constructible<Options>);
 
-/// What gives the access of T; null where T has no parts.
+/// Returns the function that gives the access of T; null if T has no parts.
 template <class T>
 const part_access* (*part_access_of())() {
   constexpr auto of = shape_of<T>;

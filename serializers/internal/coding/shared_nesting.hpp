@@ -1,4 +1,4 @@
-// How shared objects hold each other, so that what owns itself is seen, and what would be dropped by deep recursion.
+// How shared objects hold each other: finds objects that own themselves, and chains that are too deep to be dropped.
 #pragma once
 
 #include <algorithm>
@@ -8,32 +8,31 @@
 
 namespace troupe::detail {
 
-/// Follows the shared objects of one payload while they are read or written: which ones are open, which of them own
-/// each other, and how high each stands.
+/// Follows the shared objects of one payload while they are read or written: which are open, which of them own each
+/// other, and how high each is.
 ///
-/// The height of an object is how many containers and pointers lie within each other below it, with each shared object
-/// counted wherever a pointer leads to it. Dropping its last pointer recurses as deep, however flat the payload was: a
-/// list whose elements each point at the one before is as high as it is long.
+/// The height of an object is the number of nested containers and pointers below it, where each shared object counts at
+/// each pointer that leads to it. Dropping its last pointer recurses that deep, however flat the payload was: a list
+/// whose elements each point at the one before is as high as it is long.
 ///
-/// A circle is a pointer to an object that is open, over pointers that own: nothing would ever free it. A weak pointer
-/// owns nothing. An object that was first met behind one may point at an object outside that is still open, which makes
-/// no circle yet; `reach` remembers that, since a pointer to it from inside of the other would close one. Reaches are
-/// kept as intervals of numbers: two that lie between each other can be taken for a circle where there is none, never
-/// the other way round.
+/// A circle is a pointer to an open object through owning pointers: nothing would ever free it. A weak pointer owns
+/// nothing. An object first met behind a weak pointer may point at an outer object that is still open. That is not a
+/// circle yet; `reach` remembers it, since a pointer from inside the outer object would close one. Reaches are kept as
+/// intervals of numbers: interleaved intervals may be taken for a circle that does not exist, but no circle is missed.
 ///
-/// A program may cut a circle at any place, and what is left of it is dropped like any chain. So all objects of circles
-/// that touch each other have one height: that of the longest way through them that meets no object twice. A bound of
-/// it is known once the outermost of them ends; until then `above` leads from each of them to an open one.
+/// A program may break a circle at any place, and the rest is dropped like any chain. So all objects of circles that
+/// touch each other have one height: the longest way through them that meets no object twice. A bound of it is known
+/// once the outermost of them ends; until then `above` leads from each of them to an open one.
 class shared_nesting {
 public:
   enum class verdict {
     fine,
-    circle,  ///< The pointer closes one.
-    too_high ///< Dropping would recurse too deep.
+    circle,  ///< The pointer closes a circle.
+    too_high ///< Dropping it would recurse too deep.
   };
 
-  /// The content of an object begins, `depth` deep, of which `reached` has been the most so far. `owned`: the pointer
-  /// that leads here is no weak one. Requires: numbers ascend.
+  /// Begins the content of an object, at `depth`; `reached` is the largest depth so far. `owned`: the pointer that
+  /// leads here is not a weak_ptr. Requires: numbers ascend.
   void begin(std::size_t number, bool owned, std::size_t depth, std::size_t& reached) {
     if (objects_.size() <= number)
       objects_.resize(number + 1);
@@ -54,7 +53,7 @@ public:
     reached = depth;
   }
 
-  /// The content of the object that was begun last ends. False where dropping it would recurse too deep.
+  /// Ends the content of the object that was begun last. False if dropping the object would recurse too deep.
   [[nodiscard]] bool end(std::size_t most, std::size_t& reached) {
     const auto ended = open_.back();
     open_.pop_back();
@@ -76,7 +75,7 @@ public:
     return !is_final || top <= most;
   }
 
-  /// A further pointer that owns the object, at a place where its content would begin `depth` deep.
+  /// Adds a further pointer that owns the object, at a place where the object's content would begin at `depth`.
   [[nodiscard]] verdict refer(std::size_t number, std::size_t depth, std::size_t most, std::size_t& reached) {
     if (number >= objects_.size())
       return verdict::fine;
@@ -100,11 +99,11 @@ public:
 private:
   static constexpr std::uint32_t nothing = UINT32_MAX;
 
-  /// Numbers and heights lie in tables as large as the payload has objects: no limit lets it have 2^32 of them.
+  /// 32 bits suffice for numbers and heights: no limits allow a payload to have 2^32 objects.
   static constexpr std::uint32_t narrowed(std::size_t value) {
     return static_cast<std::uint32_t>(value < UINT32_MAX ? value : UINT32_MAX);
   }
-  /// Of objects' numbers, without `end`.
+  /// An interval of objects' numbers, without `end`.
   struct interval {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -122,30 +121,30 @@ private:
   };
   struct known_object {
     std::uint32_t height = 0;
-    std::uint32_t above = nothing; // The object whose height, once that is known, decides on this one's.
-    interval reach;                // Open objects outside that it owns, itself or through others.
+    std::uint32_t above = nothing; // The object whose height decides this one's, once known.
+    interval reach;                // Open outer objects that it owns, directly or through others.
     bool is_open = false;
-    bool is_loose = false; // First met behind a weak pointer: its height and that of the one above add up.
+    bool is_loose = false; // First met behind a weak pointer: its height adds to that of `above`.
   };
-  /// An object whose content is under way. Of the circles that it may be part of, it knows how long the ways through
-  /// the finished objects in it are. A way goes down into what was read inside of an object, and up by a pointer to an
-  /// open one.
+  /// An object whose content is being read or written. For the circles that it may be part of, it knows the lengths of
+  /// the ways through the finished objects in it. A way goes down into objects that were read inside of another one,
+  /// and up by a pointer to an open one.
   struct open_object {
     std::size_t number;
     bool owned;
     std::size_t depth;
     std::size_t outer_reached;
     interval reach;
-    std::size_t behind_weak; // Which open object, counted from 1, is the innermost behind a weak pointer; 0: none.
-    std::size_t lowest;      // The outermost object to which a way leads up from here; its own number where none does.
-    std::size_t span = 0;    // How deep its own pointers lie.
-    std::size_t total = 0;   // The same of all objects within, one after the other.
-    std::size_t inside = 0;  // The longest way within a part of it, wherever that starts.
-    std::size_t up = 0;      // The longest way that starts in a part of it and leads up to it or further,
-    std::size_t up_beyond = 0; // and further only.
+    std::size_t behind_weak;   // The innermost open object behind a weak pointer, counted from 1; 0: none.
+    std::size_t lowest;        // The outermost object to which a way leads up from here; its own number if none.
+    std::size_t span = 0;      // The depth of its own pointers below it.
+    std::size_t total = 0;     // The sum of the spans of all objects within it.
+    std::size_t inside = 0;    // The longest way within one of its parts, wherever it starts.
+    std::size_t up = 0;        // The longest way that starts in one of its parts and leads up to it or beyond.
+    std::size_t up_beyond = 0; // The longest such way that leads beyond it.
     std::size_t through = 0;   // The longest way from itself down and then up beyond it.
-    std::size_t skip = 0;      // How deep its pointers lie that lead to finished objects within parts of it.
-    bool is_tangled = false; // A pointer leads from part to part, so that ways can go to and fro: `total` bounds them.
+    std::size_t skip = 0;      // The depth of its pointers to finished objects within its parts.
+    bool is_tangled = false;   // A pointer leads from part to part, so ways can go to and fro: `total` bounds them.
 
     [[nodiscard]] std::size_t height(std::size_t reached) const {
       return std::max(reached - depth, skip > 0 ? skip + inside : 0);
@@ -157,12 +156,13 @@ private:
     }
   };
 
-  /// An object has ended from which a way leads up to an open one.
+  /// Called if an object has ended from which a way leads up to an open one.
   void add_to_outer(const open_object& ended, std::size_t height) {
     auto& outer = open_.back();
     auto lowest = ended.lowest;
     if (outer.behind_weak > 0) {
-      // What is behind a weak pointer is not owned by what is around it, so that only it stands for what it leads to.
+      // The objects around a weak pointer do not own the object behind it, so only that one stands for what it leads
+      // to.
       auto& loose = open_[outer.behind_weak - 1];
       loose.lowest = std::min(loose.lowest, ended.lowest);
       lowest = std::max(lowest, loose.number);
@@ -187,8 +187,9 @@ private:
     std::uint32_t end;     // An open object, or one whose height is known.
     std::size_t loose = 0; // The heights of loose objects on the way.
   };
-  /// Follows an object to the open one that decides on its height. Where there is none any more, its height is known
-  /// from now on. No longer than objects were open at once, since each step leads to one that was around the last.
+  /// Follows an object to the open one that decides its height. If that one has ended, the object's height is known
+  /// from now on. Takes at most as many steps as objects were open at once, since each step leads to an object around
+  /// the last one.
   way_of_object way_up(std::size_t number) {
     way_of_object way{narrowed(number)};
     while (!objects_[way.end].is_open && objects_[way.end].above != nothing) {
@@ -204,7 +205,7 @@ private:
     return way;
   }
 
-  /// The innermost object points at one from which a way leads up to an open object, or at an open one itself.
+  /// Called if the innermost object points at an open one, or at one from which a way leads up to an open one.
   void add_way(std::size_t number, std::size_t depth, const way_of_object& way) {
     auto& from = open_.back();
     const auto pointer = depth - from.depth;
@@ -221,7 +222,7 @@ private:
     }
   }
 
-  /// Whether an open object of the interval owns the place at which the payload is.
+  /// Whether an open object of the interval owns the current place in the payload.
   [[nodiscard]] bool leads_here(const interval& of) const {
     if (of.empty())
       return false;
@@ -234,7 +235,7 @@ private:
     return false;
   }
 
-  // In blocks, so that growing takes no more than decoders charge for each.
+  // In blocks, so that growing takes no more than decoders charge per object.
   std::deque<known_object> objects_; // By number.
   std::deque<open_object> open_;
 };

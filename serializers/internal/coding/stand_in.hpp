@@ -1,4 +1,4 @@
-// Codecs that a registry has for types which have none at compile time: the value travels in the form of another type.
+// A registry's codecs for types that have none at compile time: the value travels in the form of another type.
 #pragma once
 
 #include <atomic>
@@ -21,18 +21,18 @@ class type_entry;
 
 namespace detail {
 
-/// Where a value that was rebuilt goes.
+/// Where a rebuilt value goes.
 enum class placing : std::uint8_t {
   assign,    // `place` is a value of the type.
   construct, // `place` is memory for one.
-  make,      // `place` is a pointer to the type, and gets what `new` gave.
+  make,      // `place` is a pointer to the type, and gets the result of `new`.
 };
 
-/// What a type "has" whose codec makes pointers, where a value stands.
+/// Completes "T has ..." for a value of a type whose codec makes pointers.
 inline constexpr std::string_view codec_for_pointers =
     "a codec that makes pointers to it, and is no pointer here: hold it by a unique_ptr or shared_ptr";
 
-/// A part of a type that has no codec of its own.
+/// A part whose type has no codec of its own.
 struct foreign_type {
   std::type_index type;
   std::string place; // "samples[].lock"
@@ -41,27 +41,27 @@ struct foreign_type {
 struct stand_in {
   std::shared_ptr<const type_entry> form;
   std::function<std::expected<std::shared_ptr<void>, serialize_error>(const void* value, const context&)> reduce;
-  /// Uses the form up.
+  /// Consumes the form.
   std::function<std::expected<void, serialize_error>(placing, void* place, void* form, const context&)> rebuild;
-  /// Whether it rebuilds pointers, so that it serves what derives from the type as well, and no values.
+  /// Whether it rebuilds pointers. If so, it serves classes that derive from the type as well, but no values.
   bool makes_pointers = false;
 };
 
-/// All of one registry. Outlives it where entries do.
+/// All codecs of one registry. Outlives the registry if entries do.
 ///
 /// Threads: any, at once.
 class TROUPE_EXPORT stand_in_table {
 public:
   using pointer = std::shared_ptr<const stand_in>;
 
-  /// Those that came with the type, by type_registry::add.
+  /// Adds a codec that came with the type, by type_registry::add.
   void add(std::type_index type, pointer codec);
-  /// Those that were registered for it, which count first.
+  /// Adds a codec that was registered for the type, which takes precedence.
   void put(std::type_index type, pointer codec);
   void remove(std::type_index type);
 
   [[nodiscard]] pointer find(std::type_index type) const;
-  /// Whether a registered one hides what came with the type. Quick where there is none at all.
+  /// Whether a registered codec hides the one that came with the type. Fast if none is registered.
   [[nodiscard]] bool is_registered(std::type_index type) const {
     return registered_count_.load(std::memory_order_acquire) > 0 && is_among_registered(type);
   }

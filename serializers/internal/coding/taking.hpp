@@ -1,5 +1,5 @@
-// What all readers do with the parts of a value, however these are found: each is made by `read`, a callable that reads
-// into a T& of any type that travels, and put where it belongs.
+// What all readers do with the parts of a value: `read`, a callable that reads into a T& of any type that travels,
+// makes each part, which is then put into its place.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace troupe::detail {
 
-/// A value in the form in which it travels.
+/// Reads a value in the form in which it travels, and rebuilds it.
 template <class T>
 bool take_rebuilt(decoding& state, T& target, auto&& read) {
   auto form = read_new<typename hook<T>::form>(state, read);
@@ -22,7 +22,7 @@ bool take_rebuilt(decoding& state, T& target, auto&& read) {
   return put || state.fail(put.error());
 }
 
-/// What an optional holds.
+/// Reads the value of an optional.
 template <class T>
 bool take_optional(decoding& state, T& target, auto&& read) {
   auto value = read_new<typename T::value_type>(state, read);
@@ -31,7 +31,7 @@ bool take_optional(decoding& state, T& target, auto&& read) {
   return value.has_value();
 }
 
-/// The least that an element of a list, set or map takes in the body of `typed`.
+/// The fewest bytes of an element of a list, set or map in the body of `typed`.
 template <class T>
 consteval std::size_t least_element_bytes() {
   return []<class... Parts>(part_list<Parts...>) {
@@ -39,7 +39,7 @@ consteval std::size_t least_element_bytes() {
   }(parts_of<T>());
 }
 
-/// Room for elements that were charged.
+/// Reserves memory for elements that have been charged.
 template <class T>
 void make_room_for(T& target, std::size_t count) {
   if constexpr (grows_at_once<T>)
@@ -67,11 +67,11 @@ bool read_back(decoding& state, T& values, auto&& read) {
   }
 }
 
-/// Whether elements have a place of their own, which a second one of the same key may not have.
+/// Whether elements are placed by key.
 template <class T>
 inline constexpr bool is_keyed = shape_of<T> == shape::set || shape_of<T> == shape::map;
 
-/// Puts one element, or one key and its value, into a list, set or map. False where that cannot stand there.
+/// Puts one element, or a key and its value, into a list, set or map. False, with the failure set, if that is refused.
 template <class T>
 bool put_element(decoding& state, T& target, auto&&... element) {
   if constexpr (is_keyed<T>)
@@ -80,7 +80,7 @@ bool put_element(decoding& state, T& target, auto&&... element) {
     return target.push_back(std::move(element)...), true;
 }
 
-/// One more element of a list, set or map.
+/// Reads one more element of a list, set or map.
 template <class T>
 bool take_element(decoding& state, T& target, auto&& read) {
   if constexpr (shape_of<T> == shape::map) {
@@ -100,7 +100,7 @@ bool take_element(decoding& state, T& target, auto&& read) {
 template <class T>
 using pointee_of = std::remove_const_t<typename T::element_type>;
 
-/// The object of a unique pointer, of the very class that the pointer names.
+/// Reads the object of a unique pointer, of exactly the pointer's class.
 template <class T>
 bool take_owned(decoding& state, T& target, auto&& read) {
   using pointee = pointee_of<T>;
@@ -122,7 +122,7 @@ bool take_owned(decoding& state, T& target, auto&& read) {
   }
 }
 
-/// Reads what a unique pointer to a base class owns, of a class that the input named.
+/// Reads the object of a unique pointer to a base class; the input names the object's class.
 template <class T>
 bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of) {
   using object = std::remove_const_t<T>;
@@ -136,7 +136,7 @@ bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of
   }
 }
 
-/// The object of a unique pointer that points to one.
+/// Reads the object of a unique pointer that is not null.
 template <class T>
 bool take_unique(auto& from, T& target, auto&& read) {
   using pointee = pointee_of<T>;
@@ -152,7 +152,7 @@ bool take_unique(auto& from, T& target, auto&& read) {
   }
 }
 
-/// The content of a shared object is read, behind enter(): what it points to is owned by it.
+/// Lives while the content of a shared object is read, after enter(): the object owns what the content points to.
 class shared_content {
 public:
   shared_content(decoding& state, const shared_place& place, std::size_t number)
@@ -160,14 +160,14 @@ public:
     if (state_ != nullptr)
       state_->begin_shared_content(number, place.is_owned);
   }
-  /// It has been read. False, with the failure set, where the object is refused.
+  /// Called once the content has been read. False, with the failure set, if the object is refused.
   [[nodiscard]] bool complete() { return state_ == nullptr || state_->end_shared_content(); }
 
 private:
   decoding* state_;
 };
 
-/// Reads the object of a shared pointer at its first appearance, with `read`, and gives it to `target`.
+/// Reads the object of a shared pointer at its first appearance, with `read`, into `target`.
 template <class T>
 bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
   const bool is_numbered = place.is_numbered;
@@ -177,7 +177,7 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const share
   shared_content content(state, place, number);
   if constexpr (std::is_default_constructible_v<T>) {
     auto object = std::make_shared<T>();
-    if (is_numbered) // Known before its content is read: the content may point back at it.
+    if (is_numbered) // Recorded before its content is read, which may point back at it.
       state.keep_shared(number, typeid(T), object, [](void* at) {
         if constexpr (std::is_move_assignable_v<T>)
           *static_cast<T*>(at) = T();
@@ -195,12 +195,12 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const share
     if (is_numbered)
       state.keep_shared(number, typeid(T), target, [](void*) {});
   } else {
-    return fail_unreadable<T>(state); // An abstract class, for one.
+    return fail_unreadable<T>(state); // Such as an abstract class.
   }
   return content.complete();
 }
 
-/// The same where the object may be of a derived class, with its name.
+/// As read_shared_object(), for an object that may be of a derived class, which the input then names.
 template <class T>
 bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
   if constexpr (may_be_derived<T>) {
@@ -217,7 +217,7 @@ bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, const shar
   }
 }
 
-/// The object of a shared or weak pointer, at its first appearance.
+/// Reads the object of a shared or weak pointer, at its first appearance.
 template <class T>
 bool take_shared(auto& from, T& target, bool is_numbered, auto&& read) {
   constexpr bool is_owned = shape_of<T> == shape::shared;
@@ -230,7 +230,7 @@ bool take_shared(auto& from, T& target, bool is_numbered, auto&& read) {
   return !from.failed();
 }
 
-/// The same where the object has appeared already, under that number.
+/// Takes the object that has already appeared under that number.
 template <class T>
 bool take_shared_again(decoding& state, T& target, std::size_t number) {
   using pointee = pointee_of<T>;

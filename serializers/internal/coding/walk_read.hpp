@@ -1,18 +1,18 @@
-// The walk over a value that reads it, for readers of any kind: by its shape, from a value to its parts. The
+// The walk over a value that reads it, by its shape, from a value to its parts, for readers of any kind. The
 // counterpart of walk_write.hpp.
 //
-// A `Source` says how readers of one kind find what the walk comes to. It has a type `reader`, which is a decoding, and
-// these, which are static, and false where they failed:
-//   is_leaf<T>, leaf(from, target)              what has no parts, or is read as a whole
-//   structure(from, target)                     reads fields by read_field<Source, Index>, in whatever order they come
-//   begin_tuple, part, end_tuple                with the count; `part` comes ahead of each
-//   begin_fixed, part, end_fixed                likewise
-//   at_whole<T>, whole                          elements that stand there as one piece
-//   is_count_known                              whether begin_elements gives the count and no guess
-//   begin_elements<T>, element, room            a list, set or map; `element` says whether one more comes
-//   present, some<T>                            what may be absent: whether it is there, and the way to it
+// A `Source` adapts the readers of one kind. It has a type `reader`, which is a decoding, and these static members,
+// which return false on failure:
+//   is_leaf<T>, leaf(from, target)              values without parts, or read as a whole
+//   structure(from, target)                     reads fields by read_field<Source, Index>, in any order
+//   begin_tuple, part, end_tuple                with the count; `part` comes before each part
+//   begin_fixed, part, end_fixed                with the count; `part` comes before each part
+//   at_whole<T>, whole                          elements that are stored as one piece
+//   is_count_known                              whether begin_elements gives the count, not an estimate
+//   begin_elements<T>, element, room            a list, set or map; `element` tells whether one more follows
+//   present, some<T>                            values that may be absent: whether one is there, and the way to it
 //   is_absent_nested                            whether an absent object of a unique pointer counts as a level
-//   find_object, begin_object                   what a shared pointer leads to
+//   find_object, begin_object                   the object of a shared pointer
 //   begin_option, end_option                    the index of a variant's alternative
 #pragma once
 
@@ -29,13 +29,13 @@ namespace troupe::detail {
 template <class Source, class T>
 bool walk_read(typename Source::reader& from, T& target);
 
-/// For helpers that take "read into any T&".
+/// For helpers that take a callable that reads into any T&.
 template <class Source>
 auto reading_into(typename Source::reader& from) {
   return [&from](auto& target) { return walk_read<Source>(from, target); };
 }
 
-/// What stands where a shared pointer is read.
+/// The object found where a shared pointer is read.
 struct met_object {
   bool is_there = true;
   bool is_first = true;    // Its content follows.
@@ -71,7 +71,7 @@ bool walk_read_fixed(typename Source::reader& from, T& target) {
   return Source::end_fixed(from, count);
 }
 
-/// Lists, sets and maps.
+/// Reads a list, set or map.
 template <class Source, class T>
 bool walk_read_elements(typename Source::reader& from, T& target) {
   target.clear();
@@ -80,7 +80,7 @@ bool walk_read_elements(typename Source::reader& from, T& target) {
   std::size_t count = 0;
   if (!from.enter() || !Source::template begin_elements<T>(from, count))
     return false;
-  const auto charged = Source::is_count_known || !is_keyed<T> ? count : 0; // Else keys are charged one by one.
+  const auto charged = Source::is_count_known || !is_keyed<T> ? count : 0; // Otherwise keys are charged one by one.
   if (!from.charge(charged, element_memory<T>()))
     return false;
   make_room_for(target, charged);

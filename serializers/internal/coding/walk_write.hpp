@@ -1,20 +1,20 @@
-// The walk over a value that writes it, for writers of any kind: by its shape, from a value to its parts.
+// The walk over a value that writes it, by its shape, from a value to its parts, for writers of any kind.
 //
-// A `Sink` says how writers of one kind write what the walk comes to. It has a type `writer`, which is an encoding, and
-// these, which are static, and false where they failed:
-//   is_leaf<T>, leaf(to, value)                 what has no parts, or is written as a whole
+// A `Sink` adapts the writers of one kind. It has a type `writer`, which is an encoding, and these static members,
+// which return false on failure:
+//   is_leaf<T>, leaf(to, value)                 values without parts, or written as a whole
 //   form_scope(to)                              lives as long as the form of a value that travels as another type
 //   begin_structure<T>, field<T, Index>, end_structure
 //   begin_tuple, end_tuple                      with the count
-//   begin_fixed, begin_list, end_list           with the count, which of `fixed` the reader knows
+//   begin_fixed, begin_list, end_list           with the count, which the reader knows if it is fixed
 //   begin_map<T>, end_map                       with the count
-//   absent, begin_some<shell>, end_some<shell>  what may be absent; with a shell where a value can look absent
+//   absent, begin_some<shell>, end_some<shell>  values that may be absent; with a shell if a value can look absent
 //   is_absent_nested                            whether an absent object of a unique pointer counts as a level
 //   no_object, object_again, begin_object, end_object
 //   begin_option, end_option                    with the variant
 //   elements_bytes<T>(to, count)                what readers charge for the elements of a list, set or map, apart from
 //                                               what these hold
-// Writers without virtual calls are as fast as if written by hand: all of this is inlined.
+// Everything is inlined: writers without virtual calls are as fast as if written by hand.
 #pragma once
 
 #include <iterator>
@@ -32,7 +32,7 @@ namespace troupe::detail {
 template <class Sink, class T>
 bool walk_write(typename Sink::writer& to, const T& value);
 
-/// Whether an object of a derived class has an alias, which a second pointer to it will need even where the first one
+/// Whether an object of a derived class has an alias. A second pointer to it will need the alias even if the first one
 /// did not.
 template <class T>
 bool can_be_named(coding& state, const T& object) {
@@ -42,7 +42,7 @@ bool can_be_named(coding& state, const T& object) {
     return true;
 }
 
-/// What a value holds by its codec, which readers do not charge where rebuilding takes nothing.
+/// The memory that a value holds by its codec. Readers do not charge it if rebuilding takes nothing.
 template <class T>
 std::size_t held_by_codec(const T& value) {
   if constexpr (requires { codec<T>::held_bytes(value); })
@@ -51,7 +51,7 @@ std::size_t held_by_codec(const T& value) {
     return 0;
 }
 
-/// The value in the form in which it travels; nullopt, with the failure set, when its codec refuses.
+/// The value in the form in which it travels; nullopt, with the failure set, if its codec refuses.
 template <class T>
 auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::form> {
   auto form = called_codec([&] { return hook<T>::reduce(value, state.context()); });
@@ -61,7 +61,7 @@ auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::f
   return std::nullopt;
 }
 
-// Parts by index, in functions: a closure would be one more way to them, where it is not inlined.
+// Walks parts by index in functions: a closure that is not inlined would cost one more call.
 template <class Sink, class T, std::size_t... Index>
 bool walk_structure(typename Sink::writer& to, const T& value, std::index_sequence<Index...>) {
   return Sink::template begin_structure<T>(to)
@@ -75,7 +75,7 @@ bool walk_tuple(typename Sink::writer& to, const T& value, std::index_sequence<I
          && (true && ... && (walk_write<Sink>(to, std::get<Index>(value)) || to.within(Index))) && Sink::end_tuple(to);
 }
 
-/// Lists and sets, and what always has as many elements.
+/// Writes lists, sets, and containers with a fixed number of elements.
 template <class Sink, class T>
 bool walk_elements(typename Sink::writer& to, const T& values) {
   using element = std::remove_cvref_t<typename std::iterator_traits<decltype(std::begin(values))>::value_type>;
@@ -117,8 +117,8 @@ bool walk_optional(typename Sink::writer& to, const T& value) {
                : Sink::absent(to);
 }
 
-/// What a pointer points to: where it may be of a derived class, with the class's name. `ObjectBytes`: what readers
-/// charge for a T; those of other classes are weighed where they are named.
+/// Writes the object of a pointer, with the name of its class if that may be a derived one. `ObjectBytes`: what readers
+/// charge for a T; objects of other classes are weighed where they are named.
 template <class Sink, class T, std::size_t (*ObjectBytes)()>
 bool walk_pointed(typename Sink::writer& to, const T& object) {
   if constexpr (!may_be_derived<T>) {
@@ -136,7 +136,7 @@ bool walk_pointed(typename Sink::writer& to, const T& object) {
 
 template <class Sink, class T>
 bool walk_unique(typename Sink::writer& to, const T* object) {
-  constexpr bool shell = nullable<T>() && !may_be_derived<T>; // Else the class's name says that there is one.
+  constexpr bool shell = nullable<T>() && !may_be_derived<T>; // Otherwise the class's name says that there is one.
   if (object == nullptr && !Sink::is_absent_nested)
     return Sink::absent(to);
   if (!check_owned(to, object) || !to.enter())
@@ -150,7 +150,7 @@ bool walk_unique(typename Sink::writer& to, const T* object) {
   return true;
 }
 
-/// `owned`: the pointer is no weak one.
+/// `owned`: the pointer is not a weak_ptr.
 template <class Sink, class T>
 bool walk_shared(typename Sink::writer& to, const T* object, bool owned) {
   if (object == nullptr)

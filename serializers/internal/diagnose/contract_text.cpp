@@ -22,12 +22,12 @@ std::string quoted(std::string_view text) {
 
 namespace {
 
-/// Walks over a layout and writes it down.
+/// Walks over a layout and writes it as text.
 class layout_writer {
 public:
   layout_writer(std::string& text, std::span<const std::byte> layout) : text_(text), left_(layout) {}
 
-  /// The node that stands here goes on the line that is begun; its parts get lines `indent` steps in.
+  /// Appends the next node to the current line. Its parts get lines of their own, one step further in than `indent`.
   void node(std::size_t indent) {
     const auto code = byte();
     if (is_number_kind(code))
@@ -130,7 +130,7 @@ private:
   std::span<const std::byte> left_;
 };
 
-/// Reads what layout_writer and contract_of wrote, and trusts none of it.
+/// Parses the output of layout_writer and contract_of, without trusting it.
 class contract_parser {
 public:
   explicit contract_parser(std::string_view text) : left_(text) {}
@@ -162,7 +162,7 @@ private:
     ++line_number_;
     return true;
   }
-  /// The line that comes next, where it is so many steps in.
+  /// The next line if it is indented by that many steps; else nullopt.
   std::optional<std::string_view> next_at(std::size_t indent) {
     if (!left_.starts_with(std::string(2 * indent, ' ')) || left_.size() <= 2 * indent || left_[2 * indent] == ' ')
       return std::nullopt;
@@ -171,7 +171,7 @@ private:
     return line.substr(2 * indent);
   }
 
-  /// Splits what stands ahead of ": " from what stands behind it, outside of quotes.
+  /// Splits the line at the first ": " outside of quotes.
   static bool split(std::string_view line, std::string_view& name, std::string_view& rest) {
     bool within = false;
     for (std::size_t i = 0; i + 1 < line.size(); ++i) {
@@ -199,7 +199,7 @@ private:
     return node(rest, 1, whole) && (tree_.types.emplace(name.substr(5), whole).second || fail("an alias twice"));
   }
 
-  /// Whether the chain begins with that word, which is then taken off.
+  /// Whether the chain begins with that word, which is then removed.
   static bool take(std::string_view& chain, std::string_view word) {
     if (!chain.starts_with(word))
       return false;
@@ -223,7 +223,7 @@ private:
     return {};
   }
 
-  /// Whether a chain may end so.
+  /// Whether a chain may end with that word.
   static bool is_end(std::string_view word) {
     constexpr std::array<std::string_view, 11> words{"bool",
                                                      "text",
@@ -272,7 +272,7 @@ private:
     return parts(made, indent);
   }
 
-  /// A chain's link: one part of the same indent.
+  /// Adds a link of the chain: a node with one part of the same indent.
   bool within(std::size_t node_index, std::string_view word, std::string_view chain, std::size_t indent) {
     tree_.nodes[node_index].form = word;
     if (word == "form")
@@ -289,7 +289,7 @@ private:
 
   bool parts(std::size_t node_index, std::size_t indent) {
     const auto is_enum = tree_.nodes[node_index].form.starts_with("enum ");
-    std::set<std::string_view> names; // No hash table: a hostile text could choose names that collide.
+    std::set<std::string_view> names; // Not a hash table: a hostile text could choose names that collide.
     while (const auto line = next_at(indent)) {
       std::string_view name;
       std::string_view rest;

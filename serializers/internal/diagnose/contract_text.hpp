@@ -1,7 +1,7 @@
-// The text form of layouts: what contract.hpp writes and compares.
+// The text form of layouts, which contract.hpp writes and compares.
 //
-// A layout is a chain of words and what hangs below its end: `optional list struct`, and the fields in lines of their
-// own, two blanks further in.
+// A layout is a chain of words, with parts below its end: `optional list struct`, and the fields on lines of their own,
+// two blanks further in.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ namespace troupe::detail {
 
 inline constexpr std::string_view contract_title = "troupe contract 1";
 
-/// In quotes, and what would end them or a line escaped.
+/// The text in quotes, with escapes for characters that would end the quotes or the line.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// Ends the line, and adds those below. Requires: a layout that layout_of made.
+/// Ends the current line, and adds the lines below it. Requires: a layout made by layout_of.
 void append_layout(std::string& text, std::span<const std::byte> layout);
 
-/// One place of a type. Where it is what stands further up it is that very node.
+/// One place of a type. If it repeats a place further up, it is the same node.
 struct contract_node {
   std::string form;                                       // "struct", "i32", "list", "fixed 3", "unit \"1/1000\"", ...
   std::vector<std::pair<std::string, std::size_t>> parts; // By name: ".field", "<\"label\">", "[0]", "{key}", "[]", ...
@@ -33,7 +33,7 @@ struct contract_node {
 
 struct contract_tree {
   std::vector<contract_node> nodes;
-  std::map<std::string, std::size_t> types; // By alias; the node of the whole.
+  std::map<std::string, std::size_t> types; // By alias: the node of the whole type.
   std::map<std::string, std::string> functions;
 };
 

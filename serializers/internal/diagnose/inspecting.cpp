@@ -38,7 +38,7 @@ std::string step_text(const type_node& type, std::size_t part) {
 
 class type_inspector {
 public:
-  /// Adds a place of that type below the one that is open.
+  /// Adds a place of that type below the open one.
   void add(const type_node& type, std::string step) {
     found_type found;
     found.step = std::move(step);
@@ -51,7 +51,7 @@ public:
     look_into(type);
     end();
   }
-  /// What was added. Requires: add() was called once, and nothing is open.
+  /// The root. Requires: add() was called once, and nothing is open.
   [[nodiscard]] found_type take() { return std::move(root_); }
 
 private:
@@ -64,8 +64,8 @@ private:
       open_.back().parts.push_back(std::move(found));
   }
 
-  /// Whether the parts of the type are to be walked here; the open place then leads to them. Structures are walked
-  /// once, anything else wherever it stands, but not within itself.
+  /// Whether the parts of the type are to be walked here. If so, the open place lists them. Structures are walked once,
+  /// other types wherever they appear, but not within themselves.
   bool expand(const std::type_info& type, bool is_structure) {
     const auto walks_it = [&](const found_type& place) {
       return std::ranges::any_of(place.expands, [&](const auto* each) { return *each == type; });
@@ -95,7 +95,7 @@ private:
                           "with types.add<...>(alias)";
     if (type.of == shape::hook && type.hindrance == obstacle::none)
       open_.back().text += " (as " + text_of(*type.parts[0].of) + ")";
-    // Of a type that only lacks a default constructor the parts are shown as well: they may be why.
+    // A type that only lacks a default constructor shows its parts as well: they may be the reason.
     if (type.parts.empty() || (type.hindrance != obstacle::none && type.hindrance != obstacle::no_default)
         || !expand(*type.info, type.of == shape::structure || type.of == shape::hook))
       return;
@@ -108,7 +108,7 @@ private:
 
   found_type root_;
   std::vector<found_type> open_;                   // From the root to the place that is being walked.
-  std::unordered_set<std::type_index> structures_; // That were walked.
+  std::unordered_set<std::type_index> structures_; // Those that have been walked.
 };
 
 } // namespace

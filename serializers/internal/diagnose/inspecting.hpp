@@ -1,5 +1,5 @@
-// The walk over a type for inspect_serializability: which types are in it, at which places, and what hinders each by
-// itself. No family is asked here; inspect.cpp does that with what is found.
+// The walk over a type for inspect_serializability: the types in it, their places, and what hinders each by itself.
+// Asks no family; inspect.cpp asks the families about the result.
 #pragma once
 
 #include <string>
@@ -12,24 +12,24 @@
 
 namespace troupe::detail {
 
-/// One place of the tree, as found.
+/// One place of the tree.
 struct found_type {
   std::string step;                           // From the type above: ".items", "[]", "->"
-  std::string text;                           // The C++ type; "celsius (as double)" when it travels in another form.
+  std::string text;                           // The C++ type; "celsius (as double)" if it travels in another form.
   const std::type_info* info = nullptr;       //
   std::string_view spelled;                   //
-  std::string why;                            // What hinders the type by itself; empty when nothing does.
+  std::string why;                            // What hinders the type by itself; empty if nothing does.
   std::string advice;                         // What to do about that.
-  std::string note;                           // Worth knowing even where nothing hinders.
+  std::string note;                           // A remark, even if nothing hinders.
   std::vector<const std::type_info*> expands; // The types whose parts are below.
   const std::type_info* above = nullptr;      // Its parts are below the first place of this type, further up.
   bool has_default = true;                    //
-  bool is_final = false;                      // No family can carry the type, by whatever rule.
+  bool is_final = false;                      // No family can carry the type, whatever its rules.
   bool may_share = false;                     // Is a shared pointer.
   std::vector<found_type> parts;
 };
 
-/// The text of "why" and "what to do" for a type that hinders by itself.
+/// The reason and the advice for a type that is hindered by itself.
 struct explanation {
   std::string why;
   std::string advice;
@@ -37,7 +37,7 @@ struct explanation {
 };
 [[nodiscard]] TROUPE_EXPORT explanation explain(const type_node& of);
 
-/// What a type consists of, one place after the other.
+/// The type and its parts, as a tree of places.
 [[nodiscard]] TROUPE_EXPORT found_type inspected(const type_node& type);
 
 } // namespace troupe::detail

@@ -1,4 +1,4 @@
-// What to tell a person about a type that cannot travel: why not, and what to do instead.
+// Texts for people about a type that cannot travel: the reason, and what to do instead.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -12,7 +12,7 @@ namespace troupe::detail {
 namespace {
 
 struct known_type {
-  std::string_view name; // Whole, or with its bracket for any template of that name.
+  std::string_view name; // The whole name; or up to its bracket, for any template of that name.
   std::string_view why;
   std::string_view advice;
 };

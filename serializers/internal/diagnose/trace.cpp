@@ -17,15 +17,15 @@
 
 namespace troupe::detail {
 
-/// What a payload is read into when it is only to be shown: a line for each value that is there.
+/// The target of a payload that is only shown: one line for each value in it.
 class traced {
 public:
-  traced() {} // No aggregate: what is in it is nobody's field.
+  traced() {} // Not an aggregate, so that its members are not fields.
   std::string text;
 };
 TROUPE_DESCRIBE(traced)
 
-/// Walks over a payload and notes a line for each value.
+/// Walks over a payload and writes one line for each value.
 class tracer {
 public:
   explicit tracer(value_reader& from) : from_(from) {}
@@ -35,7 +35,7 @@ public:
 
 private:
   static constexpr std::size_t lines_max = 1000;
-  static constexpr std::size_t elements_max = 20; // Of one list; the others are passed over.
+  static constexpr std::size_t elements_max = 20; // Of one list; the others are skipped.
   static constexpr std::size_t entries_max = 200; // Of one map.
 
   bool walk_value(const std::string& path, value_kind kind);
@@ -55,7 +55,7 @@ private:
   value_reader& from_;
   std::string text_;
   std::size_t lines_ = 0;
-  std::size_t begin_ = 0; // Of the value at hand.
+  std::size_t begin_ = 0; // Of the current value.
 };
 
 namespace {

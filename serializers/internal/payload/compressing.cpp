@@ -24,28 +24,29 @@ std::string name_of_frame(std::size_t number) {
   return number == 0 ? "frame 0 (the body)" : "frame " + grouped(number);
 }
 
-constexpr int zstd_level = 3; // Its own default.
+constexpr int zstd_level = 3; // zstd's own default.
 
-/// Compresses one frame after the other; what it takes for that lives as long.
+/// Compresses one frame after the other, and keeps its buffers between them.
 class compressor {
 public:
   explicit compressor(frame_codec by) : codec_(by) {}
 
   [[nodiscard]] frame_codec codec() const { return codec_; }
 
-  /// Leaves the result in compressed(). False when it is not worth it.
+  /// Leaves the result in compressed(). False if compression does not pay.
   bool compress(std::span<const std::byte> bytes) { return promises(bytes) && compress_into(result_, bytes); }
   [[nodiscard]] byte_buffer& compressed() { return result_; }
 
 private:
-  /// Whether samples of it say that the whole is worth it. Of what is not much larger than they are, the whole says so.
+  /// Whether samples show that compression pays. True for frames that are no larger than the samples: the whole
+  /// decides.
   bool promises(std::span<const std::byte> bytes) {
     if (bytes.size() <= sample_count * sample_bytes)
       return true;
     const auto stride = (bytes.size() - sample_bytes) / (sample_count - 1);
     std::size_t left = 0;
     for (std::size_t i = 0; i < sample_count; ++i) {
-      // One sample may be worse than the others make up for.
+      // A single sample may grow if the others make up for it.
       if (!compress_into(result_, bytes.subspan(i * stride, sample_bytes), bound_of_sample()))
         return false;
       left += result_.size();
@@ -61,7 +62,7 @@ private:
     return compress_into(into, bytes, worthwhile_bytes(bytes.size()));
   }
 
-  /// False when the result is larger than `room_bytes`, or the codec cannot.
+  /// False if the result is larger than `room_bytes`, or the codec fails.
   bool compress_into(byte_buffer& into, std::span<const std::byte> bytes, std::size_t room_bytes) {
     into.clear();
     into.reserve(room_bytes);
@@ -101,7 +102,7 @@ bool is_within_ratio(std::size_t original_bytes, std::size_t compressed_bytes, c
   return __builtin_mul_overflow(compressed_bytes, bounds.decompression_ratio, &most) || original_bytes <= most;
 }
 
-/// What the note takes at most for a frame of that size.
+/// The most bytes of the note that a frame of that size takes.
 std::size_t note_bytes_of(std::size_t frame_bytes) {
   if (frame_bytes < compressed_from_bytes)
     return 1;
@@ -122,7 +123,7 @@ bool is_marked(const frame& of) {
   return of.owner() && of.owner()->kind() == frame_owner_kind::compressed;
 }
 
-/// Those frames of one payload that are worth it, within what a receiver takes.
+/// Compresses those frames of one payload for which it pays, within the limits of a receiver.
 class payload_compressor {
 public:
   explicit payload_compressor(const context& ctx)
@@ -130,14 +131,14 @@ public:
         first_(ctx.compression == compression::zstd ? frame_codec::zstd : frame_codec::lz4),
         bytes_left_(std::min(bounds_.decompressed_bytes, bounds_.memory_bytes)) {}
 
-  /// The codec by which it was compressed; the result is in `compressed()`.
+  /// Returns the codec used, or `none` if the frame stays as it is. The result is in compressed().
   frame_codec compress(std::span<const std::byte> bytes) {
     if (bytes.size() < compressed_from_bytes || bytes.size() > bytes_left_)
       return frame_codec::none;
     used_ = &first_;
     if (!first_.compress(bytes))
       return frame_codec::none;
-    // zstd makes of repetitions less than a receiver can tell from an attack, lz4 does not.
+    // zstd can shrink repetitions so far that a receiver would take them for an attack; lz4 does not.
     if (!is_within_ratio(bytes.size(), first_.compressed().size(), bounds_)) {
       used_ = &second_;
       if (first_.codec() == frame_codec::lz4 || !second_.compress(bytes)
@@ -157,7 +158,7 @@ private:
   std::size_t bytes_left_;
 };
 
-/// Requires: a known codec. False when the bytes are not what `form` says.
+/// Requires: a known codec. False if the bytes do not match `form`.
 bool decompress(std::span<const std::byte> from, const frame_form& form, std::byte* into) {
   const auto size = static_cast<std::size_t>(form.original_bytes);
   if (form.codec == frame_codec::zstd)
@@ -210,7 +211,7 @@ std::expected<void, serialize_error> check_forms(std::span<const frame_form> for
   return {};
 }
 
-/// One frame of that number, of all its pieces. Adds what it takes to `taken_bytes`.
+/// Joins the pieces of frame `number`, decompressed. Adds the memory that this takes to `taken_bytes`.
 std::expected<frame, serialize_error> unpacked(std::span<const frame_form> forms, std::span<const frame> pieces,
                                                std::size_t number, const limits& bounds, std::size_t& taken_bytes) {
   const auto size_of_piece = [&](std::size_t i) {

@@ -1,7 +1,7 @@
-// Compressing the frames of a payload where it pays, and decompressing what somebody else has sent.
+// Compresses the frames of a payload if it pays, and decompresses those of received payloads.
 //
-// What the header's field "z" says (msgpack/format.md): per frame a byte, 0 for a frame that is as it was, else the
-// number of the codec, followed by the size of the original as a varint.
+// The header's field "z" (msgpack/format.md) has a byte per frame: 0 if it is not compressed, else the number of the
+// codec, followed by the size of the original as a varint.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@
 
 namespace troupe::detail {
 
-/// Numbers of the wire.
+/// The values are part of the wire format.
 enum class frame_codec : std::uint8_t { none = 0, lz4 = 1, zstd = 2 };
 
 inline constexpr std::size_t compressed_from_bytes = 10'000; // Smaller frames are not worth the time.
 inline constexpr std::size_t sample_bytes = 10'000;
 inline constexpr std::size_t sample_count = 5;
 
-/// The most that compressing `size_bytes` may leave to be worth it: 0.7 of them.
+/// The most bytes that compression of `size_bytes` may leave to pay: 0.7 of them.
 [[nodiscard]] constexpr std::size_t worthwhile_bytes(std::size_t size_bytes) {
   return size_bytes / 10 * 7 + size_bytes % 10 * 7 / 10;
 }
 
-/// Whether values of this context are compressed when they are encoded. Never where both ends share a store: there
-/// large frames are mapped, not sent.
+/// Whether values of this context are compressed when they are encoded. Never if both ends share a store: then large
+/// frames are mapped, not sent.
 [[nodiscard]] inline bool compresses(const context& ctx) {
   return ctx.compression != compression::none && !ctx.shared_store;
 }
@@ -44,29 +44,30 @@ struct frame_form {
   std::uint64_t original_bytes = 0; // Of compressed frames.
 };
 
-/// Replaces those frames of the output, and its body, that are worth it, and notes it in `frame_codecs()`. Leaves all
-/// as it is where the note could take more than `note_bytes_max`, and each frame that a receiver with the limits of
-/// `ctx` would refuse. Requires: compresses(ctx).
+/// Compresses the body and those frames of the output for which it pays, and writes the note to `frame_codecs()`. Does
+/// nothing if the note could take more than `note_bytes_max`. Does not compress a frame if a receiver with the limits
+/// of `ctx` would refuse the result. Requires: compresses(ctx).
 void compress_frames(const context& ctx, std::size_t note_bytes_max, encode_output& output);
 
-/// What the field says of each frame. Fails with `malformed`.
+/// Reads the note: the form of each frame. Fails with `malformed`.
 [[nodiscard]] std::expected<std::vector<frame_form>, serialize_error>
 read_frame_codecs(std::span<const std::byte> note);
-/// The same, where there are so many frames.
+/// Reads the note. Fails with `malformed`, also if it is not about `frame_count` frames.
 [[nodiscard]] std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::span<const std::byte> note,
                                                                                         std::size_t frame_count);
 
-/// The payload's frames as they were, those that are not compressed included; pieces (see pieces.hpp) are decompressed
-/// in one. Everything that can be known is checked before memory is taken. Fails with `malformed` or `limit_exceeded`.
+/// All original frames of the payload, including those that are not compressed. The pieces of a frame (see pieces.hpp)
+/// are decompressed into one. Checks all that can be known before it allocates. Fails with `malformed` or
+/// `limit_exceeded`.
 [[nodiscard]] std::expected<joined_frames, serialize_error> decompress_frames(std::span<const std::byte> note,
                                                                               std::span<const std::byte> pieces_note,
                                                                               std::span<const frame> frames,
                                                                               const limits& bounds);
 
-/// What the field says of one frame.
+/// Appends the form of one frame to the note.
 void append_form(byte_buffer& note, const frame_form& form);
 
-/// The same frame, marked as one that is compressed already and shall stay as it is.
+/// The same frame, marked as already compressed, so that it is left alone.
 [[nodiscard]] frame marked_as_compressed(const frame& of);
 
 } // namespace troupe::detail

@@ -22,19 +22,19 @@ std::string place_of(std::size_t index, const part_access& access) {
   return "[" + std::to_string(index / access.parts_at_once) + "]";
 }
 
-/// The registry's entry, which knows more of the type; else the one that came with the collection.
+/// The registry's entry, which knows more of the type. If there is none, the entry that came with the collection.
 const type_entry& entry_of(const part_type& part, const context& ctx) {
   const auto* known = ctx.types == nullptr ? nullptr : ctx.types->find(part.entry->type());
   return known != nullptr ? *known : *part.entry;
 }
 
-/// Counts what the collection itself takes.
+/// The budget for the memory of the collection itself.
 class collection_budget final : public decoding {
 public:
   using decoding::decoding;
 };
 
-/// What is charged for each part, apart from what it holds.
+/// What is charged for each part, apart from its content.
 std::size_t element_bytes(const part_access& access) {
   return access.part_bytes + node_bytes;
 }
@@ -48,7 +48,7 @@ std::size_t type_of(const part_access& access, std::size_t index, const std::str
   return type;
 }
 
-/// A part of no type that the value could have there.
+/// The failure for a part of a type that the value cannot have there.
 std::unexpected<serialize_error> no_alternative(const type_entry& entry, const part_access& access,
                                                 const parts_decoder& parts, std::size_t index) {
   return failure_at(entry, place_of(index, access),
@@ -56,7 +56,7 @@ std::unexpected<serialize_error> no_alternative(const type_entry& entry, const p
                      "'" + parts.name(index).substr(0, 100) + "' is no alternative of this variant"});
 }
 
-/// Opens the payload, and checks all that is in it unless that was done.
+/// Opens the payload, and checks all that is in it unless that has been done.
 std::expected<parts_decoder, serialize_error> open_parts(const type_entry& entry, std::span<const frame> frames,
                                                          const context& ctx) {
   const auto* access = entry.parts();

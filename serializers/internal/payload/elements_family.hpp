@@ -1,12 +1,12 @@
-// Values whose parts are encoded one by one, each with the first listed family that carries it.
+// Values whose parts are encoded one by one, each by the first listed family that carries it.
 #pragma once
 
 #include <troupe/serializers/family.hpp>
 
 namespace troupe::detail {
 
-/// Stands in no list and in no set: what is accepted is for the parts to say, and all of them are checked before
-/// anything is decoded.
+/// In no list and no family_set: the families of its parts decide whether it is accepted. All of them are checked
+/// before anything is decoded.
 class elements_family final : public family {
 public:
   static constexpr std::string_view reserved_name = "elements";
@@ -20,7 +20,7 @@ public:
                                                             const header_fields& header, std::span<const frame> frames,
                                                             const context& ctx) const override;
 
-  /// Checks the families of all parts, and of what they hold in turn, without decoding any.
+  /// Checks the families of all parts, and of payloads nested in them, without decoding any.
   [[nodiscard]] std::expected<void, serialize_error> check(const type_entry& entry, std::span<const frame> frames,
                                                            const context& ctx) const;
 };

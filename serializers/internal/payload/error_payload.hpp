@@ -5,7 +5,7 @@
 
 namespace troupe::detail {
 
-/// Stands where a family's name does. Accepted whatever families are listed, and no family may have it.
+/// Takes the place of a family's name. Accepted whatever families are listed, and reserved: no family may have it.
 inline constexpr std::string_view error_family = "error";
 
 } // namespace troupe::detail

@@ -13,9 +13,9 @@ namespace troupe::detail {
 
 namespace {
 
-/// What the codec puts into the header.
+/// The codec's part of the header.
 struct generic_header {
-  std::map<std::string, std::vector<std::byte>> small; // Each in msgpack.
+  std::map<std::string, std::vector<std::byte>> small; // Each value in msgpack.
   payload_parts parts;
 };
 TROUPE_DESCRIBE(generic_header, small, parts)
@@ -102,7 +102,7 @@ std::expected<void, serialize_error> from_form(const std::vector<attribute>& att
   auto of_small = ctx;
   of_small.limits = limits_of_parts(ctx.limits, header->small.size());
   for (const auto& [name, value] : header->small)
-    if (const auto found = find(name); found != attributes.end()) // Others are of another version.
+    if (const auto found = find(name); found != attributes.end()) // Others belong to another version.
       if (auto done = decode_small(*found, value, found->into(object), of_small); !done)
         return failure_of(name, done.error());
   std::vector<bool> seen(attributes.size());

@@ -1,4 +1,4 @@
-// The codec that type_registry::register_generic makes: each attribute of a described type travels as it can.
+// The codec that type_registry::register_generic makes: each attribute of a described type is encoded by itself.
 #pragma once
 
 #include <memory>
@@ -19,10 +19,10 @@ namespace troupe::detail {
 
 struct attribute {
   std::string_view name;
-  std::shared_ptr<const type_entry> entry; // Where the registry has none for its type.
+  std::shared_ptr<const type_entry> entry; // Used if the registry has none for the type.
   const void* (*of)(const void* object) = nullptr;
   void* (*into)(void* object) = nullptr;
-  /// Whether the value belongs into the header.
+  /// Whether the value goes into the header.
   bool (*is_small)(const void* value) = nullptr;
 };
 

@@ -11,7 +11,7 @@ namespace troupe::detail {
 
 namespace {
 
-// What reading a byte of a layout costs, in bytes of memory that a decoder may take.
+// The cost of reading a byte of a layout, in bytes of memory that a decoder may take.
 constexpr std::size_t layout_cost = 4;
 
 std::unexpected<serialize_error> too_deep() {
@@ -30,7 +30,7 @@ limits limits_of_parts(const limits& whole, std::size_t count) {
 
 parts_encoder::parts_encoder(const context& ctx) : context_(ctx) {
   context_.limits = limits_of_parts(ctx.limits, 1);
-  context_.compression = compression::none; // The payload around them compresses all of its frames.
+  context_.compression = compression::none; // The outer payload compresses all of its frames.
 }
 
 std::expected<void, serialize_error> parts_encoder::add(std::string_view name, const type_entry& entry,
@@ -70,7 +70,7 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
     const auto fields = parse_header(header, ctx.limits);
     if (!fields)
       return std::unexpected(fields.error());
-    // Else each could take as much as the whole.
+    // Otherwise each part could take as much as the whole.
     if (!fields->frame_codecs.empty() || !fields->frame_pieces.empty() || !fields->frame_repeats.empty())
       return failure(serialize_errc::malformed, "a part that is compressed, in pieces or repeats frames by itself");
     const auto by = check_accepted(fields->family, ctx.families);
@@ -98,7 +98,7 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
   return made;
 }
 
-// Each such part costs the time to read its layout, however small it is itself.
+// A part of another version costs the time to read its layout, however small the part is.
 bool parts_decoder::may_read_layout(std::size_t header, const type_entry& entry) {
   const auto& layout = fields_[header].schema;
   if (layout.empty() || std::ranges::equal(layout, by_[header]->schema(entry)))
@@ -123,7 +123,7 @@ std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, co
   context_.repeated_bytes = repeated_bytes_.empty() ? 0 : repeated_bytes_[index];
   auto of_part = context_;
   std::size_t taken_bytes = 0;
-  of_part.parts_are_checked = true; // By whoever opened the outermost one.
+  of_part.parts_are_checked = true; // When the outermost payload was opened.
   of_part.taken_bytes = &taken_bytes;
   auto done = decode_value(entry, target, *by_[header], fields_[header], frames_[index], of_part);
   context_.limits.memory_bytes -= std::min(context_.limits.memory_bytes, taken_bytes);

@@ -1,4 +1,4 @@
-// Payloads that consist of payloads: each part by the first listed family that carries it.
+// Payloads that consist of payloads: each part is encoded by the first listed family that carries it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace troupe::detail {
 
-/// What says of each part what it is, how it is encoded, and how many of the frames are its own.
+/// Describes one part: its name, its header, and how many of the frames belong to it.
 struct payload_part {
   std::uint64_t name = 0;   // Index into `names`.
   std::uint64_t header = 0; // Index into `headers`.
@@ -42,7 +42,7 @@ public:
   [[nodiscard]] std::vector<frame> take_frames() { return std::move(frames_); }
 
 private:
-  context context_; // What parts are told: one level less may be within each other.
+  context context_; // For the parts: one level of nesting less is left.
   payload_parts list_;
   std::map<std::string, std::size_t, std::less<>> names_;
   std::map<std::string, std::size_t, std::less<>> headers_; // By their bytes.
@@ -52,22 +52,22 @@ private:
 
 class TROUPE_EXPORT parts_decoder {
 public:
-  /// Checks every part's family against the accepted ones before anything of any part is decoded. What the parts hold
-  /// is for check().
+  /// Checks every part's family against the accepted ones before anything of any part is decoded. check() does the same
+  /// for payloads nested in a part.
   [[nodiscard]] static std::expected<parts_decoder, serialize_error>
   open(payload_parts list, std::span<const frame> frames, const context& ctx);
 
   [[nodiscard]] std::size_t size() const { return list_.parts.size(); }
   [[nodiscard]] const std::string& name(std::size_t index) const { return list_.names[list_.parts[index].name]; }
-  /// Checks the families of whatever payloads the part holds in turn, without decoding any.
+  /// Checks the families of all payloads nested in the part, without decoding any.
   [[nodiscard]] std::expected<void, serialize_error> check(std::size_t index, const type_entry& entry) const;
-  /// Decodes a part into a value of its type, or memory for one where that has no default constructor.
+  /// Decodes a part into a value of its type, or into memory for one if the type has no default constructor.
   [[nodiscard]] std::expected<void, serialize_error> decode(std::size_t index, const type_entry& entry, void* target);
 
 private:
   parts_decoder(payload_parts list, const context& ctx) : context_(ctx), list_(std::move(list)) {}
 
-  /// False when the part is of another version, and more such layouts would have to be read than its payload is worth.
+  /// False if the part is of another version, and its layout exceeds the budget for reading such layouts.
   [[nodiscard]] bool may_read_layout(std::size_t header, const type_entry& entry);
 
   context context_;
@@ -75,17 +75,17 @@ private:
   std::vector<const family*> by_;              // Of each header.
   std::vector<header_fields> fields_;          // Of each header.
   std::vector<std::span<const frame>> frames_; // Of each part.
-  std::vector<std::size_t> repeated_bytes_;    // Of each part; empty: of none.
+  std::vector<std::size_t> repeated_bytes_;    // Of each part; empty if nothing is repeated.
   std::size_t layout_bytes_left_ = 0;
 };
 
-/// Checks the families of the payloads that a payload of such a family and type holds, at any depth, where it holds
+/// Checks the families of the payloads that a payload of that family and type contains, at any depth, if it contains
 /// any.
 [[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error>
 check_parts_within(const type_entry& entry, const family& by, const header_fields& header,
                    std::span<const frame> frames, const context& ctx);
 
-/// Limits for the parts of one payload, so that all of them together keep to those of the whole.
+/// Limits for each of `count` parts of one payload, so that all parts together keep the limits of the whole.
 [[nodiscard]] TROUPE_EXPORT limits limits_of_parts(const limits& whole, std::size_t count);
 
 } // namespace troupe::detail

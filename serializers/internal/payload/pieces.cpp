@@ -63,7 +63,7 @@ void append_pieces(byte_buffer& note, std::span<const std::size_t> pieces) {
 void split_output(std::size_t piece_bytes_max, const limits& bounds, std::size_t note_bytes_max,
                   encode_output& output) {
   const auto& frames = output.frames();
-  std::vector<std::size_t> pieces{1}; // The body stays.
+  std::vector<std::size_t> pieces{1}; // The body is not split.
   std::size_t count = 1;
   for (const auto& each : frames)
     count += pieces.emplace_back(pieces_of(each.size_bytes(), piece_bytes_max));

@@ -1,7 +1,7 @@
 // Which frames of a payload are pieces of one.
 //
-// What the header's field "p" says (msgpack/format.md): per frame as it was, the body first, how many of the payload's
-// frames in their order it consists of, as varints.
+// The header's field "p" (msgpack/format.md) has a varint per original frame, the body first: how many of the payload's
+// frames, in their order, it consists of.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@
 
 namespace troupe::detail {
 
-/// Of how many pieces each frame is. Fails with `malformed` where that are not `frame_count` in all.
+/// The number of pieces of each frame. Fails with `malformed` unless they are `frame_count` in all.
 [[nodiscard]] std::expected<std::vector<std::size_t>, serialize_error> read_pieces(std::span<const std::byte> note,
                                                                                    std::size_t frame_count);
 void append_pieces(byte_buffer& note, std::span<const std::size_t> pieces);
 
-/// Splits the frames behind the body that are larger, and notes it in `frame_pieces()`; leaves all as it is where none
-/// is, or where the note could take more than `note_bytes_max` or there would be more frames than `bounds` allow.
+/// Splits larger frames behind the body, and writes the note to `frame_pieces()`. Does nothing if no frame is larger,
+/// if the note could take more than `note_bytes_max`, or if there would be more frames than `bounds` allow.
 void split_output(std::size_t piece_bytes_max, const limits& bounds, std::size_t note_bytes_max, encode_output& output);
 
-/// The payload's frames as they were, those of one piece included.
+/// The original frames of the payload, including those of one piece.
 struct joined_frames {
   std::vector<frame> frames;
   std::size_t taken_bytes = 0; // Memory of the frames that had to be copied.
 };
-/// Everything that can be known is checked before memory is taken. Fails with `malformed` or `limit_exceeded`.
+/// Joins the pieces. Checks all that can be known before it allocates. Fails with `malformed` or `limit_exceeded`.
 [[nodiscard]] std::expected<joined_frames, serialize_error>
 join_pieces(std::span<const std::byte> note, std::span<const frame> frames, const limits& bounds);
 

@@ -18,12 +18,12 @@ bool is_same(const frame& one, const frame& other) {
          && one.owner() == other.owner() && one.size_bytes() > 0;
 }
 
-/// Finds the first frame that is the same as a later one.
+/// Finds for each frame the first one that is the same.
 class first_ones {
 public:
   explicit first_ones(std::span<const frame> frames) : frames_(frames) {}
 
-  /// Asked for one after the other, from 0.
+  /// Requires: called for each index in turn, from 0.
   std::size_t first_of(std::size_t index) {
     if (frames_.size() > few) {
       const auto [at, is_new] = by_place_.try_emplace(frames_[index].bytes().data(), index);
@@ -36,7 +36,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t few = 16; // Comparing them takes less time than a table.
+  static constexpr std::size_t few = 16; // Up to so many, comparing takes less time than a table.
 
   std::span<const frame> frames_;
   std::unordered_map<const std::byte*, std::size_t> by_place_;
@@ -50,7 +50,7 @@ void drop_repeats(std::size_t note_bytes_max, encode_output& output) {
     return;
   first_ones known(frames);
   std::vector<frame> kept;
-  std::vector<std::size_t> again; // Once there is one: for each frame 0, or its number counted with the body.
+  std::vector<std::size_t> again; // Empty until a frame repeats; for each frame 0, or the earlier one's number.
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const auto first = known.first_of(i);
     if (first != i && again.empty()) {

@@ -1,4 +1,4 @@
-// Varints in the notes that payload headers have.
+// Varints in the notes of payload headers.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline void append_varint(byte_buffer& to, std::uint64_t value) {
   write_varint(value, [&](std::byte each) { to.append(each); });
 }
 
-/// False when there is none, or one that 64 bits do not hold.
+/// False if there is none, or one that does not fit into 64 bits.
 inline bool take_varint(std::span<const std::byte>& from, std::uint64_t& value) {
   return read_varint<varint_spelling::any>(value,
                                            [&](std::byte& next) {

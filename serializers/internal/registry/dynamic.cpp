@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view own_class_label;
 
-/// A value of a registered type, made as `new` would, until somebody takes it.
+/// A value of a registered type, made as by `new`; destroyed unless it is taken.
 class new_object {
 public:
   explicit new_object(const type_entry& entry) : entry_(&entry), memory_(entry.life().allocate()) {
@@ -36,9 +36,9 @@ public:
     entry_->life().release(memory_);
   }
 
-  /// Where type_entry's codecs read it.
+  /// The memory into which type_entry's codecs read.
   [[nodiscard]] void* data() const { return memory_; }
-  /// It has been read.
+  /// Called once the value has been read.
   void complete() { lives_ = true; }
   [[nodiscard]] void* take() { return std::exchange(memory_, nullptr); }
 
@@ -48,12 +48,12 @@ private:
   bool lives_ = false;
 };
 
-/// What an object takes of a class that the input names.
+/// The memory of an object whose class the input names.
 std::size_t pointee_bytes(const type_entry& entry) {
   return entry.value_bytes() + shared_bytes;
 }
 
-// What readers keep of a type that the input names, in two tables that grow.
+// The memory that readers keep per type that the input names, in two growing tables.
 constexpr std::size_t named_type_bytes = 5 * sizeof(decoding::named_type);
 
 bool write_by(typed_writer& to, const type_entry& entry, const void* value) {
@@ -84,13 +84,13 @@ void name_type(typed_writer& to, std::type_index type, bool as_form, std::string
   to.varint(first ? 1 : number + 2);
   if (first) {
     to.weigh(named_type_bytes);
-    const typed_writer::passing not_the_values(to); // The registry's, which may go first.
+    const typed_writer::passing not_the_values(to); // The registry's, which may be destroyed first.
     to.contiguous(alias.data(), alias.size(), 1);
     to.contiguous(layout.data(), layout.size(), 1);
   }
 }
 
-/// Who writes the object that a pointer points to, and where it begins for that.
+/// The entry that writes the object of a pointer, and the address at which that entry's value begins.
 struct class_found {
   const type_entry* entry = nullptr;
   const void* at = nullptr;
@@ -122,7 +122,7 @@ bool begin_class(value_writer& to, const type_entry& entry) {
   return to.begin_variant(entry.alias());
 }
 
-/// The entry for that alias, when the pointer can point to it.
+/// Finds the entry for that alias. Fails if the pointer cannot point to such an object.
 bool resolve(decoding& state, std::string_view alias, named_class& found) {
   const auto* types = state.context().types;
   const auto* entry = types == nullptr ? nullptr : types->find(alias);
@@ -183,7 +183,7 @@ std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, con
     if (!from.charge(1, pointee_bytes(entry)))
       return nullptr;
     object = life.share(new_object(entry).take());
-    if (is_numbered) // Known first: its content may point back at it.
+    if (is_numbered) // Recorded first: its content may point back at it.
       from.keep_shared(number, entry.type(), object, life.reset);
     if (!read_by(from, entry, object.get(), of.number))
       return nullptr;

@@ -1,5 +1,5 @@
-// The one place where all that a registry needs of `record` is compiled: its alternatives are most of the types that there
-// are.
+// Makes sure that the code which a registry needs for `record` is compiled only once: the alternatives of `record`
+// cover most types.
 #pragma once
 
 #include <troupe/serializers/record.hpp>
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-// Made in record.cpp.
+// Instantiated in record.cpp.
 extern template type_entry::type_entry(std::in_place_type_t<record>, std::string, std::optional<own_codec>);
 
 } // namespace troupe
