@@ -1,5 +1,5 @@
-// The templates of type_entry and type_registry: all that is made for a type, and codecs as users give them, made into
-// what entries keep.
+// The templates of type_entry and type_registry: all that is made for a type, and the conversion of users' codecs into
+// the form that entries keep.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@
 
 namespace troupe::detail {
 
-/// What a user's codec gives, plain or `expected`.
+/// The result type of a user's codec, whether plain or `expected`.
 template <class Result>
 struct codec_result {
   using value = Result;
@@ -28,7 +28,7 @@ struct codec_result<std::expected<Value, serialize_error>> {
   using value = Value;
 };
 
-/// What a user's codec makes: the type, or a pointer to it.
+/// The type that a user's codec makes, whether it makes a value or a pointer.
 template <class Value>
 struct made_value {
   using type = Value;
@@ -40,7 +40,7 @@ struct made_value<std::unique_ptr<T>> {
   static constexpr bool is_pointer = true;
 };
 
-/// Calls it with or without the context, as it likes.
+/// Calls the codec with the context if it takes one, else without.
 template <class Codec, class Argument>
 decltype(auto) call_codec(const Codec& codec, Argument&& argument, const context& ctx) {
   if constexpr (std::invocable<const Codec&, Argument, const context&>)
@@ -53,7 +53,7 @@ template <class Codec, class Argument>
 using called = typename codec_result<std::remove_cvref_t<decltype(call_codec(
     std::declval<const Codec&>(), std::declval<Argument>(), std::declval<const context&>()))>>::value;
 
-/// Puts what a codec made where it belongs.
+/// Puts the result of a codec into its place.
 template <class T, class Made>
 std::expected<void, serialize_error> put_made(placing how, void* place, Made&& made) {
   using value = std::remove_cvref_t<Made>;
@@ -219,7 +219,7 @@ type_registry& type_registry::register_serializer(To to, From from) {
                 "`from` must give a T, or a std::unique_ptr<T>");
   const auto entry = form_entry<form>();
   set_stand_in<T>(detail::make_stand_in<T>(std::move(to), std::move(from), entry), true);
-  // Asked now, since the form may hold further values of the type.
+  // Checked only now, since the form may hold further values of the type.
   if (const auto why = entry->unsupported(); !why.empty())
     fail(serialize_errc::not_supported,
          "the form in which " + detail::type_text(typeid(T)) + " is to travel cannot: " + why);
@@ -242,7 +242,7 @@ std::shared_ptr<const type_entry> type_registry::unlisted_entry(std::string alia
   return entry;
 }
 
-// The table owns such an entry, by the codec: were the table owned by it in turn, neither would ever end.
+// The table owns such an entry, by the codec. So the entry must not own the table, or neither would ever be destroyed.
 template <class T>
 std::shared_ptr<const type_entry> type_registry::form_entry() const {
   auto entry = std::make_shared<type_entry>(std::in_place_type<T>, detail::label_of<T>(), std::nullopt);

@@ -1,5 +1,5 @@
-// What a type consists of, one level down, and what hinders a type by itself: all that walks over types, with or
-// without a value, goes by this. Which types hinder is what layout_of refuses, and must stay so.
+// What a type consists of, one level down, and what hinders a type by itself. All code that walks over types, with or
+// without a value, uses this. It must hinder exactly the types that layout_of refuses.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace troupe::detail {
 
 /// The way from a type to one of its parts.
 enum class step {
-  inside,   // What an optional holds, what a type travels as: no place of its own.
+  inside,   // The value of an optional, the form of a type: not a place of its own.
   field,    // ".name"
   pointee,  // "->"
   option,   // "<label>" of a variant
@@ -44,7 +44,7 @@ part_list<part<std::variant_alternative_t<Index, T>, step::option, Index>...>
 template <class T, std::size_t... Index>
 part_list<part<std::tuple_element_t<Index, T>, step::position, Index>...> position_parts(std::index_sequence<Index...>);
 
-// What is only ever pointed to as a class that derives from it goes by that class's alias.
+// Objects behind pointers to a class that cannot be made always travel under the alias of a derived class.
 template <class Pointee>
 constexpr auto pointee_parts() {
   if constexpr (may_be_derived<Pointee> && !makeable<Pointee>())
@@ -85,13 +85,13 @@ constexpr auto find_parts() {
 template <class T>
 using parts_of = decltype(find_parts<T>());
 
-/// How often each part stands in a value that has them in place.
+/// How many times each part occurs in a value that has its parts in place.
 template <class T>
 inline constexpr std::size_t times_each = 1;
 template <class T>
 requires(shape_of<T> == shape::fixed) inline constexpr std::size_t times_each<T> = fixed_extent<T>::count;
 
-/// Calls `visit` with each part that is in the value. Requires: holds_parts<T>.
+/// Calls `visit` with each part of the value. Requires: holds_parts<T>.
 template <class T>
 void each_part(const T& value, auto&& visit) {
   constexpr auto of = shape_of<T>;
@@ -121,8 +121,8 @@ void each_part(const T& value, auto&& visit) {
   }
 }
 
-/// Whether a type and all that it consists of pass. `Rule::of<T>()` is the verdict on a type alone; `Above` are the
-/// types that are being asked already, further up in a type that contains itself.
+/// Whether a type and all its parts pass. `Rule::of<T>()` is the verdict on a type alone; `Above` are the enclosing
+/// types that are already being checked, for types that contain themselves.
 template <class Rule, class T, class... Above>
 consteval bool passes();
 
@@ -145,11 +145,11 @@ consteval bool passes() {
 enum class obstacle {
   none,
   reference,
-  qualified,        // const or volatile: nothing can be read into it.
+  qualified,        // const or volatile: cannot be read into.
   function,         // or a pointer to one, or to a member.
   pointer,          // raw
   pointer_to_array, // unique_ptr<T[]>, shared_ptr<T[]>
-  deleter,          // unique_ptr with one of its own
+  deleter,          // unique_ptr with its own deleter
   a_union,          //
   abstract,         //
   no_default,       // has no default constructor

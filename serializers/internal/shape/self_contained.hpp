@@ -1,4 +1,4 @@
-// What values take that may be handed over as they are within a process.
+// The memory of values that may be handed over unchanged within a process.
 #pragma once
 
 #include <algorithm>
@@ -11,20 +11,20 @@ namespace troupe::detail {
 
 /// Whose memory counts as held by a value.
 enum class held : std::uint8_t {
-  all,  ///< Also what it only views: frames and arrays.
-  owned ///< What ends with it.
+  all,  ///< Including memory that it only views: frames and arrays.
+  owned ///< Only memory that is freed with it.
 };
 
-// What containers of nodes need beside each element, and what a path keeps of each of its parts.
+// The memory that node-based containers need per element, and that a path needs per part, beyond their contents.
 inline constexpr std::size_t held_node_bytes = 32;
 inline constexpr std::size_t held_part_bytes = 48;
 
-/// What malloc takes for so much.
+/// The memory that malloc takes for `size` bytes.
 [[nodiscard]] constexpr std::size_t malloc_bytes(std::size_t size) {
   return (size + sizeof(std::size_t) + 15) / 16 * 16;
 }
 
-/// What frame::copy_of takes for so much: the bytes where they are aligned, and a block for their owner.
+/// The memory that frame::copy_of takes for `size` bytes: the aligned bytes, and a block for their owner.
 [[nodiscard]] constexpr std::size_t copied_bytes(std::size_t size) {
   constexpr auto aligned = frame::alignment_bytes;
   return size == 0 ? 0 : (size + aligned - 1) / aligned * aligned + 64;
@@ -36,7 +36,7 @@ inline constexpr bool has_nodes = !requires(const T& of) {
   of[0];
 };
 
-/// What a part takes in the value that holds it, beside what it holds itself.
+/// The memory of a part in the value that holds it, beyond what the part itself holds.
 template <class T, class Part>
 consteval std::size_t place_bytes() {
   if constexpr (row_of<T>.parts == holding::in_place || shape_of<T> == shape::optional || shape_of<T> == shape::variant)
@@ -47,7 +47,7 @@ consteval std::size_t place_bytes() {
     return malloc_bytes(sizeof(Part) + held_node_bytes);
 }
 
-/// The memory that a self-contained value holds beside its own sizeof, roughly.
+/// The approximate memory that a self-contained value holds, beyond its own sizeof.
 template <held Which, class T>
 std::size_t held_bytes(const T& value) {
   constexpr auto of = shape_of<T>;
@@ -70,7 +70,7 @@ std::size_t held_bytes(const T& value) {
   else if constexpr (of == shape::numbers)
     return value.size() * sizeof(typename T::value_type);
   else if constexpr (of == shape::unit || !row_of<T>.is_self_contained)
-    return 0; // Nothing, or not asked for.
+    return 0; // Holds nothing, or is never asked.
   else
     static_assert(no_such_shape<T>);
 }

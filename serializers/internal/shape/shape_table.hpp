@@ -1,4 +1,4 @@
-// What is to be known of each shape, whatever the type: a row each. What else is to be known of a type follows from its
+// The properties of each shape, whatever the type: one row per shape. All other properties of a type follow from its
 // parts (type_answers.hpp).
 #pragma once
 
@@ -10,19 +10,19 @@
 
 namespace troupe::detail {
 
-/// Where the parts of a value are that parts_of lists.
+/// Where a value has the parts that parts_of lists.
 enum class holding {
   none,
-  form,       // They are another value's, which is made from it.
-  in_place,   // Each is there, one after the other.
-  put_in,     // Those that are there are put in, by moving.
-  pointed_to, // Somewhere else.
+  form,       // In another value, which is made from this one.
+  in_place,   // All are in the value, one after the other.
+  put_in,     // Those that exist are put in, by moving.
+  pointed_to, // Outside of the value.
 };
 
-/// What is said of a type: at once, or as its parts say.
+/// An answer about a type: at once, or as its parts say.
 enum class verdict { no, yes, by_parts };
 
-/// No column has a default, so that a new shape needs an answer in each.
+/// No column has a default: a new shape needs an answer in each.
 struct shape_row {
   // clang-format off
   consteval shape_row(shape which, holding where, bool absent, bool text, bool same_anywhere, verdict filled, std::size_t least)
@@ -33,9 +33,9 @@ struct shape_row {
   holding parts;
   bool looks_absent;       // A value may look like an empty optional.
   bool is_text;            // Each value travels as one text.
-  bool is_self_contained;  // Of what has no parts: a value means the same wherever it is.
-  verdict begins_filled;   // A class of the user's may be in there whose members begin with more than nothing.
-  std::size_t least_bytes; // What a value takes in the body of `typed` at least; of structures and forms, their parts.
+  bool is_self_contained;  // For shapes without parts: a value means the same everywhere.
+  verdict begins_filled;   // May contain a user's class whose members are not empty when constructed.
+  std::size_t least_bytes; // The fewest bytes of a value in the body of `typed`; structures and forms: by their parts.
 };
 
 // clang-format off
@@ -80,11 +80,11 @@ static_assert(has_row_for_each_shape());
 template <class T>
 inline constexpr shape_row row_of = shape_table[static_cast<std::size_t>(shape_of<T>)];
 
-/// Whether a value holds its parts itself: what is copied, weighed or moved with it.
+/// Whether a value holds its parts itself, so that they are copied, weighed or moved with it.
 template <class T>
 inline constexpr bool holds_parts = row_of<T>.parts == holding::in_place || row_of<T>.parts == holding::put_in;
 
-/// For the branch that no shape may reach: naming it there is an error of the compiler.
+/// For a branch that no shape may reach: a static_assert on it fails to compile there.
 template <class T>
 inline constexpr bool no_such_shape = false;
 

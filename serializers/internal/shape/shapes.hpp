@@ -1,5 +1,4 @@
-// Which shape a C++ type has on its way through a family; every reader and writer branches on this, and on nothing
-// else.
+// The shape of a C++ type, which alone decides how readers and writers of all families handle the type.
 #pragma once
 
 #include <algorithm>
@@ -52,14 +51,14 @@ enum class shape {
   frame,
   array,       // troupe::array
   numbers,     // std::vector of numbers
-  sequence,    // vector, list, deque and what looks like them
+  sequence,    // vector, list, deque and similar types
   set,         // set, unordered_set and their multi forms
   map,         // map, unordered_map and their multi forms
   record,      // troupe::record
-  unsupported, // Stays last.
+  unsupported, // must be last
 };
 
-/// std::filesystem::path, known by its members: its header is a large one, and only programs that have paths need it.
+/// std::filesystem::path, recognized by its members: its header is large, and only programs with paths need it.
 template <class T>
 concept path_like = std::is_class_v<T> && requires(const T& path) {
   typename T::string_type;
@@ -135,7 +134,7 @@ concept sequence_like = requires(T& container, const T& constant) {
 template <class T>
 consteval shape find_shape() {
   if constexpr (std::is_const_v<T> || std::is_volatile_v<T>)
-    return shape::unsupported; // Nothing can be read into it.
+    return shape::unsupported; // Cannot be read into.
   else if constexpr (hooked<T>)
     return shape::hook;
   else if constexpr (described<T>)
@@ -161,11 +160,11 @@ consteval shape find_shape() {
 template <class T>
 inline constexpr shape shape_of = find_shape<T>();
 
-/// Pointers to such a class may point to what derives from it, and say so by alias.
+/// Whether pointers to the class may point to objects of derived classes, which are then named by their alias.
 template <class T>
 inline constexpr bool may_be_derived = std::is_polymorphic_v<T> && !std::is_final_v<T>;
 
-/// Whether a value of this very class can be made; such as abstract ones stand for what derives from them.
+/// Whether a value of exactly this class can be made. Other classes, such as abstract ones, stand for derived classes.
 template <class T>
 consteval bool makeable() {
   constexpr auto of = shape_of<T>;
@@ -203,7 +202,7 @@ std::string clock_name() {
     return portable_type_text(typeid(Clock));
 }
 
-/// What a duration or a point in time counts.
+/// The unit of a duration or a point in time.
 template <class T>
 const std::string& unit_of() {
   if constexpr (shape_of<T> == shape::duration) {

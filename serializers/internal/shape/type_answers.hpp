@@ -1,4 +1,4 @@
-// What readers and writers ask about a type: each answer is its shape's row, or follows from its parts.
+// What readers and writers ask about a type: each answer is in its shape's row, or follows from its parts.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace troupe::detail {
 
-/// Whether a value of this type may look like an empty optional, so that an optional of it needs a shell of its own.
+/// Whether a value of this type may look like an empty optional. If so, an optional of it needs a shell.
 template <class T>
 consteval bool nullable() {
   if constexpr (shape_of<T> == shape::hook)
@@ -29,7 +29,7 @@ consteval bool travels_as_text() {
     return row_of<T>.is_text || described_enum<T>;
 }
 
-/// Maps whose keys travel as texts, no two the same.
+/// Maps whose keys travel as texts and are all different.
 template <class T>
 consteval bool text_keyed() {
   return travels_as_text<typename T::key_type>() && requires(T & map) {
@@ -41,7 +41,7 @@ struct copies {
   template <class T>
   static consteval verdict of() {
     if constexpr (std::is_bounded_array_v<T>)
-      return verdict::by_parts; // A member that is one is copied with the class.
+      return verdict::by_parts; // An array member is copied with its class.
     else if constexpr (!std::is_copy_constructible_v<T>)
       return verdict::no;
     else
@@ -49,14 +49,14 @@ struct copies {
   }
 };
 
-/// Whether copies compile. Containers, variants and arrays claim to be copyable whatever their elements hold, so these
-/// are asked.
+/// Whether copies compile. Containers, variants and arrays claim to be copyable whatever their elements are, so the
+/// elements are checked.
 template <class T>
 consteval bool copyable() {
   return !std::is_array_v<T> && passes<copies, T>();
 }
 
-/// Whether the type holds something that has no way into its place there, since it can neither be moved nor copied.
+/// Whether the type has a part that has to be put into its place, but can neither be moved nor copied.
 template <class T>
 consteval bool holds_unmovable() {
   if constexpr (row_of<T>.parts == holding::put_in)
@@ -67,7 +67,7 @@ consteval bool holds_unmovable() {
     return false;
 }
 
-/// The size on the `typed` wire of types that always have the same and need no state to be written; 0 for all others.
+/// The size on the `typed` wire if it is the same for all values, and writing needs no state; else 0.
 template <class T>
 consteval std::size_t fixed_bytes() {
   constexpr auto of = shape_of<T>;
@@ -82,7 +82,7 @@ consteval std::size_t fixed_bytes() {
     return 0;
 }
 
-/// The bytes of the run of fixed-size fields that starts at Index; 0 when Index does not start one.
+/// The size of the run of fixed-size fields that starts at Index; 0 if none starts there.
 template <class T, std::size_t Index>
 consteval std::size_t run_bytes() {
   constexpr auto sizes = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -97,7 +97,7 @@ consteval std::size_t run_bytes() {
   return total;
 }
 
-/// The least that a value takes in the body of `typed`; 0 for what may lie in frames only, or in nothing.
+/// The fewest bytes of a value in the body of `typed`; 0 if it may lie in frames only, or be empty.
 template <class T>
 consteval std::size_t least_bytes() {
   if constexpr (fixed_bytes<T>() > 0)
@@ -110,7 +110,7 @@ consteval std::size_t least_bytes() {
     return row_of<T>.least_bytes;
 }
 
-/// Whether a class of the user's may be in there whose members begin with more than nothing.
+/// Whether a value may contain a user's class whose members are not empty when constructed.
 template <class T>
 consteval bool may_begin_filled() {
   if constexpr (fixed_bytes<T>() > 0 || !std::is_default_constructible_v<T>)
@@ -135,7 +135,7 @@ struct self_contained_rule {
   }
 };
 
-/// Whether a value means the same wherever it is: nothing in it that a codec translates for where it goes.
+/// Whether a value means the same everywhere: it contains nothing that a codec translates for its destination.
 template <class T>
 consteval bool self_contained() {
   return passes<self_contained_rule, T>();

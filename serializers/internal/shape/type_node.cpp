@@ -6,7 +6,8 @@ namespace troupe::detail {
 
 namespace {
 
-/// Names types within each other. `above_` are those that are being named already, around one that contains itself.
+/// Names nested types. `above_` are the enclosing types that are already being named, for types that contain
+/// themselves.
 class labelling {
 public:
   std::string label_of(const type_node& type) {
@@ -62,7 +63,7 @@ private:
     case shape::set:
       return "list<" + labels_of_parts(type) + ">";
     case shape::structure:
-    case shape::hook: // Their form is no name: others may have the same.
+    case shape::hook: // The form does not name it: other types may have the same form.
     case shape::enumeration:
     case shape::unsupported:
       break;

@@ -1,5 +1,5 @@
-// Types as values: what walks over a type without a value goes from node to node, in plain functions that are compiled
-// once. Layouts, contracts, labels and what people are told of a type are made of this.
+// Types as values: walks over a type without a value go from node to node, in plain functions that are compiled once.
+// Layouts, contracts, labels and texts about types are made from the nodes.
 #pragma once
 
 #include <array>
@@ -26,17 +26,17 @@ struct type_part {
   std::string_view name; // Of a field.
 };
 
-/// What is to be known of a type, of which each has one node.
+/// The properties of a type; each type has one node.
 struct type_node {
   const std::type_info* info;
   shape of;
   obstacle hindrance;
-  std::string_view prefix;  // What typeid drops: "const ", "volatile ".
+  std::string_view prefix;  // Omitted by typeid: "const ", "volatile ".
   std::string_view suffix;  // "&", "&&"
-  std::string_view spelled; // As TROUPE_DESCRIBE spelled it; empty when not described.
+  std::string_view spelled; // As in TROUPE_DESCRIBE; empty if not described.
   bool has_default = false; // A value can be made without arguments.
   bool is_built_in_array = false;
-  // Of classes that nothing describes, for advice.
+  // Of classes without a description, for advice.
   bool is_aggregate = false;
   bool is_callable = false;
   bool is_empty = false;
@@ -44,16 +44,16 @@ struct type_node {
   std::span<const type_part> parts;
   // Of pointers.
   const type_node* pointee = nullptr;
-  bool may_be_derived = false; // It may point to objects of derived classes,
-  bool is_makeable = false;    // and to one of the very class that it names.
-  // Of numbers, what enums are counted in, and the elements of `numbers` and `array`.
+  bool may_be_derived = false; // Objects of derived classes are allowed.
+  bool is_makeable = false;    // Objects of the pointer's own class can be made.
+  // Of numbers, the underlying types of enums, and the elements of `numbers` and `array`.
   number_kind kind{};
   bool is_boolean_enum = false;
   // Of enums with names.
   bool is_named_enum = false;
   std::span<const std::string_view> names;
   std::span<const std::int64_t> values;
-  std::size_t count = 0;                                 // Of elements, where it is fixed.
+  std::size_t count = 0;                                 // Of elements, if fixed.
   const std::string& (*unit)() = nullptr;                // Of durations and points in time.
   const std::vector<std::string>& (*labels)() = nullptr; // Of the alternatives of variants.
 };
@@ -67,7 +67,7 @@ consteval bool has_call_operator() {
       &T::operator();
     };
   } else {
-    // Overloaded and generic call operators have no address; two of the name in one class make the name ambiguous.
+    // Overloaded and generic call operators have no address. If two bases have the name, it is ambiguous.
     struct other {
       void operator()() {}
     };
@@ -165,8 +165,8 @@ std::string label_of() {
   return label_of(node_of<T>);
 }
 
-/// The labels of alternatives. Different types whose names would be the same (a list and a set, structs of two
-/// namespaces) have their whole names behind it; where one type is there twice, the later ones get "#2", "#3", ...
+/// The labels of alternatives. Different types with the same name (a list and a set, structs of two namespaces) get
+/// their full names appended. If a type occurs repeatedly, the later ones get "#2", "#3", ...
 [[nodiscard]] TROUPE_EXPORT std::vector<std::string> distinct_labels(std::span<const type_part> options);
 
 template <class T>
@@ -177,7 +177,7 @@ struct option_labels {
   }
 };
 
-/// Of a variant's alternatives.
+/// The labels of a variant's alternatives.
 template <class T>
 const std::vector<std::string>& variant_labels(const T*) {
   return option_labels<T>::get();

@@ -1,5 +1,5 @@
-// Small arrays lie in a payload's body. Those whose memory a value has more than once leave it for a frame, as large
-// ones do, so that they are the same memory where they arrive.
+// Small arrays are written into a payload's body. If a value contains the same memory more than once, that array moves
+// to a frame, like large arrays, so that the receiver's arrays share memory as well.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,32 @@
 
 namespace troupe::detail {
 
-/// What a value's arrays in the body are, while it is written. Nobody knows before the end whether an array comes
-/// again: settle() takes those out of the body that did.
+/// Tracks the arrays in the body while a value is written. Only at the end is it known which arrays come again;
+/// settle() takes these out of the body.
 class TROUPE_EXPORT body_arrays {
 public:
-  /// Of one array: the byte of the body whose lowest bit says where its elements are, and where they begin.
+  /// The place of one array: the byte of the body whose lowest bit says where its elements are, and where they begin.
   struct place {
     std::size_t mark_at;
     std::size_t data_at;
   };
 
-  /// Whether these elements are in the body already; then they are to be attached as a frame instead. No more than
-  /// `frames_max` frames come of it.
+  /// Whether these elements are already in the body. If so, attach them as a frame instead. Returns false if that would
+  /// make more than `frames_max` frames.
   [[nodiscard]] bool is_again(const frame& elements, std::size_t frames_max, const encode_output& output);
-  /// Remembers elements that are written to the body and could come again.
+  /// Records elements that were written to the body and may come again.
   void wrote(const frame& elements, place at, const encode_output& output);
 
   [[nodiscard]] bool found_repeats() const { return repeats_ > 0; }
-  /// The sum of what `bytes_of` gives for the sizes of the arrays that settle() takes out of the body.
+  /// The sum of `bytes_of` over the sizes of the arrays that settle() takes out of the body.
   [[nodiscard]] std::size_t sum_of_repeats(std::size_t (*bytes_of)(std::size_t size_bytes)) const;
-  /// Moves what came again from the body to frames of their own, before those that stand behind it, and changes the
-  /// lowest bit of its mark. Requires: all is written.
+  /// Moves repeated arrays from the body to frames, in front of those of later parts of the body, and flips the lowest
+  /// bit of their marks. Requires: everything has been written.
   void settle(encode_output& output) const;
 
 private:
   struct block {
-    frame elements; // Kept, so that nothing else can lie there meanwhile.
+    frame elements; // Kept, so that nothing else can take their address meanwhile.
     place at;
     std::size_t frames_before;
     bool comes_again = false;

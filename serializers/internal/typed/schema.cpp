@@ -40,13 +40,13 @@ private:
     made_.bytes.insert(made_.bytes.end(), bytes.begin(), bytes.end());
   }
 
-  // With all but what is known of types that contain themselves.
+  // Starts again, but keeps recursive_.
   void start_again() {
     made_ = {};
     numbered_.clear();
   }
 
-  /// Numbers a structure or form; false when it stands further up already, in which case a reference is written.
+  /// Numbers a structure or form. False if it has a number already; then a reference to it is written.
   bool begin_numbered(schema_code code, std::type_index type) {
     const auto [known, first] = numbered_.try_emplace(type, numbered_.size());
     put(first ? code : schema_code::again);
@@ -75,7 +75,7 @@ private:
     if (!begin_numbered(schema_code::structure, *type.info))
       return;
     put_count(type.parts.size());
-    const auto around = std::exchange(forms_, {}); // What contains itself by way of a structure refers to that.
+    const auto around = std::exchange(forms_, {}); // A type that contains itself through a structure refers to that.
     for (const auto& field : type.parts) {
       put_text(field.name);
       add_within(*field.of, "." + std::string(field.name));
@@ -83,7 +83,7 @@ private:
     forms_ = around;
   }
 
-  /// Adds `content`, where the type may contain itself with no structure between.
+  /// Adds `content`, for a type that may contain itself without a structure in between.
   void add_guarded(const type_node& type, auto&& content) {
     const std::type_index index = *type.info;
     if (recursive_.contains(index)) {
@@ -211,7 +211,7 @@ private:
 
   type_layout made_;
   std::unordered_map<std::type_index, std::size_t> numbered_;
-  std::vector<std::type_index> forms_; // And containers, that are being added within the innermost structure.
+  std::vector<std::type_index> forms_;            // And containers: those being added within the innermost structure.
   std::unordered_set<std::type_index> recursive_; // Those that contain themselves.
   std::string path_;
 };
@@ -222,7 +222,7 @@ type_layout layout_of(const type_node& type) {
   return schema_builder().build(type);
 }
 
-// FNV-1a in 64 bits, folded to 32. It tells versions of one type apart; it guards against nobody.
+// FNV-1a in 64 bits, folded to 32. It tells versions of a type apart; it is no protection against forgery.
 std::uint32_t fingerprint_of(std::span<const std::byte> schema) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const auto byte : schema) {

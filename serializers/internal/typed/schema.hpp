@@ -1,5 +1,5 @@
-// A type's layout as bytes: what the `typed` family puts into the payload's header, and whose hash opens its body.
-// The form is described in typed/format.md.
+// A type's layout as bytes: the `typed` family puts it into the payload's header, and its hash into the beginning of
+// the body. The form is described in typed/format.md.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace troupe::detail {
 
 struct type_layout {
   std::vector<std::byte> bytes;
-  std::string unsupported;           // Where and why the type cannot travel; empty when it can.
-  std::vector<foreign_type> foreign; // The types in it that travel only where the registry has a codec for them.
+  std::string unsupported;           // Where and why the type cannot travel; empty if it can.
+  std::vector<foreign_type> foreign; // The types in it that travel only if the registry has a codec for them.
 };
 
 [[nodiscard]] TROUPE_EXPORT type_layout layout_of(const type_node& type);

@@ -1,4 +1,4 @@
-// The arrays of a sender's layout, shown as structures: "shape", "data_shape" and "order" where they say more, "data".
+// Shows the arrays of a sender's layout as structures: "shape", then "data_shape" and "order" if needed, then "data".
 #include <troupe/serializers/internal/coding/common.hpp>
 #include <troupe/serializers/internal/typed/schema_reader.hpp>
 #include <troupe/serializers/internal/typed/typed_arrays.hpp>
@@ -46,13 +46,13 @@ bool schema_reader::begin_array() {
   return open(std::move(opened));
 }
 
-// The elements of the innermost open array in C order.
+// Brings the elements of the innermost open array into C order.
 bool schema_reader::pack_block() {
   auto& top = levels_.back();
   if (top.unpacked == nullptr)
     return true;
   const auto element_bytes = size_of(top.kind);
-  const auto bytes = *count_of(top.unpacked->shape) * element_bytes; // Checked when it was read.
+  const auto bytes = *count_of(top.unpacked->shape) * element_bytes; // Did not overflow when it was read.
   if (!charge_scratch(bytes))
     return false;
   top.packed.resize(bytes);

@@ -1,4 +1,4 @@
-// The words that a type's layout consists of. The form is described in typed/format.md.
+// The codes of a type's layout. The form is described in typed/format.md.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace troupe::detail {
 
-/// Values stand in the format: append only. The codes 2 to 11 are those of number_kind.
+/// The values are part of the format: append only. The codes 2 to 11 are those of number_kind.
 enum class schema_code : std::uint8_t {
   boolean = 1,
   text = 12,
@@ -25,14 +25,14 @@ enum class schema_code : std::uint8_t {
   list = 22,        // node
   map = 23,         // node, node
   structure = 24,   // count, (name, node) each; numbered in order of appearance
-  again = 25,       // number of a structure or form that stands further up
+  again = 25,       // number of a structure or form further up
   enumeration = 26, // number kind, count, (name, value) each
   unit = 27,        // text, node
   unsupported = 28,
-  pointee = 29, // node of the pointer's own class, or `none`: what a pointer to a base class points to
-  foreign = 30, // a type whose codec the registry has; the value says which form it has
+  pointee = 29, // node of the pointer's own class, or `none`: the object of a pointer to a base class
+  foreign = 30, // a type whose codec is in the registry; the value names its form
   record = 31,  // a record, always of the same alternatives
-  form = 32,    // node; of a type without fields that contains itself; numbered as structures are
+  form = 32,    // node; a type without fields that contains itself; numbered like structures
 };
 
 [[nodiscard]] TROUPE_EXPORT std::uint32_t fingerprint_of(std::span<const std::byte> schema);

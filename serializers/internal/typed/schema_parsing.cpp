@@ -1,4 +1,4 @@
-// Reads the layout that a sender describes its type with, into the tree that schema_reader walks.
+// Parses the layout by which a sender describes its type, into the tree that schema_reader walks.
 #include <algorithm>
 #include <array>
 
@@ -132,7 +132,7 @@ bool schema_reader::parse_enumeration(typed_reader& from, std::size_t index) {
       return false;
     enumerators.emplace_back(static_cast<std::int64_t>(value), name);
   }
-  // Of two names for a value the first one counts, which lies in front of the other.
+  // If a value has two names, the first one counts: it has the lower address.
   std::ranges::sort(enumerators, {}, [](const schema_node::enumerator& of) {
     return std::pair(of.first, reinterpret_cast<std::uintptr_t>(of.second.data()));
   });
@@ -158,7 +158,7 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     return true;
   }
   if (code == static_cast<std::uint8_t>(schema_code::record) && record_node_) {
-    index = *record_node_; // All are alike.
+    index = *record_node_; // All records have the same node.
     return true;
   }
   if (!add_node(code, index))
@@ -224,7 +224,7 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
   return from.fail(serialize_errc::malformed, "an unknown part, " + std::to_string(code));
 }
 
-// Forms may stand around each other, and one that is still being parsed has nothing in it yet.
+// Forms may be nested, and a form that is still being parsed has no part yet.
 std::size_t schema_reader::behind_forms(std::size_t node) const {
   const auto first = node;
   while (nodes_[node].code == static_cast<std::uint8_t>(schema_code::form) && !nodes_[node].parts.empty()) {

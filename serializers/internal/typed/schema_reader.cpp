@@ -14,7 +14,7 @@ schema_reader::schema_reader(const troupe::context& ctx, std::span<const std::by
       body_bytes_(body.size()),
       wire_(ctx, body.subspan(prefix_bytes), frames, received_bytes) {
   std::size_t root = 0;
-  static_cast<void>(parse(schema, root)); // A failure makes every later call fail.
+  static_cast<void>(parse(schema, root)); // If it fails, every later call fails.
 }
 
 schema_reader::schema_reader(const typed_reader& from)
@@ -62,7 +62,7 @@ bool schema_reader::named_node(std::size_t number, const named_type& named, std:
   return !failed();
 }
 
-// A value whose form is named where it stands.
+// Reads the form that a value of the registry's codec names, and expects that form.
 bool schema_reader::enter_foreign() {
   named_type named;
   std::size_t number = 0;
@@ -101,7 +101,7 @@ bool schema_reader::begin_pointee(level& opened) {
   return true;
 }
 
-// Only maps need to know that their key is through; every other level sets what comes next in next() or field().
+// Only maps need to know that their key is complete; all other levels set what comes next in next() or field().
 void schema_reader::complete() {
   if (levels_.empty() || !levels_.back().at_key)
     return;
@@ -109,7 +109,7 @@ void schema_reader::complete() {
   expect(nodes_[levels_.back().node].parts[1]);
 }
 
-// An optional that is there looks like its value, unless that can look like nothing itself.
+// A present optional looks like its value, unless that value could itself be null.
 bool schema_reader::settle() {
   while (!failed()
          && (is(schema_code::foreign) || is(schema_code::record) || is(schema_code::form)
@@ -126,7 +126,7 @@ bool schema_reader::settle() {
     if (!wire_.need(1))
       return transfer();
     if (wire_.peek() != 1)
-      return true; // Absent, or nonsense, which null() finds.
+      return true; // Absent, or invalid, which null() detects.
     wire_.advance(1);
     expect(here().parts[0]);
   }
@@ -498,7 +498,7 @@ bool schema_reader::at_structure() {
   return settle() && (is(schema_code::structure) || is(schema_code::array));
 }
 
-// Of texts and records could be a record's own as well.
+// A map of texts and records could also be a record's own.
 bool schema_reader::at_container_map() {
   return settle() && is(schema_code::map)
          && nodes_[here().parts[1]].code != static_cast<std::uint8_t>(schema_code::record);
@@ -515,8 +515,8 @@ std::size_t schema_reader::position() const {
   return body_bytes_ - wire_.left();
 }
 
-// What takes no bytes of its own is charged as memory, though it takes none but time: structures of such structures
-// could stand within each other without end.
+// A value without bytes of its own is charged as memory, although it only costs time: structures of such structures
+// could be nested without end.
 constexpr std::size_t skipped_bytes = 16;
 
 bool schema_reader::skip() {
@@ -527,7 +527,7 @@ bool schema_reader::skip() {
   return wire_.left() < before || charge(1, skipped_bytes);
 }
 
-// `before`: how much was left ahead of the value.
+// `before`: how many bytes were left before the value.
 bool schema_reader::skip_value(std::size_t before) {
   troupe::number ignored;
   std::span<const std::byte> view;
@@ -582,7 +582,7 @@ bool schema_reader::skip_value(std::size_t before) {
       return false;
     if (!flag)
       return true;
-    static_cast<void>(number_shared()); // Its number is used up, though the object is not known.
+    static_cast<void>(number_shared()); // Uses up its number, though the object is skipped.
     return charge(1, 64) && skip();
   case value_kind::invalid:
     break;

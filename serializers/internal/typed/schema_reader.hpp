@@ -1,5 +1,5 @@
-// Reads the `typed` family's form where the sender had another version of the type: its layout says what lies where,
-// and the value is handed on by name, as from a self-describing format.
+// Reads the `typed` family's form if the sender has another version of the type. The sender's layout says where the
+// values are; they are handed on by name, as from a self-describing format.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@
 
 namespace troupe::detail {
 
-/// A layout's tree. Nodes refer to each other by index; structures may contain themselves.
+/// A layout as a tree. Nodes refer to each other by index; structures may contain themselves.
 struct schema_node {
   using enumerator = std::pair<std::int64_t, std::string_view>;
-  std::uint8_t code = 0;               // schema_code, or a number_kind
-  number_kind kind{};                  // of array, numbers, enumeration
-  std::uint64_t count = 0;             // of fixed
-  std::string_view text;               // of unit
-  std::vector<std::size_t> parts;      // the nodes within
-  std::vector<std::string_view> names; // of fields, alternatives
-  std::vector<enumerator> enumerators; // by value
+  std::uint8_t code = 0;               // A schema_code or a number_kind.
+  number_kind kind{};                  // Of array, numbers, enumeration.
+  std::uint64_t count = 0;             // Of fixed.
+  std::string_view text;               // Of unit.
+  std::vector<std::size_t> parts;      // The nested nodes.
+  std::vector<std::string_view> names; // Of fields, alternatives.
+  std::vector<enumerator> enumerators; // By value.
 };
 
 class schema_reader final : public value_reader {
@@ -32,12 +32,12 @@ public:
   /// The value begins behind `prefix_bytes` of the body.
   schema_reader(const troupe::context& ctx, std::span<const std::byte> schema, std::span<const std::byte> body,
                 std::size_t prefix_bytes, std::span<const frame> frames, std::size_t received_bytes);
-  /// For values inside what another reader reads: between begin_named() and hand_back().
+  /// For values within the input of another reader: use it between begin_named() and hand_back().
   explicit schema_reader(const typed_reader& from);
-  /// A value of the type that the input named by that number comes next, where `from` stands; with its budget and
-  /// shared objects.
+  /// Prepares for a value of the type that the input named by that number. Continues where `from` is, with its budget
+  /// and shared objects.
   void begin_named(typed_reader& from, std::size_t number);
-  /// `from` goes on behind the value, or has failed.
+  /// Lets `from` continue behind the value, or passes the failure on.
   void hand_back(typed_reader& from);
 
   [[nodiscard]] value_kind kind() override;
@@ -67,14 +67,14 @@ public:
   [[nodiscard]] bool finish();
 
 private:
-  // What comes next: a node's value, or something that stands for part of one.
+  // What is next: a node's value, or something in place of a part of one.
   enum class state : std::uint8_t {
-    node,       // a value of node_
-    label,      // the label of a variant's alternative, whose value node_ is
-    element,    // one of the numbers of the innermost open block
-    shape,      // the shape of the innermost open array
-    data_shape, // and that of its data
-    block,      // the numbers of the innermost open array
+    node,       // A value of node_.
+    label,      // The label of a variant's alternative; its value is of node_.
+    element,    // A number of the innermost open block.
+    shape,      // The shape of the innermost open array.
+    data_shape, // The shape of its data.
+    block,      // The numbers of the innermost open array.
   };
   enum class array_field : std::uint8_t { shape, data_shape, order, data };
   // A list, map or structure that has been begun.
@@ -82,17 +82,17 @@ private:
     std::size_t node = 0;
     std::size_t done = 0;
     std::size_t total = 0;
-    bool at_key = false;                // of maps
-    std::string_view label;             // of variants and pointees: what names the value that is there,
-    std::size_t value = 0;              // and its node
-    std::span<const std::byte> numbers; // of blocks, arrays and shapes
+    bool at_key = false;                // Of maps.
+    std::string_view label;             // Of variants and pointees: the name of their value.
+    std::size_t value = 0;              // The node of that value.
+    std::span<const std::byte> numbers; // Of blocks, arrays and shapes.
     number_kind kind{};
-    std::vector<std::byte> shape; // of arrays: lengths as u64
+    std::vector<std::byte> shape; // Of arrays: lengths as u64.
     std::vector<std::byte> data_shape;
-    const frame* whole = nullptr;          // of arrays whose elements are all of a frame: that frame
-    std::unique_ptr<wire_array> unpacked;  // of arrays whose elements lie in another order
-    std::vector<std::byte> packed;         // and those in C order, once they are asked for
-    std::vector<array_field> array_fields; // in the order in which they are shown
+    const frame* whole = nullptr;          // Of arrays whose elements fill a frame: that frame.
+    std::unique_ptr<wire_array> unpacked;  // Of arrays whose elements are in another order.
+    std::vector<std::byte> packed;         // Those elements in C order, once needed.
+    std::vector<array_field> array_fields; // In the order in which they are shown.
   };
 
   bool parse(std::span<const std::byte> schema, std::size_t& root);
@@ -105,13 +105,13 @@ private:
     return state_ == state::node && here().code == static_cast<std::uint8_t>(code);
   }
   [[nodiscard]] bool is_number() const { return state_ == state::node && is_number_kind(here().code); }
-  /// The node that says what stands there, where this one is the form of a type that contains itself.
+  /// The node of the actual value, if this node is the form of a type that contains itself.
   [[nodiscard]] std::size_t behind_forms(std::size_t node) const;
   [[nodiscard]] bool nullable(std::size_t node) const;
   void expect(std::size_t node, state as = state::node);
-  bool settle();   // Passes over the mark of an optional that is there.
-  void complete(); // A value has been read.
-  bool transfer(); // Takes over the wire's failure; always false.
+  bool settle();   // Goes to the actual value: into forms, and past the marks of present optionals.
+  void complete(); // Call after each value.
+  bool transfer(); // Takes over the failure of wire_. Always false.
   bool open(level opened);
   bool open_block(number_kind kind, std::span<const std::byte> bytes, std::size_t node);
   bool begin_array();
@@ -128,7 +128,7 @@ private:
   bool skip_value(std::size_t before);
 
   std::vector<schema_node> nodes_;
-  std::vector<std::size_t> named_nodes_; // Of types that the input named itself: their node, by number; 0 = not parsed.
+  std::vector<std::size_t> named_nodes_; // The nodes of types that the input itself named, by number; 0: not parsed.
   std::optional<std::size_t> record_node_;
   std::size_t body_bytes_ = 0;
   typed_reader wire_;

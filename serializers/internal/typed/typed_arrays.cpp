@@ -18,7 +18,7 @@ std::ptrdiff_t unzigzag(std::uint64_t value) {
   return static_cast<std::ptrdiff_t>((value >> 1) ^ (std::uint64_t{0} - (value & 1)));
 }
 
-/// Each array that is made of it has a shape and strides of its own.
+/// How many arrays with their own shape and strides are made from that form.
 std::size_t layouts_of(array_form form) {
   return form == array_form::once ? 2 : 1;
 }
@@ -52,7 +52,7 @@ bool read_strides(typed_reader& from, std::size_t rank, wire_array& found) {
   return true;
 }
 
-/// How many elements there are where repeated ones, of stride 0, count once; nothing when that overflows.
+/// How many elements there are if repeated ones, of stride 0, count once; nullopt on overflow.
 std::optional<std::size_t> unrepeated_count(std::span<const std::size_t> shape,
                                             std::span<const std::ptrdiff_t> strides) {
   std::size_t count = 1;
@@ -62,13 +62,13 @@ std::optional<std::size_t> unrepeated_count(std::span<const std::size_t> shape,
   return count;
 }
 
-/// What a reader charges for an array's shape and strides: as they stand there, and where they are kept.
+/// What a reader charges for an array's shape and strides: as it reads them, and as it keeps them.
 std::size_t layout_bytes(array_form form, std::size_t rank) {
   const bool has_two_lists = form == array_form::once || form == array_form::strided;
   return (has_two_lists ? 2 : 1) * rank * sizeof(std::size_t) + layouts_bytes(layouts_of(form), rank);
 }
 
-/// Whether the shape can be that of such data; then how many elements it has.
+/// The number of elements if the shape fits the data; else nullopt.
 std::optional<std::size_t> elements_of(const wire_array& found, std::size_t data_count) {
   const auto count = count_of(found.shape);
   if (!count)
@@ -77,7 +77,7 @@ std::optional<std::size_t> elements_of(const wire_array& found, std::size_t data
     if (*count == 0)
       return count;
     const auto extent = extent_of(found.shape, found.strides);
-    // Those that overlap otherwise would become more bytes than came as soon as somebody passes them on.
+    // Other overlaps would make more bytes than were received as soon as the array is sent on.
     const auto once = unrepeated_count(found.shape, found.strides);
     const bool is_within = extent && once && *once <= data_count && found.first < data_count
                            && extent->below <= found.first && extent->above < data_count - found.first;
@@ -161,7 +161,7 @@ bool pack_wire_array(const wire_array& from, std::size_t element_bytes, std::spa
   if (to.size() / element_bytes != count_of(shape))
     return false;
   if (to.empty())
-    return true; // Then nobody has checked where the first element would lie.
+    return true; // The place of the first element has not been checked in this case.
   const auto strides =
       from.form == array_form::strided
           ? from.strides

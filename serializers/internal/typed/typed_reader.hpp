@@ -14,7 +14,8 @@ namespace troupe::detail {
 
 class schema_reader;
 
-/// The cursor over the body and the frames behind it. Invariant: at_ <= end_, and nothing before at_ is read again.
+/// The cursor over the body and the frames behind it. Invariant: at_ <= end_, and bytes before at_ are never read
+/// again.
 class TROUPE_EXPORT typed_reader final : public decoding {
 public:
   typed_reader(const troupe::context& ctx, std::span<const std::byte> body, std::span<const frame> frames,
@@ -44,7 +45,7 @@ public:
     return long_varint(value);
   }
 
-  /// The counterpart of typed_writer::contiguous: the bytes, and the frame that they are when they came as one.
+  /// The counterpart of typed_writer::contiguous: the bytes, and the frame if they came as one.
   struct block {
     std::span<const std::byte> bytes;
     const frame* whole = nullptr;
@@ -64,19 +65,19 @@ public:
   }
   [[nodiscard]] bool next_frame(const frame*& found);
 
-  /// A count of elements of at least `least_bytes` each; refused when the input is too short for them.
+  /// Reads a count of elements of at least `least_bytes` each. Fails if the input is too short for them.
   [[nodiscard]] bool count(std::size_t& value, std::size_t least_bytes);
-  /// Everything was used up.
+  /// Fails with `malformed` if bytes or frames are left over.
   [[nodiscard]] bool finish();
 
-  /// The same input for another decoder, which begins where this one stands; resume() goes on where it ended.
+  /// The same input for another decoder, which begins at this one's place. resume() continues where that decoder ended.
   typed_reader(const troupe::context& ctx, const typed_reader& from)
       : decoding(ctx, 0), at_(from.at_), end_(from.end_), frames_(from.frames_) {}
   void resume(const typed_reader& other) {
     at_ = other.at_;
     frames_ = other.frames_;
   }
-  /// Reads what is of another version than here, by the layout that came with it. Made when first needed.
+  /// The reader for values of another version of a type, by the layout that came with them. Made when first needed.
   [[nodiscard]] schema_reader& other_versions();
   using coding::fail_as;
   using decoding::exchange_state;

@@ -1,7 +1,7 @@
-// Writes any value in the `typed` family's compact form, and reads it where the sender's layout is the reader's own.
+// Writes any value in the `typed` family's compact form, and reads it if the sender's layout is the reader's own.
 // Layout: typed/format.md.
 //
-// What is fast here: no virtual call and no branch per field of fixed size. Room is reserved once for each run of such
+// The hot path has no virtual call, and no branch per field of fixed size: room is reserved once for each run of such
 // fields, which are then stored without a check.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace troupe::detail {
 
 TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
-/// What readers charge for finding out that no name is there twice.
+/// What readers charge for the check that no name occurs twice.
 [[nodiscard]] TROUPE_EXPORT std::size_t names_bytes(const record& value);
 template <class T>
 bool typed_write_array(typed_writer& to, const array<T>& values);
@@ -59,7 +59,7 @@ bool typed_put(typed_writer& to, const T& value) {
   }
 }
 
-/// Fields, alternatives and objects by position; what has a fixed size as it lies in memory.
+/// Fields, alternatives and objects by position; values of a fixed size as in memory.
 struct typed_sink {
   using writer = typed_writer;
 
@@ -102,7 +102,7 @@ struct typed_sink {
   static bool begin_structure(writer&) {
     return true;
   }
-  /// A run of fields of fixed size gets its room once, at the first of them.
+  /// Reserves room for a run of fields of fixed size once, at the first of them.
   template <class T, std::size_t Index, class Member>
   static bool field(writer& to, const Member& member) {
     constexpr const auto& name = fields_of<T>::names[Index];
@@ -138,7 +138,7 @@ struct typed_sink {
     return true;
   }
 
-  // 0, 1 and then the numbers.
+  // 0 for no object, 1 for a new one, then the numbers plus 2.
   static bool no_object(writer& to) { return to.varint(0), true; }
   static bool object_again(writer& to, std::size_t number) { return to.varint(number + 2), true; }
   static bool begin_object(writer& to, std::size_t) { return to.varint(1), true; }
@@ -168,7 +168,7 @@ bool typed_write(typed_writer& to, const T& value) {
   return walk_write<typed_sink>(to, value);
 }
 
-/// Brings a record that was read as it stands into the form that equal ones have; false where it has a name twice.
+/// Brings a record that was read into normal form, in which equal records compare equal. False if it has a name twice.
 TROUPE_EXPORT bool normalize_record(decoding& from, record& read);
 
 /// Requires: need(fixed_bytes<T>()).
@@ -234,7 +234,7 @@ bool typed_read_text(typed_reader& from, T& target) {
   if (!from.charge(1, text_memory_bytes<T>(value)))
     return false;
   if constexpr (requires { target.capacity(); }) {
-    // Made anew it is written once; assigning first makes room for what was there.
+    // A new text is written once; assigning would first make room for the old content.
     if (target.capacity() < value.size()) {
       target = T(value);
       return true;
@@ -305,7 +305,7 @@ struct typed_source {
     }
     (std::make_index_sequence<fields_of<T>::count>{});
   }
-  /// A run of fields of fixed size is asked for once, at the first of them.
+  /// Checks the length of a run of fields of fixed size once, at the first of them.
   template <class T, std::size_t Index, class Member>
   static bool member(reader& from, Member& member) {
     constexpr const auto& name = fields_of<T>::names[Index];
@@ -412,7 +412,7 @@ bool typed_write_array(typed_writer& to, const array<T>& values) {
   return to.in_or_out_of_band(sent.bytes(), sent.size(), is_shared), true;
 }
 
-/// The array of those elements, where `bytes` are the data, aligned.
+/// Makes the array from aligned data in `bytes`.
 template <class T>
 std::optional<array<T>> made_of(wire_array&& found, frame bytes) {
   switch (found.form) {

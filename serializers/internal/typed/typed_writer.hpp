@@ -13,18 +13,18 @@
 
 namespace troupe::detail {
 
-/// The cursor. Invariant: what lies before at_ is written; between at_ and end_ may be written.
+/// The cursor. Invariant: the bytes before at_ are written; those between at_ and end_ may be written.
 class TROUPE_EXPORT typed_writer final : public encoding {
 public:
   typed_writer(const troupe::context& ctx, encode_output& out)
       : encoding(ctx), out_(out), at_(out.body().end()), end_(out.body().capacity_end()) {}
 
-  /// Room for `count` bytes of put().
+  /// Makes room for `count` bytes of put().
   void reserve(std::size_t count) {
     if (static_cast<std::size_t>(end_ - at_) < count) [[unlikely]]
       grow(count);
   }
-  /// Requires: reserved.
+  /// Requires: reserve().
   template <class T>
   void put(T value) {
     std::memcpy(at_, &value, sizeof(value));
@@ -39,7 +39,7 @@ public:
     put_varint(value);
   }
 
-  /// Contiguous memory with its count: in the body, or from `out_of_band_bytes` on as a frame.
+  /// Writes contiguous memory with its count: into the body, or as a frame if it has at least `out_of_band_bytes`.
   void contiguous(const void* data, std::size_t count, std::size_t element_bytes) {
     const auto size = count * element_bytes;
     if (size >= out_of_band_bytes) [[unlikely]]
@@ -51,10 +51,10 @@ public:
     at_ += size;
   }
   void attach(frame bytes) { out_.attach(std::move(bytes)); }
-  /// The same of an array's elements. Where they could come again, as `is_shared` says, all of them are one frame.
+  /// Writes an array's elements like contiguous(). If they may come again (`is_shared`), repeats share one frame.
   void in_or_out_of_band(const frame& bytes, std::size_t count, bool is_shared);
 
-  /// While it lives, what is written is not the value's own memory and gone soon: nothing of it is borrowed.
+  /// While it lives, the written memory is not the value's own and is freed soon: nothing of it is borrowed.
   class passing {
   public:
     explicit passing(typed_writer& to) : to_(to), before_(std::exchange(to.borrows_, false)) {}
@@ -67,15 +67,15 @@ public:
     const bool before_;
   };
 
-  /// Hands what was written to the output.
+  /// Hands the written bytes to the output.
   void finish() {
     out_.body().advance_to(at_);
     if (arrays_) [[unlikely]]
       settle_arrays();
   }
-  /// Whether small arrays left the body for frames.
+  /// Whether small arrays moved from the body to frames.
   [[nodiscard]] bool found_repeats() const { return arrays_ && arrays_->found_repeats(); }
-  /// All small arrays stay in the body, however often they come.
+  /// Keeps all small arrays in the body, however often they come.
   void keep_repeats() { tracks_arrays_ = false; }
 
 private:
@@ -86,9 +86,9 @@ private:
   encode_output& out_;
   std::byte* at_;
   std::byte* end_;
-  bool borrows_ = true; // Where there is somebody who keeps the value.
+  bool borrows_ = true; // Has an effect only if the value has an owner.
   bool tracks_arrays_ = true;
-  std::unique_ptr<body_arrays> arrays_; // Made for the first one that could come again.
+  std::unique_ptr<body_arrays> arrays_; // Made for the first array that may come again.
 };
 
 } // namespace troupe::detail

@@ -1,4 +1,4 @@
-// Finds a field by the name that came.
+// Finds a field by its received name.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace troupe::detail {
 
-/// As many as there are names where it is none of them.
+/// The index of the name; `names.size()` if it is not among them.
 [[nodiscard]] TROUPE_EXPORT std::size_t place_of(std::string_view name, std::span<const std::string_view> names);
 
 } // namespace troupe::detail

@@ -1,4 +1,4 @@
-// Records through the visitors.
+// Writes and reads records through the visitors.
 #pragma once
 
 #include <troupe/base/export.hpp>
@@ -9,9 +9,9 @@
 namespace troupe::detail {
 
 TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
-/// Whether no name is there twice, which no reader would take.
+/// Fails if a name occurs twice, since every reader would refuse that.
 TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
-/// Whatever stands there.
+/// Reads any value.
 TROUPE_EXPORT bool read_record(value_reader& from, record& target);
 
 } // namespace troupe::detail

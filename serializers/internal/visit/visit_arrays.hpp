@@ -6,16 +6,16 @@
 
 namespace troupe::detail {
 
-/// The elements of an array while they are read, and what lists they lie in.
+/// The elements of an array while they are read, and the shape of the lists that contain them.
 template <class T>
 struct array_rows {
   std::vector<T> values;
   std::vector<std::size_t> lengths; // Of the lists, outermost first.
   std::size_t rank = 0;             // 0 until the first number.
-  std::size_t reserved = 0;         // Room in `values` that is paid for.
+  std::size_t reserved = 0;         // Room in `values` that has been charged.
 };
 
-// A list of numbers, or of lists of the same length each.
+// Reads a list of numbers, or of lists of equal length.
 template <class T>
 bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level) {
   constexpr auto unknown = static_cast<std::size_t>(-1);
@@ -54,7 +54,7 @@ bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level)
   return rows.lengths[level] == count || fail_ragged();
 }
 
-// The data of an array in whatever form it has: bytes, one number, a list, or lists within lists.
+// Reads the data of an array in any form: bytes, one number, a list, or nested lists.
 template <class T>
 bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
   const auto as_bytes = from.at_bytes();
@@ -68,11 +68,11 @@ bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
   return true;
 }
 
-/// What says of an array how its elements lie.
+/// The fields of an array apart from its data in lists.
 struct array_parts {
-  decoding::array_from_frame as; // Its elements are set where they came as a frame.
+  decoding::array_from_frame as; // Its elements are set if they came as a frame.
   frame whole;                   // That frame.
-  bool is_whole = false;         // It has them in C order.
+  bool is_whole = false;         // The data came as that frame, in C order.
   bool has_type = false;
   bool has_shape = false;
   bool has_data_shape = false;
@@ -80,17 +80,17 @@ struct array_parts {
   bool has_data = false;
 };
 
-// The memory that it takes to find an array again by its frame. `lengths` counts those of all its shapes.
+// The memory for finding an array again by its frame. `lengths` counts the lengths of all its shapes.
 constexpr std::size_t made_array_bytes(std::size_t lengths) {
   return sizeof(array_parts) + lengths * sizeof(std::size_t) + sizeof(array<double>) + shared_bytes;
 }
 
-// Whether a field comes for the first time.
+// Fails if a field comes a second time.
 inline bool once(value_reader& from, bool& seen) {
   return !std::exchange(seen, true) || from.fail(serialize_errc::malformed, "a field twice");
 }
 
-// One field of an array that is not its data; `known` says whether it is one.
+// Reads one field of an array other than its data. `known`: whether it is such a field.
 inline bool read_array_field(value_reader& from, std::string_view name, array_parts& parts, bool& known) {
   known = true;
   if (name == "shape")
@@ -103,7 +103,7 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
            || from.within("data_shape");
   if (name == "type") {
     std::string_view type;
-    if (from.kind() != value_kind::text) // It is for others, unless there is a frame.
+    if (from.kind() != value_kind::text) // It matters only if there is a frame.
       return (from.charge(1, 0) && from.skip()) || from.within("type");
     if (!once(from, parts.has_type) || !from.text(type))
       return from.within("type");
@@ -121,13 +121,13 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
          || from.within("order");
 }
 
-// The elements that came as a frame: where they lie, or converted.
+// Takes elements that came as a frame: in place, or converted.
 template <class T>
 bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& rows, std::optional<array<T>>& made) {
   const auto bytes = parts.whole.bytes();
   if (parts.as.type == name_of(kind_of<T>)) {
     made = array<T>::view_of(parts.whole);
-    if (!made && bytes.size() % sizeof(T) == 0) // Where it does not lie aligned.
+    if (!made && bytes.size() % sizeof(T) == 0) // If it is not aligned.
       made = from.charge_memory(copied_bytes(bytes.size())) ? array<T>::view_of(frame::copy_of(bytes)) : std::nullopt;
     return made || fail_array(from);
   }
@@ -149,13 +149,13 @@ bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& row
   return true;
 }
 
-// The array of the rows, repeated and ordered as the parts say.
+// Makes the array from the rows, repeated and ordered as `parts` says.
 template <class T>
 bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, array<T>& target) {
   const auto& lengths = parts.has_data_shape ? parts.as.data_shape : parts.has_shape ? parts.as.shape : rows.lengths;
   if (!check_dimensions(from, lengths.size()))
     return false;
-  // Lists within each other say the shape once more; one list says nothing but how many elements there are.
+  // Nested lists repeat the shape; a flat list only has the number of elements.
   std::optional<array<T>> whole;
   if (parts.is_whole && !read_whole(from, parts, rows, whole))
     return from.within("data");
@@ -191,7 +191,8 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
   return true;
 }
 
-// The elements of an array, unless it has been made of the same ones before: then `known` gets it.
+// Reads the elements of an array. If an array has been made from the same elements before, sets `known` to that
+// instead.
 template <class T>
 bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows, const array<T>*& known) {
   if (!once(from, parts.has_data))
@@ -217,14 +218,14 @@ bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows
   return visit_read_rows(from, rows);
 }
 
-// What referring to an array that is there already takes.
+// Refers to an existing array, and charges for that.
 template <class T>
 bool refer_to_array(value_reader& from, const array<T>& known, array<T>& target) {
   target = known;
   return from.charge(1, array_again_bytes);
 }
 
-// Elements that were copied or converted make one array, however often they come.
+// Keeps an array whose elements were copied or converted, so that repeats of its elements give the same array.
 template <class T>
 bool keep_made_array(value_reader& from, array_parts& parts, const array<T>& made) {
   const auto* const first = reinterpret_cast<const std::byte*>(made.data());
@@ -247,7 +248,7 @@ bool visit_read_array(value_reader& from, array<T>& target) {
   const auto is_numbered = from.at_numbered_array(number, again);
   if (is_numbered && again)
     if (const auto* known = static_cast<const array<T>*>(from.find_array(number, typeid(array<T>))))
-      return refer_to_array(from, *known, target) && from.skip(); // Where it is of another type, it is read once more.
+      return refer_to_array(from, *known, target) && from.skip(); // An array of another type is read again.
   if (from.failed() || !from.begin_structure())
     return false;
   for (;;) {

@@ -1,4 +1,4 @@
-// Reads any value from a value_reader: fields by name, numbers checked, everything charged first.
+// Reads any value from a value_reader: fields by name, numbers checked, everything charged before it is allocated.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool visit_read_number(value_reader& from, T& target) {
                       value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
 }
 
-/// The count of a duration or point in time T: a text with its unit, or a number in whatever unit the reader knows.
+/// The count of a duration or point in time T: a text with its unit, or a number whose unit the reader checks.
 template <class T>
 bool visit_read_count(value_reader& from, typename T::rep& target) {
   if (from.kind() != value_kind::text)
@@ -92,7 +92,7 @@ bool visit_read_fields(value_reader& from, T& target) {
   if (!from.begin_structure())
     return false;
   std::array<bool, (count > 0 ? count : 1)> seen{};
-  std::size_t likely = 0; // Fields mostly come in the order in which this type has them.
+  std::size_t likely = 0; // Fields mostly come in the order of this type.
   for (;;) {
     std::string_view name;
     bool more = false;
@@ -101,7 +101,7 @@ bool visit_read_fields(value_reader& from, T& target) {
     if (!more)
       break;
     const auto index = likely < count && names[likely] == name ? likely : place_of(name, names);
-    if (index == count) { // A field that this version of the type does not have.
+    if (index == count) { // Not a field of this version of the type.
       if (!from.charge(1, 0) || !from.skip())
         return false;
       continue;
@@ -120,7 +120,7 @@ inline bool fail_count(value_reader& from, std::size_t expected) {
   return from.fail(serialize_errc::layout_mismatch, "a list of other than " + grouped(expected) + " elements");
 }
 
-/// `element` reads one element; false when it failed.
+/// `element` reads one element and returns false on failure.
 bool visit_read_each(value_reader& from, auto&& element) {
   for (std::size_t at = 0;; ++at) {
     bool more = false;
@@ -133,8 +133,8 @@ bool visit_read_each(value_reader& from, auto&& element) {
   }
 }
 
-/// Makes room for one more element of a container that was charged `charged` elements ahead. Beyond those the input
-/// did not know how many would come: the container grows here, where each step can be charged before it is taken.
+/// Makes room for one more element of a container for which `charged` elements were charged ahead. Beyond these, the
+/// input did not announce the number: the container grows here, where each step is charged before it is taken.
 template <class T>
 bool make_room(value_reader& from, T& values, std::size_t charged) {
   using element = typename T::value_type;
@@ -142,7 +142,7 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
     return true;
   if constexpr (grows_at_once<T> && requires { values.reserve(values.capacity()); }) {
     if (values.size() == values.capacity()) {
-      const auto before = values.capacity() > charged ? values.capacity() : 0; // Else charged with its elements.
+      const auto before = values.capacity() > charged ? values.capacity() : 0; // Else charged with the elements.
       const auto capacity = grown_capacity(values.capacity());
       if (!from.charge_memory(capacity * sizeof(element)))
         return false;
@@ -155,7 +155,7 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
   }
 }
 
-/// Bytes where a list of numbers is expected: each of them is one. `take` gets it.
+/// Reads bytes in place of a list of numbers: each byte is one number, which is passed to `take`.
 template <class Number>
 bool visit_read_each_byte(value_reader& from, auto&& take) {
   std::span<const std::byte> view;
@@ -199,7 +199,7 @@ bool visit_read_numbers(value_reader& from, Numbers& target) {
   return walk_read_elements<visit_source>(from, target);
 }
 
-/// Numbers only.
+/// For arrays of numbers.
 template <class T>
 bool visit_read_fixed(value_reader& from, T& target) {
   using element = typename fixed_extent<T>::element;
@@ -327,7 +327,7 @@ struct visit_source {
     is_there = from.kind() != value_kind::null;
     return is_there || from.null();
   }
-  /// Marked by the sender where its own type can be nothing.
+  /// The sender marks the value if it could itself be null in the sender's type.
   template <class T>
   static bool some(reader& from, auto&& read) {
     if (from.kind() == value_kind::some || (nullable<T>() && from.at_some()))
@@ -338,7 +338,7 @@ struct visit_source {
   static bool find_object(reader& from, met_object& met) { return present(from, met.is_there); }
   static bool begin_object(reader& from, met_object& met) {
     met.number = from.shared_count();
-    met.is_numbered = from.kind() == value_kind::shared; // Else it was no shared pointer there.
+    met.is_numbered = from.kind() == value_kind::shared; // Otherwise the sender had no shared pointer here.
     if (met.is_numbered && !from.shared(met.is_first, met.number))
       return false;
     return !met.is_first || met.number == from.shared_count()

@@ -15,7 +15,8 @@ namespace troupe::detail {
 
 TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
 
-/// What readers of this writer's output charge for the elements of a list, set or map, apart from what these hold.
+/// What readers of this writer's output charge for the elements of a list, set or map, apart from what the elements
+/// hold.
 template <class T>
 std::size_t visited_elements_bytes(const value_writer& to, std::size_t count) {
   using element = typename T::value_type;
@@ -40,7 +41,7 @@ bool visit_write_numbers(value_writer& to, const T* data, std::size_t count) {
     return to.numbers(block_of(data, count));
 }
 
-/// `as_record`: readers make a record of it, with the array's fields.
+/// `as_record`: readers make a record with the array's fields from it.
 template <class T>
 bool visit_write_array(value_writer& to, const array<T>& values, bool as_record = false) {
   if (!check_dimensions(to, values.rank()))

@@ -1,4 +1,4 @@
-// What readers of visitors' output charge for what they make step by step: arrays, and records.
+// What readers of visitors' output charge for arrays and records, which they make step by step.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace troupe::detail {
 
-/// A vector<bool> that holds one element has memory for 64.
+/// A vector<bool> with one element has memory for 64.
 inline constexpr std::size_t bools_at_least = 64;
 
-/// The layouts of an array and of each that is made on the way to it: they have shapes and strides of their own.
+/// The number of layouts of an array and of the arrays made on the way to it, each with its own shape and strides.
 constexpr std::size_t visited_layouts(bool is_attached, bool is_fortran, bool is_repeated) {
   return 1U + (is_attached ? 1U : 0U) + (is_fortran ? 1U : 0U) + (is_repeated ? 1U : 0U);
 }
 
-// What an array that has a number takes beside itself, and where it stands once more.
+// What a numbered array takes besides itself, and what each repeat of it takes.
 inline constexpr std::size_t numbered_array_bytes = sizeof(array<double>) + shared_bytes;
 inline constexpr std::size_t array_again_bytes = 1;
 
@@ -29,13 +29,13 @@ struct weighed_array {
   std::size_t element_bytes = 0;
   bool is_attached = false; // As a frame.
   bool is_fortran = false;
-  bool is_in_bytes = false; // Else a list, or lists within each other.
+  bool is_in_bytes = false; // Otherwise a list, or nested lists.
 };
 
 /// What readers of that writer's output charge for an array.
 [[nodiscard]] TROUPE_EXPORT std::size_t array_bytes(const value_writer& to, const weighed_array& of);
 
-/// The same where a record is read: it has the array's fields, and a record for each number.
+/// What readers charge if they make a record: for the array's fields, and a record for each number.
 [[nodiscard]] TROUPE_EXPORT std::size_t record_of_array_bytes(const value_writer& to, const weighed_array& of);
 
 } // namespace troupe::detail

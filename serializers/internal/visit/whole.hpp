@@ -1,11 +1,11 @@
-// Which values a visitor takes and gives in one call.
+// Which values a visitor writes or reads in one call.
 #pragma once
 
 #include <troupe/serializers/internal/shape/shape_table.hpp>
 
 namespace troupe::detail {
 
-/// Whether visitors have a call for the whole of such a value.
+/// Whether visitors have a call for such a value as a whole.
 template <class T>
 consteval bool is_visited_whole() {
   constexpr auto of = shape_of<T>;

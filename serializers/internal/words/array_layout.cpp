@@ -13,7 +13,7 @@ void copy_elements(const std::byte* from, std::ptrdiff_t stride_bytes, std::size
     std::memcpy(to + i * Bytes, from + static_cast<std::ptrdiff_t>(i) * stride_bytes, Bytes);
 }
 
-/// Copies one row, and gives where the next one goes.
+/// Copies one row. Returns the place for the next one.
 std::byte* copy_row(const std::byte* from, std::size_t element_bytes, std::ptrdiff_t stride, std::size_t count,
                     std::byte* to) {
   const auto stride_bytes = stride * static_cast<std::ptrdiff_t>(element_bytes);
@@ -110,7 +110,7 @@ void pack(const std::byte* first, std::size_t element_bytes, std::span<const std
   for (;;) {
     to = copy_row(at, element_bytes, strides[innermost], shape[innermost], to);
     auto level = rank - 1;
-    for (;; --level) { // The next row: counts up like an odometer.
+    for (;; --level) { // To the next row: counts up like an odometer.
       if (level == 0)
         return;
       const auto outer = dimension(level - 1);
@@ -149,7 +149,7 @@ std::optional<array_strides> broadcast(std::span<const std::size_t> shape, std::
 
 array_cut cut_of(std::size_t length, std::ptrdiff_t start, std::ptrdiff_t stop, std::ptrdiff_t step) {
   const auto end = static_cast<std::ptrdiff_t>(length);
-  // Backwards the positions that exist reach from -1, in front of the first, to the last one.
+  // Going backward, positions range from -1, in front of the first element, to the last one.
   const std::ptrdiff_t least = step > 0 ? 0 : -1;
   const auto most = step > 0 ? end : end - 1;
   const auto within = [&](std::ptrdiff_t position) {

@@ -1,4 +1,4 @@
-// What functions return that fail.
+// The error results of functions that fail.
 #pragma once
 
 #include <troupe/serializers/serialize_error.hpp>
@@ -14,7 +14,7 @@ namespace troupe::detail {
   return std::unexpected(serialize_error(code, std::move(text)));
 }
 
-/// The same of a family, about a type.
+/// The failure of a family with a type.
 [[nodiscard]] inline std::unexpected<serialize_error> failure(serialize_errc code, std::string_view family,
                                                               std::string_view alias, std::string_view reason) {
   return failure(code, std::string(family) + ": " + std::string(alias) + ": " + std::string(reason));

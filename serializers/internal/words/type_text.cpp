@@ -21,7 +21,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// Removes what starts with `from`, which opens a template's arguments, up to the bracket that closes them.
+// Removes each text that starts with `from`, which opens a template's arguments, up to the closing bracket.
 void remove_argument(std::string& text, std::string_view from) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
     auto end = at + from.size();

@@ -1,4 +1,4 @@
-// A C++ type's name for people.
+// The names of C++ types for people.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace troupe::detail {
 [[nodiscard]] TROUPE_EXPORT std::string type_text(const std::type_info& type);
 [[nodiscard]] TROUPE_EXPORT std::string type_text(std::type_index type);
 
-/// The same as a programmer would write it: without default template arguments and inline namespaces, which standard
-/// libraries and compilers have their own ways with.
+/// The type's name as a programmer would write it: without default template arguments and inline namespaces, which
+/// differ between standard libraries and compilers.
 [[nodiscard]] TROUPE_EXPORT std::string portable_type_text(std::type_index type);
-/// Cut when long.
+/// Cut if it is longer than 200 characters.
 [[nodiscard]] TROUPE_EXPORT std::string brief_type_text(std::type_index type);
 
 } // namespace troupe::detail
