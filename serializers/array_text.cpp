@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t line_width = 75;
 constexpr std::size_t summarized_from = 1'001;
 constexpr int precision = 8;
-// The most numbers that are shown, each with the text of its dimensions. numpy has no bound, but shapes come from
-// peers.
+// The most numbers that are shown, plus their dimensions. numpy has no bound, but here shapes come from peers.
 constexpr std::size_t shown_max = 128 << 10;
 
 /// How many positions at each end of a dimension are shown, in arrays that are not shown as a whole.

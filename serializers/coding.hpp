@@ -1,5 +1,4 @@
-// State that encoders and decoders of all families share: the context, and the first failure with its place in the
-// value.
+// The state of all encoders and decoders: the context, and the first failure with its place in the value.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +65,7 @@ public:
     return true;
   }
   void leave() { --depth_; }
-  /// How many parts a reader may have open at once. Each container or pointer may open a structure, a variant or a
-  /// shell as well.
+  /// How many parts a reader may have open. A container or pointer may open a structure, a variant or a shell as well.
   [[nodiscard]] std::size_t open_max() const {
     constexpr std::size_t open_per_level = 8;
     return std::min(context_->limits.depth, SIZE_MAX / open_per_level) * open_per_level;
@@ -125,8 +123,7 @@ public:
   [[nodiscard]] bool check_text(std::size_t size_bytes) {
     return size_bytes <= context().limits.text_bytes || over_text(size_bytes);
   }
-  /// Charges memory that belongs to no element, such as a buffer. False, with the failure set, if the budget does not
-  /// suffice.
+  /// Charges memory of no element, such as a buffer. False, with the failure set, if the budget does not suffice.
   [[nodiscard]] bool charge_memory(std::size_t bytes) {
     if (bytes > memory_left_)
       return over_memory(bytes);
@@ -209,8 +206,7 @@ private:
   [[nodiscard]] std::string memory_left() const;
 
   [[gnu::cold]] bool over_probes(const std::type_info& container);
-  /// Admits a circle through that object, within what the context's account has left. False, with the failure set, if
-  /// it does not suffice.
+  /// Admits a circle through that object. False, with the failure set, if the context's account has too little left.
   [[gnu::cold]] bool admit_circle(const std::shared_ptr<void>& object);
 
   /// The bound that determines the memory budget.

@@ -1,4 +1,4 @@
-// What every codec knows about the journey of the value that it encodes or decodes.
+// The context of a codec: the journey of the value that it encodes or decodes.
 #pragma once
 
 #include <cstddef>

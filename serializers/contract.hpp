@@ -27,8 +27,9 @@ namespace troupe {
 /// The contract of one type: the title and the type's lines.
 [[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_entry& type);
 
-/// What a change means if one program has the older version of a type and its peer the newer one, for the families that
-/// tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change but the order of aliases breaks.
+/// The effect of a change if one program has the older version of a type and its peer the newer one, for the families
+/// that tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change but the order of aliases
+/// breaks.
 /// Not detected: whether a list is a set, or a map a multimap, which matters to receivers that refuse duplicate keys;
 /// and that a shared object cannot be referred to if the field in which it first appears is gone.
 enum class contract_effect : std::uint8_t {

@@ -1,4 +1,4 @@
-// What a change of a layout means: the rules by which `typed`, `msgpack` and `json` read other versions of a type.
+// The effects of a change of a layout: the rules by which `typed`, `msgpack` and `json` read other versions of a type.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -88,14 +88,14 @@ struct describe_tag {};
 template <class... Bases>
 struct bases {};
 
-/// What the macros make of a struct: its spelled name, and a pointer and a name for each field of its own.
+/// The result of the macros for a struct: its spelled name, and a pointer and a name for each field of its own.
 template <class T, class Bases, auto... Members>
 struct description {
   std::string_view name;
   std::array<std::string_view, sizeof...(Members)> names;
 };
 
-/// What the macro makes of an enum.
+/// The result of the macro for an enum.
 template <class T, auto... Values>
 struct enum_description {
   std::string_view name;

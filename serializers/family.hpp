@@ -38,7 +38,7 @@ public:
   [[nodiscard]] virtual std::string unsupported(const type_entry& entry) const = 0;
   [[nodiscard]] bool supports(const type_entry& entry) const { return unsupported(entry).empty(); }
 
-  /// What a remote decoder must know about the type; it goes into the header. Constant while the entry lives.
+  /// The layout of the type that a remote decoder needs; it goes into the header. Constant while the entry lives.
   [[nodiscard]] virtual std::span<const std::byte> schema(const type_entry&) const { return {}; }
 
   /// Encodes the value into `output`, which is empty. May fail with `not_supported` for one value of a supported type;
@@ -54,8 +54,7 @@ public:
                                                                     const context& ctx) const = 0;
 };
 
-/// The families that a node can use, by name. Starts with "typed", "msgpack" and "json". Filled by main, then only
-/// read.
+/// The families of a node, by name. Starts with "typed", "msgpack" and "json". Filled by main, then only read.
 class TROUPE_EXPORT family_set {
 public:
   family_set();

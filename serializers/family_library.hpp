@@ -27,8 +27,7 @@ namespace troupe {
 
 namespace detail {
 
-/// Changes with the size of any class that a program and a library pass to each other, including the standard
-/// library's.
+/// Changes with the size of any class that a program and a library exchange, including the standard library's.
 consteval std::uint32_t shared_sizes() {
   std::uint32_t sum = 0;
   for (const auto size : {sizeof(family_set), sizeof(type_entry), sizeof(type_registry), sizeof(context),
@@ -49,8 +48,8 @@ struct build_stamp {
 };
 inline constexpr build_stamp this_build{.version = TROUPE_VERSION, .layout = 1, .sizes = detail::shared_sizes()};
 
-/// What TROUPE_FAMILIES defines; the library exports it as `troupe_family_library`. The stamp is checked before
-/// anything else, so it must stay in front and keep its layout.
+/// Defined by TROUPE_FAMILIES; the library exports it as `troupe_family_library`. The stamp is checked before anything
+/// else, so it must stay in front and keep its layout.
 struct family_library {
   build_stamp built_against;
   void (*add_families)(family_set& to);

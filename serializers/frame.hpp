@@ -39,7 +39,7 @@ public:
 /// Threads: copies may be used by any thread at once. Lifetime: the bytes live as long as any frame of their owner.
 class TROUPE_EXPORT frame {
 public:
-  /// The alignment of the heap blocks of `copy_of` and `uninitialized`, enough to view arrays of any element type in
+  /// The alignment of the heap blocks of `copy_of` and `uninitialized`: arrays of any element type can be viewed in
   /// place.
   static constexpr std::size_t alignment_bytes = 64;
 

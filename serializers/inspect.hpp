@@ -1,5 +1,4 @@
-// inspect_serializability: tells why a type, a value or a function cannot travel, where in it the reason lies, and what
-// to do about it.
+// inspect_serializability: tells why a type, a value or a function cannot travel, at which place, and what to do.
 #pragma once
 
 #include <concepts>

@@ -21,8 +21,7 @@ using detail::failure;
 constexpr std::array magic{std::byte{'T'}, std::byte{'P'}, std::byte{'a'}, std::byte{'y'}};
 constexpr std::uint8_t version = 1;
 
-/// The first bytes of the string; integers are little-endian. The frames' sizes follow, then the header, then the
-/// frames.
+/// The first bytes of the string; integers are little-endian. The frames' sizes follow, then header, then frames.
 struct bytes_head {
   std::array<std::byte, 4> magic;
   std::uint8_t version;

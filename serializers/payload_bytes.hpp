@@ -21,7 +21,7 @@ namespace troupe {
 /// nothing outside of that message.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<std::byte>, serialize_error> to_bytes(const payload& of);
 
-/// What from_bytes() found at the beginning of its input.
+/// The result of from_bytes(): the payload at the beginning of its input.
 struct payload_from_bytes {
   payload value; ///< Empty unless is_complete().
   /// How many more bytes the payload has; 0 if it is complete. Exact once the sizes have arrived (16 bytes, and 8 for

@@ -1,5 +1,4 @@
-// serializable: checks at compile time whether a type can travel by a family. If it cannot, the compiler names the
-// member.
+// serializable: checks at compile time whether a type can travel by a family. If not, the compiler names the member.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// What serialize() does with a value that it cannot encode.
+/// The behavior of serialize() for a value that it cannot encode.
 enum class on_error : std::uint8_t {
   raise,   ///< serialize() fails.
   message, ///< The payload carries the error's text, and the receiver gets it as the error `sent_as_text`.
@@ -78,8 +78,7 @@ template <std::move_constructible T>
 }
 
 /// Decodes a value of the type that the payload's alias names. If this process has no type of that alias, decodes a
-/// `record`, provided that the payload describes itself (`typed`, `msgpack` and `json` do). any_value::alias() is the
-/// payload's.
+/// `record`, if the payload describes itself (`typed`, `msgpack` and `json` do). any_value::alias() is the payload's.
 [[nodiscard]] TROUPE_EXPORT std::expected<any_value, serialize_error>
 deserialize_any(const payload& from, const deserialize_options& options, const type_registry& types,
                 const family_set& families);

@@ -38,8 +38,7 @@ public:
   /// Family and alias of the payload. Fails with `malformed` if there is none.
   [[nodiscard]] std::expected<header_fields, serialize_error> header() const;
 
-  /// The value: a copy of the held one, or decoded. Fails for a family that the link did not accept, even if the
-  /// options list it.
+  /// The value: a copy of the held one, or decoded. Refuses families that the link did not accept, whatever is listed.
   template <std::move_constructible T>
   [[nodiscard]] std::expected<T, serialize_error> get(const deserialize_options& options, const type_registry& types,
                                                       const family_set& families) const;

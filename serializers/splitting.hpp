@@ -1,5 +1,4 @@
-// Splits large frames into pieces, for transports that limit the size of a frame, or that work on one frame after the
-// other.
+// Splits large frames into pieces, for transports that limit the size of a frame, or work on one frame at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What is known of the types that a node can send and receive, by alias. To register types, include type_registry.hpp.
+// The types that a node can send and receive, by alias. To register types, include type_registry.hpp.
 #pragma once
 
 #include <atomic>
@@ -55,8 +55,7 @@ struct own_codec {
   std::function<std::expected<void, serialize_error>(void* target, std::span<const std::byte> header,
                                                      std::span<const frame> frames, const context&)>
       from_frames;
-  /// For codecs whose frames are payloads: checks that the families of all nested payloads are accepted. Decodes
-  /// nothing.
+  /// For codecs whose frames are payloads: checks, without decoding, that the families of all of them are accepted.
   std::function<std::expected<void, serialize_error>(std::span<const std::byte> header, std::span<const frame> frames,
                                                      const context&)>
       check_parts;
@@ -124,8 +123,7 @@ public:
   };
   [[nodiscard]] std::span<const base> bases() const { return bases_; }
 
-  /// Whether values mean the same everywhere: they contain nothing, such as a handle, that a codec translates for its
-  /// destination.
+  /// Whether values mean the same everywhere: they contain nothing, such as a handle, that a codec has to translate.
   [[nodiscard]] bool is_self_contained() const { return held_bytes_ != nullptr; }
   /// The approximate memory of a value. Requires: is_self_contained().
   [[nodiscard]] std::size_t memory_bytes(const void* value) const { return size_bytes_ + held_bytes_(value); }
@@ -243,8 +241,7 @@ public:
   /// type needs an alias as well. A second registration replaces the first one, from the next value on.
   template <class T, class To, class From>
   type_registry& register_serializer(To to, From from);
-  /// Removes the serializer: the type cannot travel any more, unless it was added with a codec. Does nothing if none is
-  /// registered.
+  /// Removes the serializer, if any. Then the type cannot travel any more, unless it was added with a codec.
   template <class T>
   type_registry& deregister_serializer() {
     stand_ins_->remove(typeid(T));
@@ -271,8 +268,7 @@ public:
                                            return static_cast<Base*>(static_cast<Derived*>(derived));
                                          }});
   }
-  /// Whether pointers to `base` may point to objects of the class, and the object converted to `base`; null if they may
-  /// not.
+  /// Whether pointers to `base` may point to objects of the class; as_base() returns the object as its base, or null.
   [[nodiscard]] bool derives(std::type_index derived, std::type_index base) const;
   [[nodiscard]] void* as_base(std::type_index derived, void* object, std::type_index base) const;
   /// Whether the class's codec makes pointers to it.

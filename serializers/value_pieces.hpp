@@ -43,8 +43,7 @@ struct TROUPE_EXPORT value_piece {
   [[nodiscard]] static std::optional<value_piece> of(piece_kind kind, std::string_view content);
 };
 
-/// A value_writer that writes a value piece by piece. If the format has no form for a piece, put() fails (see
-/// `fail()`).
+/// A value_writer that writes a value piece by piece. If the format has no form for a piece, put() calls `fail()`.
 class TROUPE_EXPORT piece_writer : public value_writer {
 public:
   /// append() adds to the body of `output`.

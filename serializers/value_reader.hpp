@@ -62,8 +62,7 @@ public:
   /// An object that shared pointers point to. If `first`, its value follows. Called only if kind() is `shared`.
   virtual bool shared(bool& first, std::size_t& number);
   /// Whether the output of value_writer::begin_some() is next: begin_some() goes to the inner value, end_some() behind
-  /// it. Default: whether a list is next, which may be any value. If the input can tell, override it, and kind() as
-  /// well.
+  /// it. Default: whether a list is next, which may be any value. If the input can tell, override this and kind().
   [[nodiscard]] virtual bool at_some() { return kind() == value_kind::list; }
   virtual bool begin_some();
   virtual bool end_some();

@@ -64,8 +64,7 @@ public:
   /// Asked before begin_array() for arrays that are large or whose memory other arrays view: whether the elements leave
   /// as that frame, without a copy. Then attach() follows instead of array_numbers() or array_bytes(). Default: no.
   virtual bool attaches_array(const frame&) { return false; }
-  /// Default: a structure of "shape", "data_shape" if elements are repeated, "order" ("F") if it is Fortran's, and
-  /// "data".
+  /// Default: a structure of "shape", "data_shape" if elements are repeated, "order" ("F") if Fortran's, and "data".
   virtual bool begin_array(const array_form& form);
   virtual bool end_array() { return end_structure(); }
 

@@ -61,8 +61,7 @@ template <class T>
 inline constexpr bool brings_cereal = ::cereal::traits::is_output_serializable<T, any_output>::value
                                       || ::cereal::traits::is_input_serializable<T, any_input>::value;
 
-/// Whether the type has a form in this project and no cereal functions: the archives carry it by its description or
-/// codec.
+/// Whether the archives carry the type by its shape in this project, since it has no cereal functions.
 template <class T>
 consteval bool carried_by_shape() {
   constexpr auto of = shape_of<T>;
@@ -347,8 +346,7 @@ private:
   std::unordered_map<const void*, shared_object> shared_objects_;
 };
 
-/// Reads a body. After a failure, stops by an exception. The archive itself withstands any bytes; the types' own
-/// functions may not.
+/// Reads a body. After a failure, stops by an exception. Withstands any bytes; the types' own functions may not.
 class TROUPE_EXPORT cereal_reader final
     : public decoding,
       public ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision> {

@@ -1,5 +1,4 @@
-// Arrays that occur in several places of a JSON text: the first place has the array and its number, the others only the
-// number.
+// Arrays that occur several times in a JSON text: the first place has the array and its number, the others the number.
 #include <algorithm>
 #include <utility>
 
@@ -68,8 +67,7 @@ bool json_reader::find_arrays() {
   return true;
 }
 
-// Opens the array's object. At a reference, opens the object to which it refers, for readers that cannot share the
-// array.
+// Opens the array's object. At a reference, opens the object that it refers to, which is then read once more.
 bool json_reader::open_numbered_array(bool all_keys) {
   std::size_t number = 0;
   bool again = false;

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// One frame with one JSON text: described structs are objects by field name, described enums their names, bytes and
+/// One JSON text in one frame. Described structs are objects by field name, described enums their names, bytes and
 /// frames base64.
 class TROUPE_EXPORT json_family final : public visitor_family<json_writer, json_reader> {
 public:

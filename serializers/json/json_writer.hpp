@@ -41,8 +41,7 @@ public:
   [[nodiscard]] list_counts counts() const override { return list_counts::never; }
   bool array_again(const array_form& form, const frame& elements) override;
 
-  /// Inserts the numbers of arrays that occur more than once, at their first place. Requires: everything has been
-  /// written.
+  /// Numbers arrays that occur more than once, at their first place. Requires: everything has been written.
   void finish();
 
 protected:

@@ -11,8 +11,7 @@
 
 namespace troupe {
 
-/// Troupe's extension types. Their content is four bytes, big-endian as everything in msgpack, unless noted. Append
-/// only.
+/// Troupe's extension types. Unless noted, their content is four bytes, big-endian as in all of msgpack. Append only.
 enum class msgpack_extension : std::uint8_t {
   shared_again = 1, // A shared object's number.
   shared_first = 2, // Its number, in a list of two whose second element is the object.

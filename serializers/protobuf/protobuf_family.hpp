@@ -62,8 +62,7 @@ namespace detail {
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<std::byte>, serialize_error>
 protobuf_bytes(const google::protobuf::Message& value, const protobuf_costs& costs, const context& ctx);
 
-/// Reads the bytes into an empty message, within the limits of a separate payload. Fails with `malformed` or
-/// `limit_exceeded`.
+/// Reads into an empty message, within the limits of a separate payload. Fails with `malformed` or `limit_exceeded`.
 [[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error> read_protobuf(google::protobuf::Message& target,
                                                                                std::span<const std::byte> bytes,
                                                                                const protobuf_costs& costs,

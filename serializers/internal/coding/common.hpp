@@ -1,4 +1,4 @@
-// What reading and writing share in every family: rebuilding, shared objects, enumerators, adding elements.
+// Shared by readers and writers of all families: rebuilding, shared objects, enumerators, adding elements.
 #pragma once
 
 #include <algorithm>
@@ -235,8 +235,7 @@ inline constexpr std::size_t node_bytes = 32;
 // The memory of a shared object beyond the object itself: its reference counts, and its entries in the readers' tables.
 inline constexpr std::size_t shared_bytes = node_bytes + 128;
 
-/// The memory of a string or path beyond the object itself. A path stores each of its parts once more, and grows for
-/// that.
+/// The memory of a string or path beyond the object itself. A path grows to store each of its parts once more.
 template <class T>
 std::size_t text_memory_bytes(std::string_view value) {
   if constexpr (shape_of<T> == shape::path) {

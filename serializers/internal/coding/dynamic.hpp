@@ -59,8 +59,7 @@ TROUPE_EXPORT bool begin_pointee(typed_reader& from, const std::type_info& as, n
 TROUPE_EXPORT bool begin_pointee(value_reader& from, const std::type_info& as, named_class& found);
 TROUPE_EXPORT bool end_pointee(typed_reader& from);
 TROUPE_EXPORT bool end_pointee(value_reader& from);
-/// Reads an object made by `new`. Returns it as a pointer to the pointer's class; null on failure. Requires:
-/// `of.entry`.
+/// Reads an object made by `new`, as a pointer to the pointer's class; null on failure. Requires: `of.entry`.
 TROUPE_EXPORT void* read_pointee(typed_reader& from, const named_class& of);
 TROUPE_EXPORT void* read_pointee(value_reader& from, const named_class& of);
 TROUPE_EXPORT std::shared_ptr<void> read_shared_pointee(typed_reader& from, const named_class& of,

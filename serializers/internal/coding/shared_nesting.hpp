@@ -161,8 +161,7 @@ private:
     auto& outer = open_.back();
     auto lowest = ended.lowest;
     if (outer.behind_weak > 0) {
-      // The objects around a weak pointer do not own the object behind it, so only that one stands for what it leads
-      // to.
+      // The objects around a weak pointer do not own the one behind it, so that one alone accounts for its way up.
       auto& loose = open_[outer.behind_weak - 1];
       loose.lowest = std::min(loose.lowest, ended.lowest);
       lowest = std::max(lowest, loose.number);

@@ -1,5 +1,5 @@
-// What all readers do with the parts of a value: `read`, a callable that reads into a T& of any type that travels,
-// makes each part, which is then put into its place.
+// How all readers make a value from its parts. `read`, a callable that reads into a T& of any type that travels, makes
+// each part, which is then put into its place.
 #pragma once
 
 #include <memory>

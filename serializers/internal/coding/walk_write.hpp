@@ -32,8 +32,7 @@ namespace troupe::detail {
 template <class Sink, class T>
 bool walk_write(typename Sink::writer& to, const T& value);
 
-/// Whether an object of a derived class has an alias. A second pointer to it will need the alias even if the first one
-/// did not.
+/// Whether an object of a derived class has an alias: a second pointer to it needs one even if the first did not.
 template <class T>
 bool can_be_named(coding& state, const T& object) {
   if constexpr (may_be_derived<T>)

@@ -38,8 +38,7 @@ public:
   [[nodiscard]] byte_buffer& compressed() { return result_; }
 
 private:
-  /// Whether samples show that compression pays. True for frames that are no larger than the samples: the whole
-  /// decides.
+  /// Whether samples show that compression pays. True for frames no larger than the samples: the whole decides.
   bool promises(std::span<const std::byte> bytes) {
     if (bytes.size() <= sample_count * sample_bytes)
       return true;

@@ -57,8 +57,7 @@ read_frame_codecs(std::span<const std::byte> note);
                                                                                         std::size_t frame_count);
 
 /// All original frames of the payload, including those that are not compressed. The pieces of a frame (see pieces.hpp)
-/// are decompressed into one. Checks all that can be known before it allocates. Fails with `malformed` or
-/// `limit_exceeded`.
+/// are decompressed into one. Checks sizes before it allocates. Fails with `malformed` or `limit_exceeded`.
 [[nodiscard]] std::expected<joined_frames, serialize_error> decompress_frames(std::span<const std::byte> note,
                                                                               std::span<const std::byte> pieces_note,
                                                                               std::span<const frame> frames,

@@ -34,7 +34,7 @@ public:
   using decoding::decoding;
 };
 
-/// What is charged for each part, apart from its content.
+/// The charge for each part, apart from its content.
 std::size_t element_bytes(const part_access& access) {
   return access.part_bytes + node_bytes;
 }

@@ -79,8 +79,7 @@ private:
   std::size_t layout_bytes_left_ = 0;
 };
 
-/// Checks the families of the payloads that a payload of that family and type contains, at any depth, if it contains
-/// any.
+/// Checks the families of all payloads that are nested, at any depth, in a payload of that family and type.
 [[nodiscard]] TROUPE_EXPORT std::expected<void, serialize_error>
 check_parts_within(const type_entry& entry, const family& by, const header_fields& header,
                    std::span<const frame> frames, const context& ctx);

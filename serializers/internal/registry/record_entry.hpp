@@ -1,5 +1,4 @@
-// Makes sure that the code which a registry needs for `record` is compiled only once: the alternatives of `record`
-// cover most types.
+// Keeps the templates that a registry needs for `record` from being compiled twice: its alternatives are most types.
 #pragma once
 
 #include <troupe/serializers/record.hpp>

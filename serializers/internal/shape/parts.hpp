@@ -1,5 +1,5 @@
-// What a type consists of, one level down, and what hinders a type by itself. All code that walks over types, with or
-// without a value, uses this. It must hinder exactly the types that layout_of refuses.
+// The parts of a type, one level down, and the obstacles of a type by itself. All code that walks over types, with or
+// without a value, uses them. Exactly the types that layout_of refuses must have an obstacle.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What readers and writers ask about a type: each answer is in its shape's row, or follows from its parts.
+// The properties of types for readers and writers: each is in its shape's row, or follows from the type's parts.
 #pragma once
 
 #include <array>

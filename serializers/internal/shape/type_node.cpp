@@ -6,8 +6,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// Names nested types. `above_` are the enclosing types that are already being named, for types that contain
-/// themselves.
+/// Names nested types. `above_` are the enclosing types, whose naming has begun: a type may contain itself.
 class labelling {
 public:
   std::string label_of(const type_node& type) {

@@ -62,7 +62,7 @@ std::optional<std::size_t> unrepeated_count(std::span<const std::size_t> shape,
   return count;
 }
 
-/// What a reader charges for an array's shape and strides: as it reads them, and as it keeps them.
+/// The charge of readers for an array's shape and strides: for reading them, and for keeping them.
 std::size_t layout_bytes(array_form form, std::size_t rank) {
   const bool has_two_lists = form == array_form::once || form == array_form::strided;
   return (has_two_lists ? 2 : 1) * rank * sizeof(std::size_t) + layouts_bytes(layouts_of(form), rank);

@@ -28,8 +28,7 @@ struct wire_array {
 
 TROUPE_EXPORT void write_array_head(typed_writer& to, array_form form, std::span<const std::size_t> shape);
 TROUPE_EXPORT void write_strides(typed_writer& to, std::span<const std::ptrdiff_t> strides, std::size_t first);
-/// Checks all that does not depend on the type of the elements. Charges the bytes unless they came as a frame of their
-/// own.
+/// Checks all that does not depend on the type of the elements. Charges the bytes unless they came as a frame.
 [[nodiscard]] TROUPE_EXPORT bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& found);
 /// Copies the elements of an array that was read to `to`, in C order. Requires: no element is repeated.
 [[nodiscard]] TROUPE_EXPORT bool pack_wire_array(const wire_array& from, std::size_t element_bytes,

@@ -14,8 +14,7 @@ namespace troupe::detail {
 
 class schema_reader;
 
-/// The cursor over the body and the frames behind it. Invariant: at_ <= end_, and bytes before at_ are never read
-/// again.
+/// The cursor over the body and the frames behind it. Invariant: at_ <= end_; bytes before at_ are not read again.
 class TROUPE_EXPORT typed_reader final : public decoding {
 public:
   typed_reader(const troupe::context& ctx, std::span<const std::byte> body, std::span<const frame> frames,

@@ -17,7 +17,7 @@
 namespace troupe::detail {
 
 TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
-/// What readers charge for the check that no name occurs twice.
+/// The memory that readers charge for the check that no name occurs twice.
 [[nodiscard]] TROUPE_EXPORT std::size_t names_bytes(const record& value);
 template <class T>
 bool typed_write_array(typed_writer& to, const array<T>& values);

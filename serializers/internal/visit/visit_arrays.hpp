@@ -191,8 +191,7 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
   return true;
 }
 
-// Reads the elements of an array. If an array has been made from the same elements before, sets `known` to that
-// instead.
+// Reads the elements of an array. If an array was made from the same elements before, sets `known` to it instead.
 template <class T>
 bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows, const array<T>*& known) {
   if (!once(from, parts.has_data))

@@ -15,8 +15,7 @@ namespace troupe::detail {
 
 TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
 
-/// What readers of this writer's output charge for the elements of a list, set or map, apart from what the elements
-/// hold.
+/// The charge of readers for the elements of a list, set or map by this writer, without what the elements hold.
 template <class T>
 std::size_t visited_elements_bytes(const value_writer& to, std::size_t count) {
   using element = typename T::value_type;

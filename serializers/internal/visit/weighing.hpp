@@ -1,4 +1,4 @@
-// What readers of visitors' output charge for arrays and records, which they make step by step.
+// The memory that readers of visitors' output charge for arrays and records, which they make step by step.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ constexpr std::size_t visited_layouts(bool is_attached, bool is_fortran, bool is
   return 1U + (is_attached ? 1U : 0U) + (is_fortran ? 1U : 0U) + (is_repeated ? 1U : 0U);
 }
 
-// What a numbered array takes besides itself, and what each repeat of it takes.
+// The charge for a numbered array besides the array itself, and for each repeat of it.
 inline constexpr std::size_t numbered_array_bytes = sizeof(array<double>) + shared_bytes;
 inline constexpr std::size_t array_again_bytes = 1;
 
@@ -32,10 +32,10 @@ struct weighed_array {
   bool is_in_bytes = false; // Otherwise a list, or nested lists.
 };
 
-/// What readers of that writer's output charge for an array.
+/// The charge for an array, by readers of that writer's output.
 [[nodiscard]] TROUPE_EXPORT std::size_t array_bytes(const value_writer& to, const weighed_array& of);
 
-/// What readers charge if they make a record: for the array's fields, and a record for each number.
+/// The charge for such an array if readers make a record of it, with its fields, and a record for each number.
 [[nodiscard]] TROUPE_EXPORT std::size_t record_of_array_bytes(const value_writer& to, const weighed_array& of);
 
 } // namespace troupe::detail

@@ -27,10 +27,10 @@ struct array_layout {
   array_shape shape;
   array_strides strides; // Empty: C order.
 };
-/// What a decoder is charged for one layout, beyond its lengths: including the owners' reference count, and what malloc
-/// adds to the block of the lengths.
+/// The charge of decoders for one layout, beyond its lengths. It includes the reference count, and what malloc adds to
+/// the block of the lengths.
 inline constexpr std::size_t array_layout_bytes = sizeof(array_layout) + 7 * sizeof(void*);
-/// What a decoder is charged for the layouts of several arrays of one rank, including their lengths.
+/// The charge of decoders for the layouts of several arrays of one rank, including their lengths.
 [[nodiscard]] constexpr std::size_t layouts_bytes(std::size_t arrays, std::size_t rank) {
   return arrays * (array_layout_bytes + rank * (sizeof(std::size_t) + sizeof(std::ptrdiff_t)));
 }
