@@ -113,7 +113,7 @@ private:
         became(depends_on_values, place, from, to, "elements that do not fit are refused");
       return;
     }
-    if (from.form != to.form) // Units, codecs and kinds of numbers differ in later words.
+    if (from.form != to.form) // Units and codecs may differ behind the first word.
       return became(breaking, place, from, to, "neither reads what the other sends");
     compare_parts(place, from, to);
   }

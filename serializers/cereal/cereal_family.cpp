@@ -40,7 +40,7 @@ const function_table& plain_types() {
   return table;
 }
 
-/// Null when the family cannot carry the type.
+/// Null if the family cannot carry the type.
 const cereal_functions* functions_of(const type_entry& entry) {
   if (const auto* attached = entry.attachment<cereal_functions>())
     return attached;

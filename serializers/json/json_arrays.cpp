@@ -67,7 +67,7 @@ bool json_reader::find_arrays() {
   return true;
 }
 
-// Opens the array's object. At a reference, opens the object that it refers to, which is then read once more.
+// Opens the array's object. At a reference, opens the object that it refers to, which is then read again.
 bool json_reader::open_numbered_array(bool all_keys) {
   std::size_t number = 0;
   bool again = false;
