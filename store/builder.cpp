@@ -97,7 +97,7 @@ std::expected<void, store_error> builder::capture(std::span<const object_id> ids
 std::expected<handle, store_error> builder::seal() && {
   if (attachment_ == nullptr)
     return std::unexpected(builder_is_empty());
-  if (auto committed = commit(bytes_.size()); !committed) // A hole could be SIGBUS for a reader.
+  if (auto committed = commit(bytes_.size()); !committed) // A hole could raise SIGBUS in a reader.
     return std::unexpected(committed.error());
   if (auto sealed = attachment_->writer().seal(index_, bytes_.size(), shrunk_); !sealed)
     return std::unexpected(sealed.error());

@@ -15,8 +15,8 @@
 
 namespace troupe::store {
 
-/// Writable bytes that become an object when sealed. Dropped unsealed, they are free again. Nobody else can see the
-/// object before that: `find` answers `unsealed`.
+/// Writable bytes that become an object when sealed. A builder dropped unsealed frees them. Until seal(), no other
+/// process sees the object: `find` fails with `unsealed`.
 ///
 /// Threads: one at a time. After a fork the child's copy is poisoned, as for `handle`.
 class TROUPE_EXPORT builder {
@@ -31,31 +31,31 @@ public:
   builder& operator=(const builder&) = delete;
   ~builder();
 
-  /// The room for the object, 64-byte aligned, with whatever was there before. Must not be touched after seal(); where
-  /// the environment says TROUPE_PROTECT_SEALED=1, a write to it then traps if no other object lies in the same page.
+  /// The room for the object, 64-byte aligned, with arbitrary previous contents. Must not be touched after seal(). If
+  /// the environment has TROUPE_PROTECT_SEALED=1, a later write traps unless another object shares the page.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
 
-  /// Makes the object smaller: its first `size_bytes` stay. The rest is free for others once sealed.
-  /// Requires: `size_bytes` is at most `bytes().size()`; more changes nothing.
+  /// Shrinks the object to its first `size_bytes`; the rest is free for others once sealed. Requires: `size_bytes` is
+  /// at most `bytes().size()`; a larger value changes nothing.
   void shrink(std::size_t size_bytes) noexcept;
 
-  /// Of an object that grows (object_store::create_growing): makes sure that its first `size_bytes` can be written. Any
-  /// thread, also while another one writes to what was committed before. Fails with `full`, `empty`, `forked`,
-  /// `detached` or `system_failure`; it may be tried again.
+  /// For an object of object_store::create_growing: makes its first `size_bytes` writable. May be called from any
+  /// thread, also while another thread writes to bytes that are already committed. Fails with `full`, `empty`,
+  /// `forked`, `detached` or `system_failure`; may be retried.
   [[nodiscard]] std::expected<void, store_error> commit(std::size_t size_bytes);
 
-  /// Says that the writing goes on, for those who look with object_store::progress_of(). Costs one atomic store.
+  /// Reports progress to callers of object_store::progress_of(). Costs one atomic store.
   void note_progress() noexcept;
 
-  /// The object keeps these sealed objects alive too, from now on; they stand behind those that it captures already,
-  /// 1,024 at most with them. For who learns only while the bytes come in what they refer to. All or none: fails with
-  /// `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`, `empty` when this builder
-  /// was sealed or moved from, `forked` or `busy`; it may be tried again.
+  /// Adds `ids`, sealed objects, to those that this object captures and keeps alive, behind the existing ones; at most
+  /// 1,024 in all. Intended for writers that learn the ids only from the bytes as they arrive. All or none. Fails with
+  /// `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`, `empty` (sealed or moved
+  /// from), `forked` or `busy`; may be retried.
   [[nodiscard]] std::expected<void, store_error> capture(std::span<const object_id> ids);
 
-  /// Makes the bytes immutable and visible, with what was never written as it is. Fails as commit() does for an object
-  /// that grows, with `empty` when this builder was sealed or moved from, with
-  /// `forked`, and, only when it was shrunk, with `busy`; it may be tried again after `busy`.
+  /// Makes the bytes immutable and visible; bytes never written keep their previous contents. Fails with `empty`
+  /// (sealed or moved from), `forked`, for a growing object as commit() does, and for a shrunk one with `busy`; may be
+  /// retried after `busy`.
   [[nodiscard]] std::expected<handle, store_error> seal() &&;
 
   /// The id that the object will have. All zero when empty.
@@ -64,11 +64,11 @@ public:
 private:
   void drop() noexcept;
 
-  internal::attachment* attachment_ = nullptr; // Lives while something of it is held.
+  internal::attachment* attachment_ = nullptr; // The hold keeps it alive.
   std::uint32_t index_ = 0;
   std::uint32_t generation_ = 0;
   std::span<std::byte> bytes_;
-  internal::mapping_ptr own_file_; // Null where the object lies in the store's memory.
+  internal::mapping_ptr own_file_; // Null if the object lies in the store's memory.
   bool shrunk_ = false;
   bool grows_ = false;
   std::atomic<std::size_t> committed_bytes_{0}; // Of an object that grows.

@@ -1,4 +1,4 @@
-// Names of store/ for headers that only mention them.
+// Forward declarations of store/.
 #pragma once
 
 #include <memory>
@@ -23,12 +23,12 @@ namespace internal {
 
 class attachment;
 
-/// A counted reference to this process's attachment to one store. It detaches when there is neither one of these nor an
-/// object that the process holds.
+/// A counted reference to this process's attachment to one store. The process detaches when it has neither such a
+/// reference nor any held object.
 class TROUPE_EXPORT attachment_ptr {
 public:
   attachment_ptr() = default;
-  /// Takes over a count.
+  /// Takes over one count of `counted`.
   explicit attachment_ptr(attachment& counted) noexcept : to_(&counted) {}
   attachment_ptr(const attachment_ptr& other) noexcept;
   attachment_ptr(attachment_ptr&& other) noexcept : to_(std::exchange(other.to_, nullptr)) {}

@@ -13,7 +13,7 @@ namespace {
   return {store_errc::empty, "the handle is empty; it was moved from"};
 }
 
-/// Only builders hold what is unfinished.
+/// Only builders' holds are `unfinished`.
 [[nodiscard]] constexpr hold_reason of_sealed(hold_reason why) {
   return why == hold_reason::unfinished ? hold_reason::reference : why;
 }
@@ -87,7 +87,8 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
   auto handles = std::vector<handle>{};
   handles.reserve(ids->size());
   auto failure = std::optional<store_error>{};
-  for (const auto& held : attachment_->finder().find_all(*ids)) { // All of them: what is held must be let go again.
+  for (const auto& held :
+       attachment_->finder().find_all(*ids)) { // Visits every hold even after a failure, so that each is released.
     if (held)
       handles.emplace_back(*attachment_, held->index, held->generation);
     else
@@ -168,7 +169,8 @@ void pin::release() noexcept {
   if (object_.empty())
     return;
   object_.attachment_->holds().release_pin(object_.index_);
-  if (mapping_ != nullptr) // Seldom: most objects lie in the store's memory, and to empty an empty pointer waits too.
+  if (mapping_
+      != nullptr) // Rare: most objects lie in the store's memory, and resetting a null pointer costs time as well.
     mapping_.reset();
   object_.release();
 }

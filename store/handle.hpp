@@ -21,12 +21,12 @@ namespace troupe::store {
 /// A counted reference that keeps one sealed object alive. Copying and dropping it costs a few atomic operations and
 /// never waits for the store's lock.
 ///
-/// Threads: different handles may be used from any threads; one handle like a `std::shared_ptr`.
-/// Lifetime: it may outlive the `object_store` variable; the process stays attached until the last one is gone.
+/// Threads: different handles may be used from any threads; a single handle follows the rules of `std::shared_ptr`.
+/// Lifetime: may outlive the `object_store`; the process stays attached until its last handle is gone.
 /// After a fork the child's copies are poisoned: calls fail with `store_errc::forked`, destructors do nothing.
 class TROUPE_EXPORT handle {
 public:
-  /// An empty handle, like one that was moved from.
+  /// An empty handle, equal to a moved-from one.
   handle() = default;
   handle(const handle& other);
   handle(handle&& other) noexcept
@@ -38,15 +38,15 @@ public:
   handle& operator=(handle&& other) noexcept;
   ~handle();
 
-  /// For the store's own use: takes over one hold that the attachment has already counted for that reason.
+  /// For the store's own use: takes over one hold that the attachment has already counted for `why`.
   handle(internal::attachment& attachment, std::uint32_t index, std::uint32_t generation,
          hold_reason why = hold_reason::reference) noexcept
       : attachment_(&attachment), index_(index), generation_(generation), why_(why) {}
 
-  /// One more hold of the object, counted for that reason in the rows of object_store::summary(). What is moved keeps
-  /// its reason, a copy is a `reference`, and so is what is asked to be `unfinished`, which only builders' holds are.
+  /// Returns another hold of the object, counted for `why` in the rows of object_store::summary(). A moved handle keeps
+  /// its reason; a copy counts as `reference`. `unfinished` is reserved for builders and counts as `reference` here.
   [[nodiscard]] handle held_for(hold_reason why) const&;
-  /// The same hold, counted for that reason from now on.
+  /// Moves this hold; it counts for `why` from now on.
   [[nodiscard]] handle held_for(hold_reason why) &&;
 
   [[nodiscard]] bool empty() const noexcept { return attachment_ == nullptr; }
@@ -54,52 +54,50 @@ public:
   /// All zero when empty.
   [[nodiscard]] object_id id() const noexcept;
 
-  /// Without the metadata. 0 when empty.
+  /// Excludes the metadata. 0 when empty.
   [[nodiscard]] std::size_t size_bytes() const noexcept;
 
-  /// The ids that the object captures, in the order in which its maker gave them; one that was given more than once
-  /// stands there as often. All are alive as long as this object is. Costs the lock once. Fails with `empty`, `forked`
-  /// or `busy`.
+  /// The ids that the object captures, in the order its creator gave them; an id given twice appears twice. All of them
+  /// are alive as long as this object is. Takes the lock once. Fails with `empty`, `forked` or `busy`.
   [[nodiscard]] std::expected<std::vector<object_id>, store_error> captured() const;
 
-  /// The same as handles. Costs the lock once more for every 64 of them.
+  /// Like captured(), but returns handles. Takes the lock once more for every 64 of them.
   [[nodiscard]] std::expected<std::vector<handle>, store_error> hold_captured() const;
 
-  /// Gives a view of the bytes, in place. An object on disk is brought back first, for which others may have to go
-  /// there. If the disk takes no more and no other object in memory has a copy there, the object is read where it lies
-  /// on the disk. It waits for room as `full_grace` says, 30 s for another process that is bringing it back, and for
-  /// neither longer than `within`: with 0 it tries once, and waits 200 ms at most for such a process. Reading and
-  /// writing by this process takes what it takes, but a disk that is full or fails is tried again in that time only.
-  /// Fails with `empty` or `forked`; when bringing it back, with `damaged` (the file is gone or changed: this object is
-  /// lost, no other is), `full` (no room came free in time), `busy` (also when another process did not bring it back in
-  /// time) or `system_failure`.
+  /// Returns a view of the bytes, in place. An object on disk is restored first, which may spill others. If the disk
+  /// takes no more data and no object in memory can be evicted, the object is read from its place on disk. Waits for
+  /// room as `full_grace` says, and up to 30 s for another process that is restoring the object; for neither longer
+  /// than `within`. With `within` = 0, pin() tries once and waits at most 200 ms for such a process. Reads and writes
+  /// by this process are not bounded, but `within` bounds the retries on a full or failing disk. Fails with `empty` or
+  /// `forked`; when restoring, with `damaged` (the file is gone or changed: only this object is lost), `full` (no room
+  /// in time), `busy` (also if another process did not restore the object in time) or `system_failure`.
   [[nodiscard]] std::expected<store::pin, store_error>
   pin(const std::optional<std::chrono::milliseconds>& within = std::nullopt) const;
 
-  /// Whether pin() would have to bring it back from disk right now. Waits for nothing. False when empty.
+  /// Whether pin() would have to restore the object from disk at this moment. Never blocks. False when empty.
   [[nodiscard]] bool is_on_disk() const noexcept;
 
-  /// Counts one handle in flight to `to`, which keeps the object alive until `to` adopts it, dies, or either side
-  /// abandons `channel`. Call it before the message is committed. `to` may be this process itself.
-  /// Fails with `peer_gone`, `table_full`, `busy`, `empty` or `forked`; nothing is counted then.
+  /// Counts one handle in flight to `to`. This keeps the object alive until `to` adopts the handle or dies, or either
+  /// side abandons `channel`. Call it before the message is committed. `to` may be this process itself. Fails with
+  /// `peer_gone`, `table_full`, `busy`, `empty` or `forked`; nothing is counted then.
   [[nodiscard]] std::expected<void, store_error> hand_over(process_id to, std::uint64_t channel) const;
 
-  /// Undoes one hand_over() whose message was never sent. Does nothing where none is in flight any more; when the
-  /// store's lock cannot be had, the count stays until the channel is abandoned.
+  /// Undoes one hand_over() whose message was never sent. Does nothing if no such handle is in flight. If the store's
+  /// lock cannot be acquired, the count stays until the channel is abandoned.
   void take_back(process_id to, std::uint64_t channel) const;
 
 private:
   friend class store::pin;
   void release() noexcept;
 
-  internal::attachment* attachment_ = nullptr; // Lives while something of it is held.
+  internal::attachment* attachment_ = nullptr; // The hold keeps it alive.
   std::uint32_t index_ = 0;
   std::uint32_t generation_ = 0;
   hold_reason why_ = hold_reason::reference;
 };
 
-/// A mapped, read-only view of one object: while it lives, the object lives and its bytes do not move. Writing through
-/// it traps. Copies are cheap. Threads, lifetime and fork: as for `handle`.
+/// A mapped, read-only view of one object. It keeps the object alive and its bytes in place. Writing through it traps.
+/// Copies are cheap. Threads, lifetime and fork: as for `handle`.
 class TROUPE_EXPORT pin {
 public:
   /// An empty pin: no bytes.
@@ -118,7 +116,7 @@ public:
   /// The object's bytes, 64-byte aligned.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
-  /// What the creator gave along, 64-byte aligned.
+  /// The metadata given to create(), 64-byte aligned.
   [[nodiscard]] std::span<const std::byte> metadata() const noexcept { return metadata_; }
 
   [[nodiscard]] object_id id() const noexcept { return object_.id(); }
@@ -130,7 +128,7 @@ private:
   void release() noexcept;
 
   handle object_;
-  internal::mapping_ptr mapping_; // Null where the object lies in the store's memory.
+  internal::mapping_ptr mapping_; // Null if the object lies in the store's memory.
   std::span<const std::byte> bytes_;
   std::span<const std::byte> metadata_;
 };

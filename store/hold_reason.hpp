@@ -8,19 +8,19 @@
 
 namespace troupe::store {
 
-/// What one hold of an object is for. Each process counts its own holds by it; nothing of that lies in the store.
+/// What one hold of an object is for. Each process counts its own holds by reason; these counts are not in the store.
 enum class hold_reason : std::uint8_t {
-  reference,  ///< A handle of which nothing else was said.
+  reference,  ///< A handle with no other reason.
   view,       ///< A pin.
   unfinished, ///< A builder.
-  exchange,   ///< All references of the process that are counted between nodes.
-  message,    ///< A message on its way out names it.
-  exported,   ///< A peer was sent it and has not released it.
-  imported,   ///< A peer has sent it, and something here needs it still.
+  exchange,   ///< References of this process that are counted between nodes, all in one hold.
+  message,    ///< An outgoing message names the object.
+  exported,   ///< Sent to a peer that has not released it.
+  imported,   ///< Received from a peer and still needed here.
   out_of_band ///< A reference to it was serialized outside of a message.
 };
 
-/// How many holds there are of each reason.
+/// The number of holds for each reason.
 struct hold_counts {
   static constexpr std::size_t reasons = 8;
   std::array<std::uint32_t, reasons> each{};

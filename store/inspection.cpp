@@ -23,7 +23,7 @@ using namespace internal;
   return settings;
 }
 
-/// Calls `look` again while others open and close the store, so that it is in use at one look and not at the next.
+/// Retries `look` while others open and close the store, since between two steps a store may become used or unused.
 template <class Look>
 [[nodiscard]] auto until_settled(const options& settings, Look look) {
   const auto until = deadline(settings.lock_timeout);
@@ -66,7 +66,7 @@ std::vector<cleaned_store> clean_all(const std::filesystem::path& directory) {
     const auto& store = cleaned.store;
     if (store.is_of_this_layout) {
       const auto done = clean(store.name, directory);
-      // Its last process may have closed it, or another one cleaned up, in the meantime.
+      // Meanwhile its last process may have closed it, or another process may have cleaned up.
       cleaned.is_removed = done ? !*done : done.error().code() == store_errc::not_found && !has_files(store);
       if (!done && !cleaned.is_removed)
         cleaned.problem = done.error().message();
@@ -94,7 +94,7 @@ std::expected<std::optional<std::size_t>, store_error> clean(const std::string& 
     if (!removed)
       return std::unexpected(removed.error());
     for (auto more = places_of(directory).size(); more > 1 && removed; --more)
-      removed = remove_left_store(settings); // It may have left files in several places.
+      removed = remove_left_store(settings); // The store may have left files in several places.
     if (!removed && removed.error().code() != store_errc::not_found)
       return std::unexpected(removed.error());
     return std::nullopt;

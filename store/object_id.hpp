@@ -1,4 +1,4 @@
-// The names by which objects and processes of a store are known, also in messages.
+// The names of a store's objects and processes, in messages as well.
 #pragma once
 
 #include <compare>
@@ -12,18 +12,18 @@
 
 namespace troupe::store {
 
-/// Names one object for ever: the index is used again after the object is gone, the triple never is (until one index
-/// has seen 2^32 objects).
+/// Names one object for ever. The index is reused after the object is gone; the triple is not, until one index has had
+/// 2^32 objects.
 struct object_id {
   std::uint64_t store = 0;      // Random number of the store, never 0 in a real id.
   std::uint32_t index = 0;      // Row of the store's object table.
-  std::uint32_t generation = 0; // Which object of that row, from 1.
+  std::uint32_t generation = 0; // Counts the objects of that row, from 1.
 
   friend auto operator<=>(const object_id&, const object_id&) = default;
 };
 
-/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: who knows it has
-/// opened the very same store, or was told by somebody who has.
+/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: a process that knows
+/// it has opened the very same store, or was told it by a process that has.
 struct process_id {
   std::uint32_t slot = 0;
   std::uint64_t nonce = 0; // Never 0 in a real id.
@@ -31,8 +31,8 @@ struct process_id {
   friend auto operator<=>(const process_id&, const process_id&) = default;
 };
 
-/// Says what an object is a copy of, whatever that means to its makers: a store has at most one object of an origin
-/// (`object_store::create_once`). All zero: of none.
+/// Identifies the source of which an object is a copy; its makers choose the meaning. A store has at most one object
+/// per origin (`object_store::create_once`). All zero: no origin.
 struct object_origin {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -52,7 +52,7 @@ struct object_origin {
 template <>
 struct std::hash<troupe::store::object_id> {
   std::size_t operator()(const troupe::store::object_id& id) const {
-    constexpr troupe::detail::salted_hash salted; // Nodes name objects by ids that their peers have sent.
+    constexpr troupe::detail::salted_hash salted; // Peers choose the ids by which nodes look up objects.
     return salted(salted(id.store) ^ (static_cast<std::uint64_t>(id.index) << 32 | id.generation));
   }
 };

@@ -22,7 +22,7 @@ handle_of(const internal::attachment_ptr& attachment, const std::expected<intern
   return builder{*attachment, made.index, made.generation, made.bytes, std::move(made.own_file), grows};
 }
 
-/// `found` is as the attachment gives it.
+/// Requires: `found` comes from this attachment.
 [[nodiscard]] std::expected<object_of_origin, store_error>
 result_of(const internal::attachment_ptr& attachment, std::expected<internal::origin_found, store_error>&& found,
           bool grows = false) {

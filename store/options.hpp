@@ -9,58 +9,58 @@
 
 namespace troupe::store {
 
-/// Processes of one user that give the same directory and name share one store. Who opens it first decides its
-/// capacity and object count; 0 means "whatever it has, or the default".
+/// Processes of one user that open the same directory and name share one store. The first opener decides its capacity
+/// and object count; 0 means the existing store's value, or the default.
 struct options {
   /// 1 to 64 characters of `[A-Za-z0-9_-]`.
   std::string name = "default";
 
-  /// Room for objects. Default: the least of 30 % of the memory, 90 % of what is free in `directory` and half of what
-  /// the process's cgroup may still take. Pages are taken when room is first made there, and stay taken until the store
-  /// is gone. Where `directory` has no such room and there is a `spill_directory`, the objects lie there
-  /// (`object_store::notice` then says so).
+  /// Memory for objects. Default: the smallest of 30 % of the machine's memory, 90 % of the free space in `directory`
+  /// and half of what the process's cgroup may still take. Pages are taken when they are first needed and stay taken
+  /// until the store is gone. If `directory` lacks that much room and there is a `spill_directory`, the objects lie
+  /// there (`object_store::notice` then says so).
   std::size_t capacity_bytes = 0;
 
   /// Rows of the object table. Default: 1,048,576; at most 2,097,152. A row takes about 250 bytes once used.
   std::uint32_t objects_max = 0;
 
-  /// How long a call waits for the table's lock before it fails with `store_errc::busy`. The lock is held for
-  /// microseconds, so a long wait means that its owner was stopped. Longer hides such an owner, shorter
-  /// mistakes a busy machine for one.
+  /// How long a call waits for the table's lock before it fails with `store_errc::busy`. The lock is normally held for
+  /// microseconds, so a long wait means that its owner is stopped. Raising the timeout hides a stopped owner for
+  /// longer; lowering it may mistake a busy machine for a stopped owner.
   std::chrono::milliseconds lock_timeout{5000};
 
-  /// Where the shared files lie. Anything but a tmpfs works and is slow.
+  /// Folder of the shared files. Anything but a tmpfs works but is slow.
   std::filesystem::path directory = "/dev/shm";
 
-  /// Where objects go that nobody reads at the moment, the longest unused first, when memory is more than 80 % full;
-  /// an absolute path, made where it is missing. The first opener decides; empty: where it did, or nowhere. A thread of
-  /// each process does that ahead of need. Must be a disk of this host: what processes that are gone left there is
-  /// removed. Stores of several names, users and `directory`s may share one.
+  /// Absolute path for objects that are spilled, least recently used first, when memory is more than 80 % full; created
+  /// if missing. A thread of each process spills ahead of need. The first opener decides; empty: the first opener's
+  /// choice, or no spilling. Must be on a disk of this host, because files left by dead processes are removed. Stores
+  /// with different names, users and `directory`s may share it.
   std::filesystem::path spill_directory{};
 
-  /// How much memory beyond what was ever used each process has made ready in the background, so that the first use of
-  /// it is as quick as the second: four times and more. More: longer bursts of large objects find it ready; less: less
-  /// memory is taken before it is needed. 0: none.
+  /// Unused memory beyond the high-water mark that each process touches in advance, in the background. The first use of
+  /// such memory is at least four times as fast as that of untouched memory. Raising it serves longer bursts of large
+  /// objects; lowering it takes less memory before it is needed. 0: none.
   std::size_t pretouch_bytes = 0;
 
-  /// Whether to ask for huge pages, which make large objects quicker to read and to write for the first time. Works
-  /// where the tmpfs at `directory` is mounted with huge=advise, within_size or always (`object_store::notice` says
-  /// when it is not). Who opens the store first decides.
+  /// Whether to ask for huge pages, which speed up the first read and write of large objects. Requires a tmpfs at
+  /// `directory` mounted with huge=advise, within_size or always (`object_store::notice` says if it is not). The first
+  /// opener decides.
   bool huge_pages = false;
 
-  /// Whether opening fails with `not_found` where no process has the store open, instead of making one. Who has it open
-  /// already gets it whatever the other options say.
+  /// Whether open() fails with `not_found` if no process has the store open, instead of creating it. A process that
+  /// already has the store open gets it whatever its other options are.
   bool must_exist = false;
 
-  /// How often somebody looks for processes that were killed, and clears up after them: one of those attached,
-  /// whichever comes first. What needs room does not wait for that. 0: this process does so only when it needs room, or
-  /// is asked to (`object_store::reap`).
+  /// How often one of the attached processes, whichever is first, looks for killed processes and cleans up after them.
+  /// Calls that need room do not wait for that. 0: this process does so only if it needs room or `object_store::reap`
+  /// is called.
   std::chrono::milliseconds reap_interval{1000};
 
-  /// How long `create` and `put` wait for room, and a pin for the room to bring an object back, from when nothing is
-  /// left that could be spilled, nor is being spilled; in the order of their coming. Longer: others may let something
-  /// go; shorter: who cannot be served knows it sooner. 0: they do not wait, and
-  /// `create` and `put` spill nothing themselves.
+  /// How long `create` and `put`, and a pin that restores an object, wait for room once nothing can be spilled and
+  /// nothing is being spilled. Waiting calls are served in order of arrival. Raising it gives other holders time to
+  /// release objects; lowering it reports failure sooner. 0: calls do not wait, and `create` and `put` spill nothing
+  /// themselves.
   std::chrono::milliseconds full_grace{1000};
 };
 

@@ -1,4 +1,4 @@
-// Why a call of store/ failed.
+// Error codes of store/.
 #pragma once
 
 #include <troupe/base/error.hpp>
@@ -13,15 +13,15 @@ enum class store_errc : std::uint8_t {
   none = 0,
   // Try again later, or with less.
   full = 1,       // No room for the bytes: everything left is held, or the file system itself is full.
-  busy = 2,       // A process holds the table's lock and does not go on; the text names it.
+  busy = 2,       // The holder of the table's lock does not go on; the text names the process.
   table_full = 3, // Too many objects, captured ids, handles in flight, or processes.
   // Ask for something else.
-  not_found = 4,        // No such object, or nothing in flight that could be adopted.
+  not_found = 4,        // No such object, or no such handle in flight.
   unsealed = 5,         // The object is still being written.
   peer_gone = 6,        // That process is not attached to this store (any more).
-  invalid_argument = 7, // A name, size or id that cannot be.
+  invalid_argument = 7, // An impossible name, size or id.
   options_differ = 8,   // The store is open with other options; the text names the difference.
-  // This object can do nothing more.
+  // This handle or builder can do nothing more.
   empty = 9,   // The handle was moved from, or the builder was sealed already.
   forked = 10, // It belongs to the process that forked this one; open the store anew.
   // Stop using this store.
@@ -30,14 +30,14 @@ enum class store_errc : std::uint8_t {
   denied = 13,             // Its files belong to another user or are open to others.
   corrupt = 14,            // The table contradicts itself, or files were removed by hand.
   system_failure = 15,     // A system call failed; the text says which and why.
-  detached = 16,           // This process has closed the store's files, or lost its place; drop all, then open anew.
+  detached = 16,           // This process closed the store's files or lost its slot; drop all handles, then open anew.
   // This object is lost.
   damaged = 17, // Its copy on disk is gone, cut short or changed.
 };
 
 using store_error = basic_error<store_errc>;
 
-/// The code's own name, for logs.
+/// The code's name, for logs.
 [[nodiscard]] constexpr std::string_view to_string(store_errc code) {
   switch (code) {
   case store_errc::none:
