@@ -1,7 +1,7 @@
-// Which names the shared libraries show.
+// Which symbols the shared libraries export.
 #pragma once
 
-/// Before a class or a function that stands in an installed header and is defined in a source: programs may call it
-/// when Troupe is a shared library. All other names of the libraries are hidden. Templates and inline functions need
-/// none.
+/// Marks a class or function that an installed header declares and a source file defines, so that programs can call it
+/// if Troupe is a shared library. All other symbols of the libraries are hidden. Templates and inline functions need no
+/// mark.
 #define TROUPE_EXPORT [[gnu::visibility("default")]]

@@ -1,4 +1,4 @@
-// How long anything is waited for at most.
+// The upper bound of all waits.
 #pragma once
 
 #include <algorithm>
@@ -6,11 +6,10 @@
 
 namespace troupe {
 
-/// A hundred years. A longer wait, `milliseconds::max()` for one, has more nanoseconds than a clock can add to its
-/// time.
+/// 100 years. The nanoseconds of a longer wait, such as `milliseconds::max()`, overflow when added to a clock's time.
 inline constexpr std::chrono::milliseconds longest_wait = std::chrono::hours{24 * 365 * 100};
 
-/// The wait itself, but no longer than `longest_wait`, and no shorter than nothing.
+/// `wait`, limited to 0 to `longest_wait`.
 [[nodiscard]] constexpr std::chrono::milliseconds bounded_wait(std::chrono::milliseconds wait) {
   return std::clamp(wait, std::chrono::milliseconds{0}, longest_wait);
 }

@@ -1,4 +1,4 @@
-// Hashes of what somebody else chooses.
+// Hashes for keys that a peer or another process chooses.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,14 @@ namespace troupe::detail {
 /// A new random number.
 [[nodiscard]] TROUPE_EXPORT std::uint64_t random_salt();
 
-/// Random, and the same as long as the process lives.
+/// A random number that stays the same for the life of the process.
 TROUPE_EXPORT inline std::uint64_t hash_salt() {
   static const std::uint64_t salt = random_salt();
   return salt;
 }
 
-/// For tables whose keys a peer or another process chooses: nobody can tell beforehand which numbers meet in one
-/// bucket, so nobody can make a table slow. By the folded multiplication of wyhash. Throws what std::random_device
-/// does.
+/// For tables whose keys a peer or another process chooses. The collisions cannot be predicted, so no peer can make a
+/// table slow. Uses wyhash's folded multiplication. Throws what std::random_device throws.
 struct salted_hash {
   std::size_t operator()(std::uint64_t number) const {
     constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;

@@ -1,4 +1,4 @@
-// Sizes in bytes: literals to write them with and the form in which errors and reports show them.
+// Sizes in bytes: literals, and the form in which errors and reports print them.
 #pragma once
 
 #include <cstddef>

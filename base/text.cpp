@@ -13,8 +13,8 @@ struct shown_character {
   bool is_harmless = false;
 };
 
-/// Not harmless: control characters, what changes the direction of writing, and bytes that are no UTF-8, each for
-/// itself.
+/// Not harmless: control characters, characters that change the writing direction, and bytes that are not UTF-8, one at
+/// a time.
 shown_character first_shown(std::string_view text) {
   const auto [bytes, code] = first_character(text);
   if (bytes == 0)
@@ -31,7 +31,7 @@ std::string one_line(std::string_view text, std::size_t bytes_max) {
   constexpr std::string_view more = " ...";
   std::string result;
   result.reserve(std::min(text.size(), bytes_max));
-  std::size_t whole = 0; // Of `result`, what leaves room for the mark.
+  std::size_t whole = 0; // The longest prefix of `result` that leaves room for `more`.
   while (!text.empty()) {
     const auto next = first_shown(text);
     if (result.size() + (next.is_harmless ? next.bytes : 1) > bytes_max)

@@ -1,4 +1,4 @@
-// Texts of somebody else's, as errors and logs show them.
+// Text from peers and user code, made safe for errors and logs.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 
 namespace troupe {
 
-/// What an exception says of itself. A user's what() may give null.
+/// The text of an exception. A user's what() may return null.
 [[nodiscard]] inline std::string_view exception_text(const std::exception& thrown) noexcept {
   const auto* const text = thrown.what();
   return text != nullptr ? std::string_view(text) : "an exception without a text";
 }
 
-/// A text that cannot look like lines of this process's own, steer a terminal or break a reader of UTF-8: a question
-/// mark stands for each character that is not harmless. A text of more than `bytes_max` is cut, between characters, and
-/// ends in " ...". Requires: room for that.
+/// Makes a text that cannot pass for lines of this process, steer a terminal or break a UTF-8 reader: each character
+/// that is not harmless becomes a question mark. Cuts a text of more than `bytes_max` between characters and appends
+/// " ...". Requires: `bytes_max` has room for " ...".
 [[nodiscard]] TROUPE_EXPORT std::string one_line(std::string_view text, std::size_t bytes_max);
 
-/// The same of any length; no copy where the text is plain ASCII.
+/// Like one_line() without a length limit; does not copy plain ASCII.
 [[nodiscard]] TROUPE_EXPORT std::string on_one_line(std::string text);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// UTF-8, read and written in one place.
+// UTF-8: decoding, checking and encoding.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,23 @@
 
 namespace troupe {
 
-/// What the text of somebody else's begins with.
+/// The first character of a text.
 struct utf8_character {
-  std::size_t bytes = 0; ///< 0 where it is no whole character of UTF-8.
+  std::size_t bytes = 0; ///< 0 if the text does not begin with a whole UTF-8 character.
   char32_t code = 0;
 };
 
-/// The character at the front. Requires: not empty.
+/// Decodes the first character. Requires: `text` is not empty.
 [[nodiscard]] TROUPE_EXPORT utf8_character first_character(std::string_view text) noexcept;
 
-/// Whether the text is nothing but whole characters: neither longer spellings than needed nor surrogates. Eight bytes
-/// of ASCII are one step.
+/// Whether `text` consists of whole characters only, without overlong forms and surrogates. Checks ASCII eight bytes at
+/// a time.
 [[nodiscard]] TROUPE_EXPORT bool is_utf8(std::string_view text) noexcept;
 
 inline constexpr std::size_t utf8_bytes_max = 4; // Of one character.
 
-/// Writes the character and gives the place behind it. Requires: a code point that is no surrogate, and room for it.
+/// Writes the character and returns the position after it. Requires: `code` is a code point other than a surrogate, and
+/// `to` has room for it.
 [[nodiscard]] TROUPE_EXPORT char* write_utf8(char32_t code, char* to) noexcept;
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// Varints: integers of seven bits a byte, the lowest first, the highest bit of a byte set where another follows
-// (LEB128).
+// Varints (LEB128): integers in seven bits per byte, lowest bits first. The highest bit of a byte is set if another
+// byte follows.
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,31 @@ namespace troupe {
 
 inline constexpr std::size_t varint_bytes_max = 10;
 
-/// Calls `put` with each byte of the value, of which there are at most `varint_bytes_max`.
+/// Calls `put` with each byte of the value, at most `varint_bytes_max` times.
 constexpr void write_varint(std::uint64_t value, auto&& put) {
   for (; value >= 0x80; value >>= 7)
     put(static_cast<std::byte>(value | 0x80));
   put(static_cast<std::byte>(value));
 }
 
-/// Why there is no varint.
+/// Why reading a varint failed.
 enum class varint_fault : std::uint8_t {
   none = 0,
-  cut = 1,      ///< The bytes end within it.
-  too_long = 2, ///< A shorter spelling would do.
-  too_large = 3 ///< 64 bits do not hold the value.
+  cut = 1,      ///< The bytes end inside the number.
+  too_long = 2, ///< A shorter encoding exists.
+  too_large = 3 ///< The value needs more than 64 bits.
 };
 
-/// How a number may be spelled.
+/// Which encodings of a number are accepted.
 enum class varint_spelling : std::uint8_t {
-  shortest = 0, ///< Each number has one form only.
-  any = 1       ///< Zeros may follow, as some writers of LEB128 pad.
+  shortest = 0, ///< Only the one shortest form.
+  any = 1       ///< Padded forms as well, which some LEB128 writers produce.
 };
 
-/// Reads one: `next` gives the next byte into a std::byte&, or false where there is none.
+/// Reads one varint. `next` stores the next byte into its std::byte& argument, or returns false if there is none.
 template <varint_spelling Allowed>
 [[nodiscard]] constexpr varint_fault read_varint(std::uint64_t& value, auto&& next) {
-  constexpr unsigned last_shift = 63; // Of the tenth byte, which holds one bit.
+  constexpr unsigned last_shift = 63; // Shift of the tenth byte, which holds one bit.
   value = 0;
   for (unsigned shift = 0;; shift += 7) {
     std::byte read{};

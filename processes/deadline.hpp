@@ -1,4 +1,4 @@
-// Until when something is waited for.
+// Limits of waiting.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 
 namespace troupe::processes {
 
-/// How long to wait at most; nullopt: without a limit.
+/// The longest time to wait; nullopt: no limit.
 using time_limit = std::optional<std::chrono::milliseconds>;
 
-/// The end of a patience that began when this was made.
+/// The point in time that lies `patience` after construction.
 class deadline {
 public:
   explicit deadline(time_limit patience) {
@@ -20,7 +20,7 @@ public:
 
   [[nodiscard]] bool has_passed() const { return at_ && std::chrono::steady_clock::now() >= *at_; }
 
-  /// As poll() takes it: milliseconds, or -1 without a limit.
+  /// Remaining time as poll() takes it: milliseconds, or -1 if there is no limit.
   [[nodiscard]] int left_for_poll() const {
     if (!at_)
       return -1;

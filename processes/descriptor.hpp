@@ -1,4 +1,4 @@
-// An open file.
+// An open file descriptor.
 #pragma once
 
 #include <utility>
@@ -19,7 +19,7 @@ public:
   }
   ~descriptor() { close(); }
 
-  [[nodiscard]] int number() const noexcept { return number_; } ///< -1 without one.
+  [[nodiscard]] int number() const noexcept { return number_; } ///< -1 if empty.
   [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
 
   void close() {

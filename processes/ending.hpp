@@ -6,15 +6,15 @@
 
 namespace troupe::processes {
 
-/// The end of a process: it exited with a code, or a signal killed it.
+/// How a process ended: it exited with a code, or a signal killed it.
 struct ending {
   bool exited = false;
-  int code = 0;   // 0 where a signal killed it.
-  int signal = 0; // 0 where it exited.
+  int code = 0;   // 0 if a signal killed it.
+  int signal = 0; // 0 if it exited.
 
   bool operator==(const ending&) const = default;
 
-  /// As a shell says it: the code, or 128 + signal.
+  /// The status a shell reports: the code, or 128 + signal.
   [[nodiscard]] int status() const { return exited ? code : 128 + signal; }
 };
 
@@ -25,7 +25,7 @@ struct ending {
   return {false, 0, signal};
 }
 
-/// Of a status as waitpid() gives it, of a process that has ended.
+/// Converts a status from waitpid(). Requires: the process has ended.
 [[nodiscard]] ending ending_of(int wait_status);
 
 /// "ended with status 3", "was killed by signal 9 (Killed)".

@@ -1,4 +1,4 @@
-// What is said between a process and its child.
+// The channel between a process and its child.
 #pragma once
 
 #include "deadline.hpp"
@@ -12,10 +12,10 @@
 
 namespace troupe::processes {
 
-/// Why no line came.
+/// Why read_line() returned no line.
 enum class silence : std::uint8_t {
-  timed_out, ///< The other side may still say something.
-  ended,     ///< The other side will never say anything more.
+  timed_out, ///< The other side may still send.
+  ended,     ///< The other side cannot send any more.
 };
 
 /// Lines of text to and from another process.
@@ -23,34 +23,34 @@ enum class silence : std::uint8_t {
 /// Threads: one at a time.
 class line_channel {
 public:
-  /// To nobody: nothing can be said, and there is nothing to read.
+  /// A channel without peer: writes fail, reads find the end.
   line_channel() = default;
-  /// `to` is a socket: what is written there after the other side has gone raises no signal, and that it ends is seen
-  /// even if a child of ours has a copy of it. `from` is anything that can be read.
+  /// `to` is a socket, so that writing after the other side has gone raises no signal, and the other side sees the end
+  /// even if a child of this process has a copy of the socket. `from` is any readable descriptor.
   line_channel(descriptor to, descriptor from) : to_(std::move(to)), from_(std::move(from)) {}
 
-  /// False if the other side no longer listens.
+  /// Returns false if the other side no longer reads.
   bool write_line(std::string_view line);
-  /// The other side finds the end of its input after what was written.
+  /// Ends the other side's input after the lines already written.
   void end_writing();
 
-  /// The next line, without its line feed.
+  /// Returns the next line, without its line feed.
   [[nodiscard]] std::expected<std::string, silence> read_line(time_limit patience = std::nullopt);
-  /// All up to the end, which it waits for, with a last line that has no line feed.
+  /// Waits for the end and returns everything up to it, including a last line without line feed.
   [[nodiscard]] std::string read_all();
 
-  /// A line that has been received.
+  /// Returns a line that is already received, or nullopt.
   [[nodiscard]] std::optional<std::string> take_line();
-  /// Receives what has come, and waits for it where nothing has. False at the end.
+  /// Receives available bytes, waiting for some if there are none. Returns false at the end.
   bool receive();
-  /// What has been received of lines that nobody has taken.
+  /// Received bytes that no call has taken yet.
   [[nodiscard]] const std::string& received() const noexcept { return received_; }
-  /// To poll for; -1 if there is nothing to read any more.
+  /// Descriptor for poll(); -1 if there is nothing more to read.
   [[nodiscard]] int readable() const noexcept { return from_.number(); }
 
 private:
   descriptor to_;
-  descriptor from_; // Closed at its end.
+  descriptor from_; // Closed when its end is reached.
   std::string received_;
 };
 

@@ -15,7 +15,7 @@ namespace troupe::processes {
 
 namespace {
 
-/// What a file in a process's folder says; empty if the process has ended.
+/// Contents of a file in the process's /proc folder; empty if the process has ended.
 std::string text_of(pid_t process, std::string_view file) {
   const auto path = "/proc/" + std::to_string(process) + '/' + std::string{file};
   const descriptor opened{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -26,7 +26,7 @@ std::string text_of(pid_t process, std::string_view file) {
   return text;
 }
 
-/// Texts that a zero byte ends.
+/// Splits a file of zero-terminated texts.
 std::vector<std::string> texts_of(pid_t process, std::string_view file) {
   const auto all = text_of(process, file);
   std::vector<std::string> found;
@@ -42,7 +42,7 @@ struct status {
 
 status status_of(pid_t process) {
   const auto line = text_of(process, "stat");
-  // "NUMBER (NAME) STATE PARENT ...", where the name may have anything in it.
+  // "NUMBER (NAME) STATE PARENT ..."; NAME may contain any characters.
   const auto name_end = line.rfind(") ");
   if (name_end == std::string::npos || name_end + 4 >= line.size())
     return {};

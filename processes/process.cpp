@@ -23,7 +23,7 @@ std::unexpected<std::string> cannot_fork(int error) {
   return std::unexpected{"cannot fork: " + std::generic_category().message(error)};
 }
 
-/// Both directions of one socket; of none, a channel to nobody.
+/// A channel that uses one socket in both directions; without socket, a channel without peer.
 line_channel channel_of(descriptor socket) {
   descriptor other{socket ? ::fcntl(socket.number(), F_DUPFD_CLOEXEC, 0) : -1};
   return {std::move(socket), std::move(other)};
@@ -44,14 +44,14 @@ std::expected<process, std::string> process::fork_with(std::move_only_function<i
   if (is_spoken_with && ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return cannot_fork(errno);
   descriptor ours{ends[0]}, theirs{ends[1]};
-  std::cout.flush(); // Else the child says it as well.
+  std::cout.flush(); // Otherwise the child prints the buffer again.
   const auto parent = ::getpid();
   const auto number = ::fork();
   if (number == 0) {
     die_with(parent, SIGKILL);
     ours.close();
     auto channel = channel_of(std::move(theirs));
-    const auto code = [&]() noexcept { // What throws must not run on as its parent.
+    const auto code = [&]() noexcept { // An exception must not continue in the parent's code.
       return std::exchange(work, nullptr)(channel);
     }();
     std::cout.flush();
@@ -95,7 +95,7 @@ bool process::has_ended() {
     return true;
   int status = 0;
   const auto waited = ::waitpid(number_, &status, WNOHANG);
-  if (waited == number_ || (waited < 0 && errno == ECHILD)) // ECHILD: who ignores SIGCHLD is not told how.
+  if (waited == number_ || (waited < 0 && errno == ECHILD)) // ECHILD: SIGCHLD is ignored, so the status is lost.
     ending_ = ending_of(status);
   return ending_.has_value();
 }
@@ -103,7 +103,7 @@ bool process::has_ended() {
 void process::wait_for_something(int patience_ms) {
   std::array<pollfd, 2> waited_for{pollfd{.fd = watch_.number(), .events = POLLIN, .revents = 0},
                                    pollfd{.fd = channel_.readable(), .events = POLLIN, .revents = 0}};
-  // Without a watch, for which no descriptor was left, its end has to be asked for.
+  // No descriptor was left for the watch: check for the end every millisecond.
   ::poll(waited_for.data(), waited_for.size(), watch_ ? patience_ms : 1);
   if (waited_for[1].revents != 0)
     channel_.receive();

@@ -1,4 +1,4 @@
-// Child processes of this one.
+// Child processes.
 #pragma once
 
 #include "deadline.hpp"
@@ -19,18 +19,19 @@
 
 namespace troupe::processes {
 
-/// A child of this process, which does not outlive this object, nor the thread that started it.
+/// A child process. It outlives neither this object nor the thread that started it.
 ///
-/// Threads: one at a time. It waits for its own child only, never for those of others.
+/// Threads: one at a time. Waits only for its own child, never for other children of this process.
 class process {
 public:
-  /// Starts a program. `at_destruction` is how long the destructor waits before it kills: until then the child may end
-  /// by itself, since its input has ended. Fails with a text.
+  /// Starts a program. The destructor ends the child's input, waits `at_destruction` for the child to exit, then kills
+  /// it. Fails with a text.
   [[nodiscard]] static std::expected<process, std::string>
   start(const start_options& options, std::chrono::milliseconds at_destruction = std::chrono::milliseconds::zero());
 
-  /// Forks: the child runs `work` and exits with the status that it gives, without the destructors of what its parent
-  /// has; its threads are gone. It talks with its parent by the channel where `work` takes one. Fails with a text.
+  /// Forks. The child runs `work` and exits with the status that `work` returns; it has none of the parent's other
+  /// threads and does not run the destructors of the parent's objects. If `work` takes a channel, that channel connects
+  /// it to the parent. Fails with a text.
   template <std::invocable<line_channel&> Work>
   [[nodiscard]] static std::expected<process, std::string> fork(Work work) {
     return fork_with(std::move(work), true);
@@ -42,32 +43,34 @@ public:
 
   process(process&& other) noexcept;
   process& operator=(process&& other) noexcept;
-  /// Ends its input, and kills it if it does not end in time.
+  /// Ends the child's input, and kills it if it does not exit in time.
   ~process();
 
-  /// Also after its end.
+  /// Valid after the child's end as well.
   [[nodiscard]] pid_t number() const noexcept { return number_; }
 
-  /// What it reads as its input, and says as its output, as far as these are `lines`.
+  /// The child's input and output, as far as these are `lines`.
   [[nodiscard]] line_channel& channel() noexcept { return channel_; }
 
-  /// How it ended, if it did or does so in time. What it says meanwhile is received, so that it can end.
+  /// Waits for the child to end; nullopt if it still runs after `patience`. Receives its output meanwhile, so that a
+  /// full pipe cannot block it.
   std::optional<ending> ended_within(time_limit patience);
   [[nodiscard]] bool runs() { return !ended_within(std::chrono::milliseconds::zero()); }
   ending wait() { return *ended_within(std::nullopt); }
 
-  /// Ends its input, and kills it if it does not end in time.
+  /// Ends the child's input, and kills the child if it does not exit in time.
   ending end(std::chrono::milliseconds patience);
   ending kill();
 
-  /// Sends a signal, but not after its end.
+  /// Sends a signal, unless the child has ended.
   void signal(int which);
-  /// To all processes of its group. Requires: start_options::own_group.
+  /// Sends a signal to all processes of the child's group. Requires: start_options::own_group.
   void signal_group(int which);
 
-  /// Waits until a signal has stopped all its threads. False if that does not happen in time, or it ends.
+  /// Waits until a signal has stopped all threads of the child. Returns false if that takes longer than `patience`, or
+  /// the child ends.
   [[nodiscard]] bool is_stopped_within(std::chrono::milliseconds patience);
-  /// Stops it: is_stopped_within() after SIGSTOP.
+  /// Sends SIGSTOP, then is_stopped_within().
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
   void go_on() { signal(SIGCONT); }
 
@@ -81,10 +84,10 @@ private:
   void wait_for_something(int patience_ms);
 
   pid_t number_ = -1;
-  descriptor watch_; // Readable at its end.
+  descriptor watch_; // Readable once the child has ended.
   line_channel channel_;
   std::chrono::milliseconds at_destruction_{0};
-  std::optional<ending> ending_; // Once it was waited for. Then its number may be that of a stranger.
+  std::optional<ending> ending_; // Set once the child was reaped; then its number may belong to another process.
 };
 
 } // namespace troupe::processes

@@ -17,9 +17,9 @@ namespace troupe::processes {
 
 namespace {
 
-constexpr int cannot_start = 127; // As shells say it.
+constexpr int cannot_start = 127; // As shells report it.
 
-/// A descriptor above the standard streams, which would be overwritten when those of the child are set up.
+/// Moves a descriptor above the standard streams, where the setup of the child's streams cannot overwrite it.
 descriptor above_streams(int number) {
   descriptor made{number};
   if (number < 0 || number > STDERR_FILENO)
@@ -27,9 +27,9 @@ descriptor above_streams(int number) {
   return descriptor{::fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
 }
 
-/// What the child gets as its streams, and our ends of them.
+/// The child's ends of its streams, and the parent's ends.
 struct wiring {
-  std::array<descriptor, 3> theirs; // Empty where a stream is inherited.
+  std::array<descriptor, 3> theirs; // Empty if the stream is inherited.
   descriptor input;
   descriptor output;
 };
@@ -80,7 +80,7 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return all;
 }
 
-/// As exec takes them.
+/// An array of pointers for exec, with a null at its end.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> made;
   for (auto& text : texts)
@@ -89,19 +89,19 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return made;
 }
 
-/// All that the child needs: once it is forked, nothing may be allocated any more.
+/// All data that the child needs: nothing may be allocated after the fork.
 struct preparation {
   const char* program;
   char** words;
   char** environment;
   const wiring* streams;
-  int report; // Where it says why it cannot be executed.
+  int report; // Receives the error if exec fails.
   int parting_signal;
   bool own_group;
   pid_t parent;
 };
 
-/// Handlers are of no use to a child, which must not run our code; no signal is blocked in it.
+/// Resets all signal handlers, since the child must not run this program's code, and unblocks all signals.
 void forget_signals() {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction known {};
@@ -132,7 +132,7 @@ void forget_signals() {
   ::_exit(cannot_start);
 }
 
-/// Our signals, all blocked while this lives: a child must not run their handlers.
+/// Blocks all signals of this thread during its lifetime, so that a child does not run their handlers.
 class blocked_signals {
 public:
   blocked_signals() {
@@ -177,7 +177,7 @@ std::expected<started, std::string> start_program(const start_options& options) 
   pid_t number = -1;
   {
     const blocked_signals none_comes;
-    // fork and not posix_spawn, which knows no way to end the child together with us.
+    // fork rather than posix_spawn, which cannot end the child together with its parent.
     number = ::fork();
     if (number == 0)
       become(what);
@@ -187,7 +187,7 @@ std::expected<started, std::string> start_program(const start_options& options) 
   report_end.close();
   int error = 0;
   ssize_t count = -1;
-  while (count < 0) // The report ends without a word when the program starts.
+  while (count < 0) // If exec succeeds, the pipe closes without data.
     count = ::read(report.number(), &error, sizeof error);
   if (count > 0) {
     ::waitpid(number, nullptr, 0);
@@ -198,9 +198,9 @@ std::expected<started, std::string> start_program(const start_options& options) 
 
 void die_with(pid_t parent, int signal) {
   ::prctl(PR_SET_PDEATHSIG, signal);
-  const auto now = ::getppid(); // 0: the parent is in another process namespace than its child.
+  const auto now = ::getppid(); // 0: the parent is in a pid namespace outside the child's.
   if (now != parent && now != 0)
-    ::_exit(cannot_start); // It ended before.
+    ::_exit(cannot_start); // The parent ended before the prctl() call.
 }
 
 } // namespace troupe::processes

@@ -1,4 +1,4 @@
-// A program, started as a process of its own.
+// Starting a program in a process of its own.
 #pragma once
 
 #include "descriptor.hpp"
@@ -15,10 +15,10 @@
 
 namespace troupe::processes {
 
-struct inherited {}; ///< Ours.
+struct inherited {}; ///< The parent's stream.
 struct nothing {};   ///< /dev/null.
-struct lines {};     ///< The process's channel. Of errors: the same as of output.
-/// Read from its start, or emptied and written.
+struct lines {};     ///< The process's channel; for errors, the same one as for output.
+/// An input is read from its start; an output is emptied, then written.
 struct file {
   std::filesystem::path path;
 };
@@ -27,27 +27,27 @@ using stream = std::variant<inherited, nothing, lines, file>;
 struct start_options {
   std::string program =
       "/proc/self/exe";           ///< A path, or a name to look for in PATH. The default is this program itself.
-  std::vector<std::string> words; ///< As the program gets them; the first is its name.
+  std::vector<std::string> words; ///< Arguments; the first is the program's name.
   stream input = inherited{};
   stream output = inherited{};
   stream errors = inherited{};
-  std::vector<std::pair<std::string, std::string>> environment; ///< Variables beside ours, or in place of ours.
-  int parting_signal = SIGKILL; ///< What the kernel sends it when the thread that starts it ends; 0: nothing.
-  bool own_group = false;       ///< In a process group of its own, which it leads.
+  std::vector<std::pair<std::string, std::string>> environment; ///< Override or extend the parent's variables.
+  int parting_signal = SIGKILL; ///< Sent by the kernel to the child when the thread that started it ends; 0: none.
+  bool own_group = false;       ///< Whether the child leads a process group of its own.
 };
 
-/// A program that runs, with our ends of its streams.
+/// A running program, with the parent's ends of its streams.
 struct started {
   pid_t number = -1;
-  descriptor input;  // Empty if its input is no lines.
-  descriptor output; // Empty if neither its output nor its errors are lines.
+  descriptor input;  // Empty if its input is not `lines`.
+  descriptor output; // Empty if neither its output nor its errors are `lines`.
 };
 
-/// Starts a program. Fails with a text, also if it cannot be executed.
+/// Starts a program. Fails with a text, also if the program cannot be executed.
 [[nodiscard]] std::expected<started, std::string> start_program(const start_options& options);
 
-/// In a forked child: from now on the kernel sends it `signal` when the thread that has forked it ends. Ends this
-/// process if that has happened before. Allocates nothing.
+/// To be called in a forked child: the kernel sends it `signal` when the thread that forked it ends. If that parent has
+/// already ended, ends this process. Allocates nothing.
 void die_with(pid_t parent, int signal);
 
 } // namespace troupe::processes
