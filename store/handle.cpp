@@ -87,8 +87,7 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
   auto handles = std::vector<handle>{};
   handles.reserve(ids->size());
   auto failure = std::optional<store_error>{};
-  for (const auto& held :
-       attachment_->finder().find_all(*ids)) { // Visits every hold even after a failure, so that each is released.
+  for (const auto& held : attachment_->finder().find_all(*ids)) { // All, so that every hold is released.
     if (held)
       handles.emplace_back(*attachment_, held->index, held->generation);
     else
@@ -169,8 +168,7 @@ void pin::release() noexcept {
   if (object_.empty())
     return;
   object_.attachment_->holds().release_pin(object_.index_);
-  if (mapping_
-      != nullptr) // Rare: most objects lie in the store's memory, and resetting a null pointer costs time as well.
+  if (mapping_ != nullptr) // Rare: most objects lie in the store's memory. Resetting a null pointer takes time as well.
     mapping_.reset();
   object_.release();
 }

@@ -83,7 +83,7 @@ attachment::~attachment() {
   }
   background_.end();
   const auto nothing_is_half_done = half_done_.give_up();
-  close_store(store_, nothing_is_half_done); // Else it is given up with our slot, by who reaps us.
+  close_store(store_, nothing_is_half_done); // Otherwise the process that reaps this slot gives the moves up.
 }
 
 void attachment::begin_background() noexcept {
@@ -93,7 +93,7 @@ void attachment::begin_background() noexcept {
     background_.want(job::look);
 }
 
-/// A failure is told to whoever needs what was to be done.
+/// Failures are dropped: a call that needs the job's result meets the error itself.
 progress attachment::do_unasked(job what) {
   switch (what) {
   case job::give_up_half_done:

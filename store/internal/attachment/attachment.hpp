@@ -21,10 +21,10 @@ namespace troupe::store::internal {
 /// Ends what attach() began; see attachments.hpp.
 void detach(attachment& unused) noexcept;
 
-/// Owns all that this process has of one store.
+/// Owns all state that this process has for one store.
 ///
-/// Threads: any member from any thread. In a forked child everything fails or does nothing, as it does once the process
-/// has lost its place in the store.
+/// Threads: any member from any thread. In a forked child, or once this process has lost its slot in the store, every
+/// call fails or does nothing.
 class attachment {
 public:
   attachment(opened_store opened, std::string key);
@@ -32,10 +32,11 @@ public:
   attachment& operator=(const attachment&) = delete;
   ~attachment();
 
-  /// Counts a user. The second one does not where there are none any more: then it is being destroyed.
+  /// Counts a user. try_keep() fails if there are no users left: the attachment is being destroyed.
   void keep() noexcept { users_.add(); }
   [[nodiscard]] bool try_keep() noexcept { return users_.try_add(); }
-  /// The last one detaches and destroys it. So does the last hold that is released or given up.
+  /// Removes a user; the last one detaches and destroys the attachment. So does the last hold that is released or
+  /// aborted.
   void let_go() noexcept {
     if (users_.remove())
       detach(*this);
@@ -49,11 +50,11 @@ public:
       detach(*this);
   }
 
-  /// Begins what the options say is done unasked.
+  /// Starts the background jobs that the options ask for.
   void begin_background() noexcept;
 
   [[nodiscard]] const options& settings() const { return store_.settings; }
-  /// Its name in the list of this process's attachments.
+  /// Key in the list of this process's attachments.
   [[nodiscard]] const std::string& key() const { return key_; }
   [[nodiscard]] std::uint64_t number() const { return view_.header().store_number; }
   [[nodiscard]] const std::array<std::uint64_t, 4>& secret() const { return view_.header().secret; }
@@ -86,7 +87,7 @@ private:
   const spill_directory spill_files_;
   spill_file_removal removal_;
   own_files own_files_;
-  // Who lives, who holds what, who has the lock.
+  // Liveness, holds and the lock.
   held_objects holds_;
   table_access access_;
   ended_channels ended_;
@@ -99,7 +100,7 @@ private:
   restorer restorer_;
   page_toucher toucher_;
   room_maker room_;
-  // What the public classes call.
+  // Used by the public classes.
   object_finder finder_;
   object_waiter waiter_;
   object_writer writer_;

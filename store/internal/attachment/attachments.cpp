@@ -17,8 +17,8 @@ std::atomic<std::uint32_t> fork_epoch{0};
 
 namespace {
 
-/// An entry stands from before a store is opened until it is closed; without an attachment behind it, one of the two
-/// is going on, and others wait.
+/// An entry exists from before a store is opened until it is closed. While its attachment is null, the store is being
+/// opened or closed, and other threads wait.
 struct attachment_list {
   std::mutex mutex;
   std::condition_variable changed;
@@ -39,7 +39,7 @@ void unlock_list() {
 
 void replace_list() {
   fork_epoch.fetch_add(1);
-  list->mutex.unlock(); // By the thread that has locked it before the fork.
+  list->mutex.unlock(); // This thread locked it before the fork.
   list = new attachment_list;
 }
 
@@ -59,7 +59,7 @@ void forget(const std::string& key) {
   list->changed.notify_all();
 }
 
-/// The first option in which the two differ, if any. Zero is "whatever it has".
+/// The first option in which the two differ, or empty. A capacity_bytes or objects_max of 0 accepts any value.
 [[nodiscard]] std::string difference(const options& open, const options& asked) {
   auto text = [](const char* what, const std::string& has, const std::string& wanted) {
     return std::string(what) + " " + has + ", not " + wanted;
@@ -87,7 +87,7 @@ void forget(const std::string& key) {
 }
 
 [[nodiscard]] std::expected<attachment_ptr, store_error> same_as(attachment_ptr known, options asked) {
-  if (asked.must_exist) // Who asks for nothing takes it as it is.
+  if (asked.must_exist) // must_exist accepts all options.
     return known;
   if (asked.capacity_bytes != 0)
     asked.capacity_bytes = round_up(asked.capacity_bytes, page_bytes);
@@ -97,7 +97,7 @@ void forget(const std::string& key) {
   return known;
 }
 
-/// Forgets an entry behind which no attachment came to stand, however attach() ends: others wait for it.
+/// Removes an entry that never got an attachment, however attach() ends, since other threads wait for it.
 class placeholder {
 public:
   explicit placeholder(const std::string& key) : key_(key) {}
@@ -108,7 +108,7 @@ public:
       forget(key_);
   }
 
-  void fulfil() { waiting_ = false; } // From now on detach() sees to it.
+  void fulfil() { waiting_ = false; } // From now on detach() removes the entry.
 
 private:
   const std::string& key_;
@@ -136,7 +136,7 @@ void detach(attachment& unused) noexcept {
   const auto key = unused.key();
   {
     const auto lock = std::lock_guard{list->mutex};
-    list->entries[key] = nullptr; // From here on nobody finds it; who wants it waits.
+    list->entries[key] = nullptr; // From here on attach() waits instead of finding it.
   }
   delete &unused; // NOLINT
   forget(key);
@@ -151,7 +151,7 @@ std::expected<attachment_ptr, store_error> attach(const options& options) {
     for (auto found = list->entries.find(key); found != list->entries.end(); found = list->entries.find(key)) {
       if (found->second != nullptr && found->second->try_keep()) {
         auto known = attachment_ptr{*found->second};
-        lock.unlock(); // Dropping `known` could need the list.
+        lock.unlock(); // Dropping `known` may need the list.
         return same_as(std::move(known), options);
       }
       list->changed.wait(lock);

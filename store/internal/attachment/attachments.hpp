@@ -9,9 +9,9 @@
 
 namespace troupe::store::internal {
 
-/// Gives this process's attachment to that store, making it where there is none. The one piece of state that the
-/// library keeps for the whole process: a second descriptor of a store's lock file would, when closed, drop the first
-/// one's locks.
+/// Returns this process's attachment to the store, creating the attachment if needed. The list of attachments is the
+/// library's only process-wide state: closing a second descriptor of a store's lock file would drop the locks of the
+/// first.
 [[nodiscard]] std::expected<attachment_ptr, store_error> attach(const options& options);
 
 } // namespace troupe::store::internal

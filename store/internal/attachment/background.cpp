@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto jobs = static_cast<std::size_t>(job::touch) + 1;
 
-// What is held up is tried again so soon, beyond the time that each try takes.
+// Pause before a held-up job is retried, in addition to the time of each try.
 constexpr auto held_up_pause = std::chrono::milliseconds{10};
 
 } // namespace
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  /// Signals are for the program's own threads.
+  /// Blocks all signals in the thread, since they are for the program's own threads.
   std::thread start() {
     auto all = sigset_t{};
     auto before = sigset_t{};
@@ -65,7 +65,7 @@ private:
     auto made = std::thread{};
     try {
       made = std::thread{[this] { run(); }};
-    } catch (const std::system_error&) { // Then who wants something does it.
+    } catch (const std::system_error&) { // Then want() runs the jobs.
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return made;
@@ -74,7 +74,7 @@ private:
   void run() {
     auto guard = std::unique_lock{mutex_};
     for (auto next_look = std::chrono::steady_clock::now() + look_interval_; !ending_;) {
-      // However much else there is to do.
+      // Even if other jobs are pending.
       if (const auto now = std::chrono::steady_clock::now(); look_interval_.count() > 0 && now >= next_look) {
         wanted_[static_cast<std::size_t>(job::look)] = true;
         next_look = now + look_interval_;
@@ -101,11 +101,11 @@ private:
       if (came == progress::held_up)
         std::this_thread::sleep_for(held_up_pause);
       want_again(what);
-    } catch (const std::bad_alloc&) { // Whoever needs it does it then, and is told.
+    } catch (const std::bad_alloc&) { // A call that needs the result does the work itself and reports the error.
     }
   }
 
-  /// By the thread itself, which looks before it sleeps.
+  /// Called by the thread itself, which checks for jobs before it sleeps.
   void want_again(job what) {
     const auto guard = std::lock_guard{mutex_};
     wanted_[static_cast<std::size_t>(what)] = true;
@@ -118,7 +118,7 @@ private:
   // Guarded by mutex_.
   std::array<bool, jobs> wanted_{};
   bool ending_ = false;
-  std::thread thread_; // It uses all above.
+  std::thread thread_; // Uses all members above.
   const bool has_thread_ = thread_.joinable();
 };
 
@@ -126,23 +126,23 @@ background::background(std::chrono::nanoseconds look_interval, doer do_it)
     : look_interval_(look_interval), do_it_(std::move(do_it)) {}
 
 background::~background() {
-  if (!is_left_) // Its flag may have been taken when the process forked.
+  if (!is_left_) // The once_flag may have been in use at the fork.
     end();
 }
 
 void background::want(job what) noexcept {
   try {
     std::call_once(begun_, [this] { worker_ = std::make_unique<worker>(look_interval_, do_it_); });
-    if (worker_ != nullptr) // Else all has ended here.
+    if (worker_ != nullptr) // Null after end().
       worker_->want(what);
-  } catch (const std::bad_alloc&) { // Whoever needs it comes later and asks again.
+  } catch (const std::bad_alloc&) { // A call that needs the job requests it again later.
   }
 }
 
 void background::end() noexcept {
-  std::call_once(begun_, [] {}); // What was not begun by now never is.
+  std::call_once(begun_, [] {}); // Prevents a later start.
   if (worker_ != nullptr)
-    worker_->end(); // Only then is it taken away: its thread asks for more.
+    worker_->end(); // Before the reset, since the thread may still call want().
   worker_.reset();
 }
 

@@ -1,4 +1,4 @@
-// What is done before somebody has to wait for it.
+// Work done ahead of need.
 #pragma once
 
 #include <chrono>
@@ -9,43 +9,43 @@
 
 namespace troupe::store::internal {
 
-/// In the order in which they are done.
+/// Background jobs, in the order in which they run.
 enum class job : std::uint8_t {
   give_up_half_done,
   reap,
   look,
-  spill, // May be wanted all the time.
+  spill, // May be requested constantly.
   reclaim,
   remove_files,
   touch
 };
 
-/// What came of a job.
+/// The result of a job.
 enum class progress : std::uint8_t {
   done,
-  more,   // Part of it; the rest when others have had their turn.
-  held_up // Nothing; it is tried again soon.
+  more,   // Part of it is done; the rest follows once other jobs have run.
+  held_up // Nothing is done; the job is retried soon.
 };
 
-/// Does jobs for which nobody waits, in one thread, which begins with the first job.
+/// Runs background jobs in one thread, which starts with the first job.
 ///
-/// Threads: any; end() and leave_to_parent() when nobody else uses it any more.
+/// Threads: any; end() and leave_to_parent() once no other thread uses it.
 class background {
 public:
   using doer = std::function<progress(job)>;
 
-  /// A `look` is done every `look_interval`, however much else there is to do; 0: never.
+  /// Runs `look` every `look_interval`, even if other jobs are pending; 0: never.
   background(std::chrono::nanoseconds look_interval, doer do_it);
   background(const background&) = delete;
   background& operator=(const background&) = delete;
   ~background();
 
-  /// Also by what it does itself. Where there can be no thread, it is done at once.
+  /// Requests a job; a running job may request another. If no thread can be started, runs the job at once.
   void want(job what) noexcept;
 
-  /// Waits for what is being done. Nothing is done any more from then on.
+  /// Waits for the running job. No job runs after that.
   void end() noexcept;
-  /// The same in a forked child: the thread is not in this process.
+  /// Replaces end() in a forked child, which does not have the thread.
   void leave_to_parent() noexcept;
 
 private:
@@ -54,7 +54,7 @@ private:
   const std::chrono::nanoseconds look_interval_;
   const doer do_it_;
   std::once_flag begun_;
-  std::unique_ptr<worker> worker_; // Set once; null as well when all has ended.
+  std::unique_ptr<worker> worker_; // Set once; null again after end().
   bool is_left_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Where in a program objects are made.
+// The source locations that create objects.
 #pragma once
 
 #include <troupe/store/internal/attachment/table_access.hpp>
@@ -13,14 +13,14 @@
 
 namespace troupe::store::internal {
 
-/// Numbers the places at which this program makes objects.
+/// Numbers the places at which this program creates objects.
 ///
 /// Threads: any.
 class call_sites {
 public:
   call_sites(const table_access& access, table_growth& growth) : access_(access), growth_(growth) {}
 
-  /// As it stands in an object's row. 0 when call sites are not recorded, or there is no more room for them.
+  /// The number for an object's row. 0 if call sites are not recorded or the place could not get a row.
   [[nodiscard]] std::uint32_t number_of(const std::source_location& where);
 
 private:

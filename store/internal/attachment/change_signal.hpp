@@ -1,4 +1,4 @@
-// Waiting for changes of a store that any process may make.
+// Waiting for changes of a store by any process.
 #pragma once
 
 #include <troupe/store/internal/table/control_view.hpp>
@@ -8,14 +8,14 @@
 
 namespace troupe::store::internal {
 
-// Who waits looks this often whether somebody has died: the dead wake nobody.
+// How often a waiter checks for dead processes, since a death wakes no waiter.
 inline constexpr auto look_pause = std::chrono::milliseconds{100};
 
-/// Tells those who wait for a change of the store that there is one.
+/// Signals changes of the store to waiters in all processes.
 ///
-/// One futex for all: who waits raises the flag, reads the counter, looks, and sleeps while the counter is the same.
-/// Who changes something lowers the flag and, where it was up, raises the counter and wakes everybody. A flag that
-/// somebody dead has left up costs one call of the system.
+/// All waiters share one futex. A waiter raises the flag, reads the counter, checks its condition, and sleeps while the
+/// counter is unchanged. A process that changes the store lowers the flag and, if it was up, increments the counter and
+/// wakes all waiters. A flag left up by a dead waiter costs one system call.
 ///
 /// Threads: any.
 class change_signal {
@@ -24,8 +24,8 @@ public:
 
   void announce() noexcept;
 
-  /// Whoever waits for a change looks, calls, looks again, calls ...: the first call says that somebody waits, so that
-  /// the second look misses nothing, the second one waits.
+  /// State of one waiter. The waiter checks its condition, calls wait() to register, checks again, then calls wait() to
+  /// block, and so on: the second check closes the race.
   struct watch {
     std::uint32_t seen = 0;
     bool is_set = false;

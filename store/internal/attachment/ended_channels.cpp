@@ -8,7 +8,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// Whom `self` exchanges that entry with, in either direction; nobody when it is between others.
+/// The process at the other end of the entry, in either direction; nullopt if `self` is at neither end.
 [[nodiscard]] std::optional<process_id> other_end(const flight_entry& flight, const process_id& self) {
   const auto from = process_id{flight.from_slot, flight.from_nonce};
   const auto to = process_id{flight.to_slot, flight.to_nonce};
@@ -22,7 +22,7 @@ namespace {
 } // namespace
 
 std::expected<void, store_error> ended_channels::end(const process_id& peer, std::uint64_t channel) {
-  if (peer != self_) { // Within one process nobody is late.
+  if (peer != self_) { // Within one process nothing arrives late.
     const auto lock = std::lock_guard{mutex_};
     ended_.emplace(peer, channel);
   }
@@ -41,7 +41,7 @@ std::expected<void, store_error> ended_channels::drop_late() {
   const auto ended = copy_of();
   if (ended.empty())
     return {};
-  // Who is gone before the entries are looked at sends no more.
+  // A peer that is gone before the entries are scanned sends no more.
   auto gone = ended;
   std::erase_if(gone, [&](const auto& channel) { return table_reader(view_).is_attached(channel.first); });
   auto dropped = drop_flights(view_, self_.slot, lock_timeout_, [&](const flight_entry& flight) {

@@ -1,4 +1,4 @@
-// Channels on which nobody sends any more.
+// Channels that have ended.
 #pragma once
 
 #include <troupe/store/internal/table/control_view.hpp>
@@ -14,10 +14,10 @@
 
 namespace troupe::store::internal {
 
-/// Drops what is in flight on channels that have ended.
+/// Drops the handles in flight on ended channels.
 ///
-/// A peer that has not noticed yet that a channel has ended may still send on it, and then die: so what is dropped once
-/// is dropped again by every reaping, until the peer is gone.
+/// A peer that does not know yet that a channel has ended may still send on it and then die. So every reaping drops the
+/// channel's handles again, until the peer is gone.
 ///
 /// Threads: any.
 class ended_channels {
@@ -25,10 +25,10 @@ public:
   ended_channels(control_view view, const process_id& self, std::chrono::milliseconds lock_timeout)
       : view_(view), self_(self), lock_timeout_(lock_timeout) {}
 
-  /// That channel with `peer` has ended, in both directions.
+  /// Ends the channel with `peer`, in both directions.
   [[nodiscard]] std::expected<void, store_error> end(const process_id& peer, std::uint64_t channel);
 
-  /// What has been sent since on any of them.
+  /// Drops the handles sent since on any ended channel.
   [[nodiscard]] std::expected<void, store_error> drop_late();
 
 private:

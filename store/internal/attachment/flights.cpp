@@ -22,7 +22,7 @@ std::expected<void, store_error> flights::hand_over(const held_object& what, con
         return std::unexpected(errors_.of(came, {view_.header().store_number, what.index, what.generation}));
     }
     if (auto grown = growth_.grow_or_reap(outcome::need_flights, failures); !grown)
-      return grown; // Entries to dead processes were not enough either.
+      return grown; // Reaping freed no entry either.
   }
 }
 
@@ -49,7 +49,7 @@ std::expected<held_object, store_error> flights::adopt(const object_id& id, cons
     return std::unexpected(store_error{store_errc::not_found,
                                        "object " + to_string(id) + " is not in flight from process " + to_string(from)
                                            + " to this one on channel " + std::to_string(channel)});
-  holds_.hold(*guard, id.index); // Before the entry goes: in between the object has two holders, never none.
+  holds_.hold(*guard, id.index); // Before the entry goes, so that the object always has a holder.
   lru_list(*guard).touch_if_in_memory(id.index);
   reach(crash_point::adopt_held);
   table.take_flight(flight);

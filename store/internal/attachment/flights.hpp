@@ -14,8 +14,8 @@
 
 namespace troupe::store::internal {
 
-/// Hands objects over between processes: an entry in the table keeps the object from before the sender tells the
-/// receiver of it until the receiver holds it, even if the sender dies.
+/// Hands objects over between processes. An entry in the table keeps the object alive from before the sender notifies
+/// the receiver until the receiver holds it, even if the sender dies.
 ///
 /// Threads: any.
 class flights {
@@ -25,15 +25,15 @@ public:
       : view_(view), member_(member), access_(access), holds_(holds), growth_(growth), ended_(ended), errors_(errors) {}
 
   /// Counts one handle in flight. Requires: this process holds the object. Fails with `peer_gone` or `table_full`, or
-  /// as the table's lock does.
+  /// if the table cannot be locked.
   [[nodiscard]] std::expected<void, store_error> hand_over(const held_object& what, const process_id& to,
                                                            std::uint64_t channel);
-  /// Undoes one hand_over(). Does nothing where none is in flight any more.
+  /// Undoes one hand_over(). Does nothing if no such handle is in flight.
   void take_back(const held_object& what, const process_id& to, std::uint64_t channel);
-  /// Takes one handle off its entry. Fails with `not_found` where there is none, or as the table's lock does.
+  /// Takes one handle off its entry. Fails with `not_found` if there is none, or if the table cannot be locked.
   [[nodiscard]] std::expected<held_object, store_error> adopt(const object_id& id, const process_id& from,
                                                               std::uint64_t channel);
-  /// Drops all that is in flight on that channel, now and later.
+  /// Drops all handles in flight on the channel, now and later.
   std::expected<void, store_error> abandon(const process_id& peer, std::uint64_t channel);
 
 private:

@@ -1,4 +1,4 @@
-// Objects as calls give them.
+// Objects as the attachment's calls return them.
 #pragma once
 
 #include <troupe/store/fwd.hpp>
@@ -16,7 +16,7 @@ struct new_object {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   std::span<std::byte> bytes;
-  mapping_ptr own_file; // Its mapping, where the object has a file of its own.
+  mapping_ptr own_file; // Mapping of the object's own file, if it has one.
 };
 
 /// A sealed object, held once.
@@ -25,7 +25,7 @@ struct held_object {
   std::uint32_t generation = 0;
 };
 
-/// What there is of an origin: one of these, or nothing.
+/// The object of an origin: at most one of `made`, `sealed` and `being_written` is set.
 struct origin_found {
   std::optional<new_object> made;
   std::optional<held_object> sealed;

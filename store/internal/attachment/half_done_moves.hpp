@@ -1,4 +1,4 @@
-// Moves between memory and disk that could not be ended.
+// Unfinished moves between memory and disk.
 #pragma once
 
 #include <troupe/store/internal/attachment/background.hpp>
@@ -13,7 +13,7 @@
 
 namespace troupe::store::internal {
 
-/// Gives up moves whose end could not be noted since the lock was not to be had.
+/// Gives up moves whose end could not be recorded because the lock could not be acquired.
 ///
 /// Threads: any.
 class half_done_moves {
@@ -21,11 +21,11 @@ public:
   half_done_moves(const table_access& access, background& unasked, spill_file_removal& files, change_signal& changes)
       : access_(access), unasked_(unasked), files_(files), changes_(changes) {}
 
-  /// Those objects are half-way into that file, or, where it is no_row, half-way back from theirs. They are given up as
-  /// soon as who is stopped in the lock goes on.
+  /// Keeps objects that were being spilled to `file` or, if `file` is no_row, restored. They are given up in the
+  /// background once the lock is available again.
   void keep(std::uint32_t file, std::span<const std::uint32_t> objects);
 
-  /// Makes what is half-way what it was before. Gives whether nothing is half-way any more.
+  /// Returns the kept objects to their states before the move. Returns false if the lock is busy and moves remain.
   bool give_up();
 
 private:

@@ -42,22 +42,22 @@ bool held_objects::release(std::uint32_t index, hold_reason why) noexcept {
   auto cleared = clearing::leaves_others;
   counts_.at(index).holds.remove(why, [&] {
     is_last_here = true;
-    if (member_.is_valid()) // Else the bit was reaped, and may be that of a new process in our slot.
+    if (member_.is_valid()) // Otherwise the bit was reaped and may belong to a new process in this slot.
       cleared = clear_hold(index);
   });
   if (cleared != clearing::leaves_others) {
-    if (cleared == clearing::was_last && any_hint(view_.hints())) // It held many others.
+    if (cleared == clearing::was_last && any_hint(view_.hints())) // It captured many other objects.
       unasked_.want(job::reclaim);
     files_.remove_all_soon();
     changes_.announce();
   }
-  return is_last_here && users_.remove(); // Last: nothing of this may be left.
+  return is_last_here && users_.remove(); // The last access to this object, which may be destroyed afterwards.
 }
 
 bool held_objects::abort(std::uint32_t index) noexcept {
   if (member_.forked())
     return false;
-  if (member_.is_valid()) // Else the row may be another object's.
+  if (member_.is_valid()) // Otherwise the row may be another object's.
     view_.object(index).state.store(object_state::aborted);
   reach(crash_point::abort_marked);
   return release(index, hold_reason::unfinished);
@@ -80,7 +80,7 @@ held_objects::clearing held_objects::clear_hold(std::uint32_t index) noexcept {
     return clearing::leaves_others;
   give_hint(view_.hints(), index);
   reach(crash_point::release_hinted);
-  if (view_.header().lock_owner.load() == no_slot) // It was given back, perhaps before there was a hint.
+  if (view_.header().lock_owner.load() == no_slot) // The lock was released, perhaps before the hint was given.
     reclaim_hinted(view_, slot);
   return clearing::was_last_and_is_hinted;
 }

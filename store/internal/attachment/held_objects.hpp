@@ -1,4 +1,4 @@
-// What this process holds of a store.
+// This process's holds of a store's objects.
 #pragma once
 
 #include <troupe/store/internal/attachment/background.hpp>
@@ -12,15 +12,14 @@
 
 namespace troupe::store::internal {
 
-/// Counts this process's holds of each object, pins among them, and what each is for. No call takes the lock to wait
-/// for it.
+/// Counts this process's holds and pins of each object, and the reasons of its holds. No call waits for the lock.
 ///
-/// In a forked child all calls do nothing, as they do with the shared bits once the process has lost its place.
+/// In a forked child all calls do nothing. Once this process has lost its slot, calls leave the shared bits alone.
 ///
 /// Threads: any.
 class held_objects {
 public:
-  /// Each object that is held counts among `users`, once.
+  /// Each held object counts once among `users`.
   held_objects(control_view view, const membership& member, user_count& users, background& unasked,
                spill_file_removal& files, change_signal& changes)
       : view_(view),
@@ -31,32 +30,33 @@ public:
         changes_(changes),
         counts_(view.header().objects.rows_max) {}
 
-  /// False where there was no address space for that.
+  /// False if there is no address space for the counters.
   [[nodiscard]] bool can_count() const { return counts_.valid(); }
 
-  /// The first hold of an object is taken under the lock: a `reference`.
+  /// Takes a hold for `reference`. Needs the lock, since it may be this process's first hold of the object.
   void hold(table_held held, std::uint32_t index) noexcept;
-  /// A new object, `unfinished`: no bit of it is set, and nobody else knows it.
+  /// Takes the first hold of a new object, for `unfinished`. Requires: no holder bit is set, and no other process knows
+  /// it.
   void hold_new(table_held held, std::uint32_t index) noexcept;
-  /// Once more. Requires: this process holds it.
+  /// Adds a hold. Requires: this process holds the object.
   void retain(std::uint32_t index, hold_reason why = hold_reason::reference) noexcept;
-  /// One hold is for something else now.
+  /// Changes the reason of one hold.
   void recount(std::uint32_t index, hold_reason from, hold_reason to) noexcept;
-  /// Gives whether the last user of all is gone with that.
+  /// Returns whether this removed the attachment's last user.
   [[nodiscard]] bool release(std::uint32_t index, hold_reason why) noexcept;
-  /// The same of an object that is unfinished: it is given up.
+  /// Like release(), for an unfinished object, which becomes `aborted`.
   [[nodiscard]] bool abort(std::uint32_t index) noexcept;
 
-  /// Requires: this process holds it.
+  /// Requires: this process holds the object.
   void retain_pin(std::uint32_t index) noexcept;
   void release_pin(std::uint32_t index) noexcept;
 
   struct own {
     std::uint32_t handles = 0;
     std::uint32_t pins = 0;
-    hold_counts holds; // What these are for.
+    hold_counts holds; // Reasons of both.
   };
-  /// At this moment, while others change it.
+  /// A snapshot; other threads may change the counts.
   [[nodiscard]] own own_of(std::uint32_t index) const;
 
 private:

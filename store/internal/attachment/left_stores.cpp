@@ -100,7 +100,7 @@ void remove_forgotten(const store_paths& paths, std::chrono::seconds unused_for)
     auto left = options{};
     left.name = store.name;
     left.directory = store.directory;
-    left.lock_timeout = std::chrono::milliseconds{0}; // Whoever opens it now clears up as well.
+    left.lock_timeout = std::chrono::milliseconds{0}; // A process that opens the store now cleans up as well.
     (void)remove_left_store(left);
   }
 }

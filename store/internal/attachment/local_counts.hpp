@@ -1,4 +1,4 @@
-// How often this process holds and pins each object. Only going from 0 to 1 and back touches the shared bits.
+// This process's holds and pins of each object. The shared bits change only when a count goes from 0 to 1 or back.
 #pragma once
 
 #include <troupe/store/hold_reason.hpp>
@@ -15,11 +15,11 @@
 
 namespace troupe::store::internal {
 
-/// A counter whose first increment and last decrement run an action. While the action runs the counter reads
-/// `changing`, and others wait for it: so the action of one 1 -> 0 can never overtake that of the next 0 -> 1.
-/// The actions are an atomic operation or two.
+/// A counter whose first increment and last decrement run an action. During the action the counter reads `changing` and
+/// other threads wait. So the action of a change from 1 to 0 never overtakes that of the next change from 0 to 1.
+/// Actions must be short and must not block.
 ///
-/// Each increment may bring marks, which its decrement takes away: a second sum that costs no operation of its own.
+/// Each increment may carry marks, which its decrement removes: a second sum that needs no operation of its own.
 class edge_counter {
 public:
   template <class OnFirst>
@@ -41,7 +41,7 @@ public:
     }
   }
 
-  /// The first increment where nobody else can make one: only an earlier last decrement may not be over.
+  /// The first increment, if no other thread can make one. Waits only for an earlier last decrement to finish.
   template <class OnFirst>
   void begin(OnFirst on_first, std::uint32_t marks = 0) {
     while (word_.load(std::memory_order_acquire) != 0)
@@ -50,7 +50,7 @@ public:
     word_.store(step(marks), std::memory_order_release);
   }
 
-  /// Requires: this caller's increment is counted, with these marks.
+  /// Requires: the caller's increment is counted, with these marks.
   template <class OnLast>
   void decrement(OnLast on_last, std::uint32_t marks = 0) {
     auto seen = word_.load(std::memory_order_relaxed);
@@ -68,12 +68,12 @@ public:
     }
   }
 
-  /// The marks of one increment that is counted and stays so.
+  /// Changes the marks of one increment that stays counted.
   void change_marks(std::uint32_t from, std::uint32_t to) noexcept {
     word_.fetch_add(step(to) - step(from), std::memory_order_relaxed);
   }
 
-  /// At this moment, while others change it.
+  /// A snapshot; other threads may change the counter.
   struct sums {
     std::uint32_t count = 0;
     std::uint32_t marks = 0;
@@ -96,8 +96,8 @@ private:
   std::atomic<std::uint64_t> word_;
 };
 
-/// Counts the holds of one object, those for each reason among them. The three most frequent reasons cost no operation
-/// of their own: a view and a builder are counted in the word of all holds, and what no reason claims is a reference.
+/// Counts the holds of one object, in all and by reason. The three most frequent reasons need no operation of their
+/// own: views and builders are counted in the word of all holds, and holds without another reason are references.
 class hold_counter {
 public:
   /// `on_first` as in edge_counter.
@@ -108,7 +108,7 @@ public:
       rare(why).fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// The first one where nobody else can take one.
+  /// The first hold, if no other thread can take one.
   template <class OnFirst>
   void begin(hold_reason why, OnFirst on_first) noexcept {
     all_.begin(on_first, marks_of(why));
@@ -119,7 +119,7 @@ public:
   /// Requires: a hold for `why` is counted; `on_last` as in edge_counter.
   template <class OnLast>
   void remove(hold_reason why, OnLast on_last) noexcept {
-    if (is_rare(why)) // First: afterwards the row may be another object's.
+    if (is_rare(why)) // Before the decrement: afterwards the row may be another object's.
       forget_rare(why);
     all_.decrement(on_last, marks_of(why));
   }
@@ -134,7 +134,7 @@ public:
       forget_rare(from);
   }
 
-  /// At this moment, while others change it.
+  /// A snapshot; other threads may change the counters.
   [[nodiscard]] hold_counts values() const noexcept {
     auto result = hold_counts{};
     const auto [count, marks] = all_.now();
@@ -151,7 +151,7 @@ public:
   [[nodiscard]] std::uint32_t count() const noexcept { return all_.now().count; }
 
 private:
-  static constexpr auto of_view = std::uint32_t{2}; // Behind the bit of the builder, of which there is one at most.
+  static constexpr auto of_view = std::uint32_t{2}; // Above the builder's bit, since an object has at most one builder.
   static constexpr auto first_rare = std::size_t{3};
 
   static constexpr std::size_t index(hold_reason why) { return static_cast<std::size_t>(why); }
@@ -176,7 +176,7 @@ struct local_count {
   edge_counter pins;
 };
 
-/// One local_count per row of the object table; pages come as they are used.
+/// One local_count per row of the object table; the kernel adds pages as they are used.
 class local_counts {
 public:
   explicit local_counts(std::uint32_t rows) : bytes_(rows * sizeof(local_count)) {

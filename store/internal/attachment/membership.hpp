@@ -13,7 +13,7 @@
 
 namespace troupe::store::internal {
 
-/// Knows whether this process still has its place in the store.
+/// Knows whether this process still has its slot in the store.
 ///
 /// Threads: any.
 class membership {
@@ -30,17 +30,17 @@ public:
     return !forked() && !lost_locks_.load(std::memory_order_relaxed) && slot_.state.load() == slot_state::attached
            && slot_.nonce.load() == self_.nonce;
   }
-  /// Fails with `forked`, or with `detached` when this process's locks or its slot are gone: then nothing of what its
-  /// handles name is sure to be there.
+  /// Fails with `forked`, or with `detached` if this process's locks or its slot are gone: the objects of its handles
+  /// may then be gone.
   [[nodiscard]] std::expected<void, store_error> check() const {
     if (is_valid()) [[likely]]
       return {};
     return std::unexpected(why_invalid());
   }
-  /// The same after a look at the lock file, which costs a call of the system.
+  /// Like check(), but checks the lock file first, which costs a system call.
   [[nodiscard]] std::expected<void, store_error> check_lock_file();
 
-  /// Whether that process, too, has a place in this very store now.
+  /// Whether `peer` currently has a slot in this very store.
   [[nodiscard]] bool shares_with(const process_id& peer);
 
 private:
@@ -51,7 +51,7 @@ private:
   const lock_file& lock_;
   const process_id self_;
   const std::uint32_t fork_epoch_;
-  std::atomic<bool> lost_locks_{false}; // The lock file's descriptor is another file's.
+  std::atomic<bool> lost_locks_{false}; // The lock file's descriptor belongs to another file now.
 };
 
 } // namespace troupe::store::internal

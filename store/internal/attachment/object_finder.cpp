@@ -21,7 +21,7 @@ std::vector<std::expected<held_object, store_error>> object_finder::find_all(std
   while (result.size() < ids.size()) {
     const auto guard = access_.lock();
     const auto batch = ids.subspan(result.size());
-    if (!guard) { // Once is enough.
+    if (!guard) { // The other ids would fail as well.
       result.insert(result.end(), batch.size(), std::unexpected(guard.error()));
       break;
     }

@@ -1,4 +1,4 @@
-// Objects by what names them.
+// Objects by id, origin or row.
 #pragma once
 
 #include <troupe/store/internal/attachment/given_objects.hpp>
@@ -36,10 +36,10 @@ public:
   [[nodiscard]] bool is_being_written(const object_id& id) const {
     return member_.is_valid() && table_reader(view_).look_up(id) == outcome::unsealed;
   }
-  /// How many signs of progress its writer has given.
+  /// How many times the writer has reported progress; nullopt if the object is not being written.
   [[nodiscard]] std::optional<std::uint32_t> progress_of(const object_id& id) const noexcept;
 
-  // Requires: this process holds it.
+  // Requires: this process holds the object.
   [[nodiscard]] std::size_t size_of(std::uint32_t index) const { return view_.object(index).size_bytes.load(); }
   [[nodiscard]] bool is_on_disk(std::uint32_t index) const noexcept {
     return is_spilled(view_.object(index).state.load());

@@ -11,7 +11,7 @@
 
 namespace troupe::store::internal {
 
-/// Knows where in this process the bytes of an object lie, metadata first.
+/// Knows where in this process the bytes of an object lie; the metadata comes first.
 ///
 /// Threads: any.
 class object_memory {
@@ -22,11 +22,11 @@ public:
         writable_(static_cast<std::byte*>(files.writable.get_address())),
         readable_(static_cast<const std::byte*>(files.readable.get_address())) {}
 
-  /// Of the data file, from that offset on.
+  /// Addresses of `offset` in the two mappings of the data file.
   [[nodiscard]] std::byte* writable(std::uint64_t offset) const { return writable_ + offset; }
   [[nodiscard]] const std::byte* readable(std::uint64_t offset) const { return readable_ + offset; }
 
-  /// Requires: the object has an extent there.
+  /// Requires: the object has an extent in the data file.
   [[nodiscard]] std::span<std::byte> extent_of(std::uint32_t index) const {
     return {writable_ + view_.object(index).offset, length_of(index)};
   }
@@ -38,7 +38,7 @@ public:
     return extent_length(row.size_bytes.load(), row.metadata_bytes);
   }
 
-  /// Where the environment says so, what is sealed cannot be written by this process.
+  /// If TROUPE_PROTECT_SEALED is set in the environment, this process cannot write the whole pages of a sealed object.
   void protect(std::uint32_t index) const noexcept;
   void unprotect(std::uint32_t index) const noexcept;
 

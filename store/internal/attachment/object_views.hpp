@@ -1,4 +1,4 @@
-// Views of objects: in the store's memory, in a file of their own, or, where memory and disk are full, on the disk.
+// Views of objects: in the store's memory, in their own files or, if memory and disk are full, in spill files.
 #pragma once
 
 #include <troupe/store/internal/attachment/held_objects.hpp>
@@ -24,12 +24,11 @@ public:
                const own_files& files, restorer& disk)
       : view_(view), member_(member), holds_(holds), memory_(memory), files_(files), disk_(disk) {}
 
-  /// Brings back what was spilled. Gives a mapping of the object where it does not lie in the store's memory, else
-  /// null.
+  /// Restores the object if it is spilled. Returns a mapping if the object lies outside the store's memory, else null.
   [[nodiscard]] std::expected<mapping_ptr, store_error> pin(std::uint32_t index,
                                                             const std::optional<std::chrono::milliseconds>& within);
 
-  // Require: pinned; `mapped` is what pin() gave.
+  // Requires: the object is pinned, and `mapped` comes from pin().
   [[nodiscard]] std::span<const std::byte> payload_of(std::uint32_t index, const void* mapped) const {
     const auto& row = view_.object(index);
     return {begin_of(row, mapped) + round_up(row.metadata_bytes, alignment_bytes), row.size_bytes.load()};

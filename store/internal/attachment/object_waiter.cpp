@@ -9,7 +9,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// In the same order.
+/// The distinct ids, in their order.
 [[nodiscard]] std::vector<object_id> each_once(std::span<const object_id> ids) {
   auto seen = std::unordered_set<object_id>{};
   auto result = std::vector<object_id>{};

@@ -15,7 +15,7 @@
 
 namespace troupe::store::internal {
 
-/// Waits for what others do in the store.
+/// Waits for changes by other threads and processes.
 ///
 /// Threads: any.
 class object_waiter {
@@ -23,10 +23,10 @@ public:
   object_waiter(const membership& member, const object_finder& finder, reaper& dead, change_signal& changes)
       : member_(member), finder_(finder), dead_(dead), changes_(changes) {}
 
-  /// Gives those of `ids` that are there once that many are, or fewer after `timeout`.
+  /// Returns `how_many` of `ids` as soon as that many are sealed, or fewer after `timeout`.
   [[nodiscard]] std::expected<std::vector<object_id>, store_error>
   wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout);
-  /// Gives whether it came to be so within `timeout`.
+  /// Returns whether `is_so` became true within `timeout`.
   [[nodiscard]] std::expected<bool, store_error> wait_until(const std::function<bool()>& is_so,
                                                             std::chrono::milliseconds timeout);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto metadata_bytes_max = std::size_t{1} << 30;
 
-/// Copies the metadata to the beginning of the object. Gives where its bytes begin.
+/// Copies the metadata to the beginning of the object. Returns the position of the payload.
 [[nodiscard]] std::byte* begin_with(std::span<const std::byte> metadata, std::byte* object) {
   if (!metadata.empty())
     std::memcpy(object, metadata.data(), metadata.size());
@@ -64,10 +64,10 @@ std::expected<new_object, store_error> object_writer::create_in_own_file(const c
     return std::unexpected(index.error());
   auto mapping = uses_.files.make(*index, wanted.grows);
   if (!mapping) {
-    (void)uses_.holds.abort(*index); // Never the last user: our caller is one.
+    (void)uses_.holds.abort(*index); // Never the last user: the caller is one.
     return std::unexpected(mapping.error());
   }
-  // Ours to write until it is sealed.
+  // Only this process writes it until it is sealed.
   auto* const bytes = begin_with(metadata, static_cast<std::byte*>(const_cast<void*>(mapping->get())));
   reach(crash_point::own_file_made);
   return new_object{*index, view_.object(*index).generation.load(), {bytes, wanted.size_bytes}, *std::move(mapping)};
@@ -175,7 +175,7 @@ std::expected<void, store_error> object_writer::seal(std::uint32_t index, std::s
   if (row.place == 0)
     uses_.memory.protect(index);
   std::atomic_ref{row.spill_checksum}.store(0, std::memory_order_relaxed);
-  row.state.store(object_state::sealed); // Release: who reads `sealed` reads all bytes.
+  row.state.store(object_state::sealed); // Release order: a reader that sees `sealed` sees all bytes.
   uses_.holds.recount(index, hold_reason::unfinished, hold_reason::reference);
   reach(crash_point::seal_published);
   uses_.changes.announce();

@@ -17,7 +17,7 @@
 
 namespace troupe::store::internal {
 
-/// Makes objects.
+/// Creates objects.
 ///
 /// Threads: any.
 class object_writer {
@@ -44,7 +44,7 @@ public:
     std::span<const std::byte> metadata;
     std::span<const object_id> captured;
     object_origin origin{};
-    bool grows = false; // Its pages are committed as its bytes come.
+    bool grows = false; // Its pages are committed as its bytes arrive.
   };
   [[nodiscard]] std::expected<new_object, store_error> create(const request& what, std::chrono::milliseconds grace,
                                                               const std::source_location& where);
@@ -52,17 +52,18 @@ public:
   [[nodiscard]] std::expected<std::vector<new_object>, store_error> create_all(std::span<const std::size_t> sizes_bytes,
                                                                                std::chrono::milliseconds grace,
                                                                                const std::source_location& where);
-  /// Unless there is one of that origin. Whether there is one is seen again under the lock under which it is made; who
-  /// was quicker is looked for again, and only many who give up one after the other could make that go on.
+  /// Creates the object unless one of that origin exists. The check is repeated under the lock that creates the object;
+  /// if another writer was faster, its object is looked up. Fails with `busy` only if many writers in turn begin and
+  /// give up.
   [[nodiscard]] std::expected<origin_found, store_error>
   create_once(const request& what, std::chrono::milliseconds grace, const std::source_location& where);
 
-  // Requires: the object is being written by this process.
+  // Requires: this process is writing the object.
 
-  /// Requires: it grows.
+  /// Requires: the object grows.
   [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t index, std::size_t from, std::size_t until);
   [[nodiscard]] std::expected<void, store_error> capture(std::uint32_t index, std::span<const object_id> ids);
-  /// Nobody else writes there before the object is sealed.
+  /// Only the writer changes this field before the object is sealed.
   void note_progress(std::uint32_t index) noexcept;
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
 

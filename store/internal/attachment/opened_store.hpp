@@ -12,7 +12,7 @@
 
 namespace troupe::store::internal {
 
-/// What open gets done before there is an attachment.
+/// Resources that open_store() acquires before there is an attachment.
 struct opened_store {
   options settings;
   store_paths paths;
@@ -21,14 +21,14 @@ struct opened_store {
   process_id self;
 };
 
-/// Opens or makes the store and claims a slot. Requires: this process has it open nowhere else; attachments.hpp sees to
-/// that.
+/// Opens or creates the store and claims a slot. Requires: this process has it open nowhere else (attachments.hpp
+/// ensures that).
 [[nodiscard]] std::expected<opened_store, store_error> open_store(const options& options);
 
-/// Gives the slot back, unless that is left to who reaps this process; removes the files when no other one is attached.
+/// Frees the slot, unless that is left to the process that reaps it; removes the files if no other process is attached.
 void close_store(opened_store& store, bool gives_slot_back);
 
-/// Where that store spills to.
+/// The directory to which the store spills.
 [[nodiscard]] spill_directory spill_directory_of(const opened_store& store);
 
 } // namespace troupe::store::internal

@@ -19,7 +19,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// Claims a free slot. Only who has the open lock claims slots, so a free one stays free.
+/// Claims a free slot. Slots are claimed only under the open lock, so a free one stays free.
 [[nodiscard]] std::expected<process_id, store_error> claim_slot(control_view view, lock_file& lock) {
   for (auto index = std::uint32_t{0}; index < slots_max; ++index) {
     auto& slot = view.slot(index);
@@ -29,12 +29,12 @@ namespace {
     if (!locked)
       return std::unexpected(locked.error());
     if (!*locked)
-      continue; // Its last owner is on the way out.
+      continue; // Its last owner is still leaving.
     reach(crash_point::open_slot_locked);
     slot.nonce.store(random_number());
     slot.pid.store(static_cast<std::uint32_t>(::getpid()));
     reach(crash_point::open_slot_filled);
-    slot.state.store(slot_state::attached); // Last: who reads it finds the byte locked and the nonce written.
+    slot.state.store(slot_state::attached); // Last, when the byte is locked and the nonce is written.
     reach(crash_point::open_slot_attached);
     return process_id{index, slot.nonce.load()};
   }
@@ -42,9 +42,9 @@ namespace {
                                                                  + " places for processes in the store are taken"});
 }
 
-/// Gives the slot back, after dropping what is in flight to this process: nobody is left to adopt it. First nobody may
-/// send any more. Where the table is locked by a stopped process, our slot stays, and is reaped once its byte is not
-/// locked any more. So does one that is not ours any more.
+/// Frees the slot. First marks it so that no process hands anything over to it, then drops all handles in flight to
+/// this process, since no process is left to adopt them. If a stopped process holds the table's lock, the slot stays
+/// and is reaped once its byte is unlocked. A slot that belongs to another process now is left alone.
 [[nodiscard]] std::expected<void, store_error> leave(opened_store& store, const deadline& until) {
   const auto view = store.files.view;
   const auto self = store.self;
@@ -71,7 +71,7 @@ namespace {
   return change_state(slot_state::reaping, slot_state::free);
 }
 
-/// Whether every slot that is locked is that of a process which ends.
+/// Whether every locked slot belongs to a process that is ending.
 [[nodiscard]] bool only_ending_are_attached(const opened_store& store) {
   for (auto index = std::uint32_t{0}; index < slots_max; ++index)
     if (store.lock.is_locked(index) && !is_ending(static_cast<pid_t>(store.files.view.slot(index).pid.load())))
@@ -79,8 +79,9 @@ namespace {
   return true;
 }
 
-/// Whether nobody is attached any more. The kernel drops the locks of a process that was killed a while after others
-/// could notice its death: who leaves because of that would leave the files behind, so it waits for such processes.
+/// Whether no process is attached any more. The kernel drops the locks of a killed process some time after other
+/// processes can notice its death. If this process leaves because of that death, it must not leave the files behind, so
+/// it waits for processes that are ending.
 [[nodiscard]] bool all_have_left(const opened_store& store, const deadline& until) {
   while (store.lock.any_attached()) {
     if (until.passed() || !only_ending_are_attached(store))
@@ -95,7 +96,7 @@ namespace {
   return std::filesystem::exists(path, failure) && !is_of_another_user(path);
 }
 
-/// Whole ones, or what was there when somebody was killed while making or removing them.
+/// Whether whole files exist, or the remains of a process that was killed while making or removing them.
 [[nodiscard]] bool has_left_files(const store_paths& paths) {
   return has_left(paths.control) || has_left(paths.data) || has_left(temporary_of(paths.control))
          || has_left(temporary_of(paths.data)) || has_left(paths.lock);
@@ -118,7 +119,7 @@ namespace {
   return **std::move(in_use);
 }
 
-/// Takes the open lock of a store that nobody has open and that has left files.
+/// Takes the open lock of a store that no process has open but that has left files.
 [[nodiscard]] std::expected<std::pair<store_paths, lock_file>, store_error> lock_left_store(const options& options) {
   const auto all = all_paths_of(options);
   if (!all)
@@ -138,7 +139,8 @@ namespace {
   auto* const paths = &place.paths;
   auto* const lock = &place.lock;
   reach(crash_point::open_locked);
-  // Asked once: who was attached then may die before we are done, and is reaped by whoever maps what is there.
+  // Evaluated once: a process attached at that time may die before this call is done; the process that maps the
+  // existing files then reaps it.
   const auto first = !place.is_in_use;
   if (auto swept = sweep(*paths, options, !first); !swept) {
     if (first)
@@ -180,7 +182,7 @@ std::expected<store_summary, store_error> summary_of_left_store(const options& o
     return std::unexpected(left.error());
   left->second.leave_as_found();
   if (!has_left(left->first.control))
-    return std::unexpected(no_such_store(options)); // Whoever made it was killed before there was anything in it.
+    return std::unexpected(no_such_store(options)); // Its maker was killed before there was a control file.
   auto files = map_files(left->first, options);
   if (!files)
     return std::unexpected(files.error());
@@ -197,8 +199,8 @@ std::expected<void, store_error> remove_left_store(const options& options) {
 }
 
 std::expected<opened_store, store_error> open_store(const options& options) {
-  // Another user may take one of the names since this place was chosen, and give it back before anybody looks who it
-  // was.
+  // Another user may take one of the file names after this place was chosen, and release it before its owner is looked
+  // up.
   constexpr auto tries_max = 100;
   for (auto tries = 1;; ++tries) {
     const auto is_last = tries == tries_max;
@@ -220,9 +222,9 @@ spill_directory spill_directory_of(const opened_store& store) {
 
 void close_store(opened_store& store, bool gives_slot_back) {
   if (!store.lock.is_intact())
-    return; // Our locks are gone, and whoever asks for them takes our slot.
+    return; // This process's locks are gone, and the next process that asks for them takes its slot.
   const auto until = deadline(store.settings.lock_timeout);
-  // The table first: who waits for it must not keep others from opening.
+  // Before the open lock is taken, since waiting for the table must not keep other processes from opening.
   if (gives_slot_back)
     (void)leave(store, until);
   reach(crash_point::close_slot_freed);

@@ -1,4 +1,4 @@
-// What is half-way has to be made whole or given up whatever happens.
+// Out of memory as an error, for work that must be completed or given up in any case.
 #pragma once
 
 #include <troupe/store/store_error.hpp>
@@ -8,13 +8,13 @@
 
 namespace troupe::store::internal {
 
-/// What `move` gives, or an error where it runs out of memory.
+/// Returns the result of `move`, or an error if it runs out of memory.
 template <class Move>
 [[nodiscard]] auto out_of_memory_is_failure(Move move) -> decltype(move()) {
   try {
     return move();
   } catch (const std::bad_alloc&) {
-    return std::unexpected(store_error{store_errc::system_failure, "out of memory"}); // Short: needs no memory itself.
+    return std::unexpected(store_error{store_errc::system_failure, "out of memory"}); // Too short for an allocation.
   }
 }
 

@@ -12,13 +12,12 @@
 
 namespace troupe::store::internal {
 
-/// Keeps each object that is larger than the store in a file of its own in the spill directory, mapped where it is
-/// used.
+/// Keeps each object that is larger than the store in its own file in the spill directory; the file is mapped for use.
 ///
 /// Threads: any.
 class own_files {
 public:
-  // More does not fit into any address space.
+  // Larger objects fit into no address space.
   static constexpr auto largest_bytes = std::uint64_t{1} << 46;
 
   own_files(control_view view, const spill_directory& files, const store_errors& errors)
@@ -26,14 +25,14 @@ public:
 
   [[nodiscard]] bool are_possible() const { return files_.is_there(); }
 
-  /// For an object whose row says that it has one. Gives its mapping for writing.
+  /// Creates the file of an object whose row has one. Returns a mapping for writing.
   [[nodiscard]] std::expected<mapping_ptr, store_error> make(std::uint32_t index, bool grows) const;
-  /// Gives [from, until) of it room on the disk.
+  /// Allocates disk room for the bytes [from, until) of the file.
   [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t index, std::uint64_t from,
                                                         std::uint64_t until) const;
-  /// To the object's size. What is left uncut costs only room on the disk.
+  /// Truncates the file to the object's size. If that fails, only disk room is lost.
   void cut(std::uint32_t index) const noexcept;
-  /// For reading.
+  /// Maps the file for reading.
   [[nodiscard]] std::expected<mapping_ptr, store_error> map(std::uint32_t index) const;
 
 private:

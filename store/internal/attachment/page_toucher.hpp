@@ -1,4 +1,4 @@
-// Memory that is ready before somebody needs it.
+// Memory prepared ahead of need.
 #pragma once
 
 #include <troupe/store/internal/attachment/object_memory.hpp>
@@ -10,20 +10,21 @@
 
 namespace troupe::store::internal {
 
-/// Makes the memory that comes to be used next ready for this process.
+/// Prepares for this process the memory that will be used next.
 ///
 /// Threads: any; one at a time touches.
 class page_toucher {
 public:
-  /// `ahead_bytes` is how much is to be ready; 0: nothing is.
+  /// `ahead_bytes` is the amount to keep ready; 0: none.
   page_toucher(const table_access& access, const object_memory& memory, data_pages& pages, std::uint64_t ahead_bytes)
       : access_(access), memory_(memory), pages_(pages), ahead_bytes_(ahead_bytes) {}
 
-  /// Whether there is less ready than was asked for, by enough to be worth it.
+  /// Whether more than a quarter of that amount is missing.
   [[nodiscard]] bool has_to_touch(table_held held) const;
 
-  /// Gives whether more memory is left to touch. A failure is not reported here: whoever needs the memory gets the
-  /// error. Room below `data_top` gets no pages here: somebody may have claimed it for bytes that never come.
+  /// Prepares at most 4 MiB. Returns whether more may be left. Failures are not reported here, since the call that
+  /// needs the memory gets the error. Room below `data_top` gets no pages here: it may be reserved for bytes that never
+  /// arrive.
   bool touch_some();
 
 private:
@@ -31,7 +32,7 @@ private:
   const object_memory& memory_;
   data_pages& pages_;
   const std::uint64_t ahead_bytes_;
-  std::atomic<std::uint64_t> touched_bytes_{0}; // Of the data file, from its beginning; ready for this process.
+  std::atomic<std::uint64_t> touched_bytes_{0}; // This much of the data file, from its beginning, is ready.
 };
 
 } // namespace troupe::store::internal

@@ -9,7 +9,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-// Who keeps the lock for so long is stopped; who is only busy gives it back sooner.
+// A holder that exceeds this time is assumed to be stopped; a busy one releases the lock sooner.
 constexpr auto look_patience = std::chrono::milliseconds{100};
 
 } // namespace
@@ -21,7 +21,7 @@ std::chrono::nanoseconds looking_interval(const options& settings) {
 std::expected<std::size_t, store_error> reaper::reap() {
   if (auto valid = member_.check_lock_file(); !valid)
     return std::unexpected(valid.error());
-  view_.header().looked_ns.store(monotonic_ns(), std::memory_order_relaxed); // Nobody else has to, for a while.
+  view_.header().looked_ns.store(monotonic_ns(), std::memory_order_relaxed); // Others need not look for a while.
   const auto reaped = reap_dead(view_, store_.lock, store_.self.slot, store_.settings.lock_timeout);
   if (!reaped)
     return reaped;
@@ -52,7 +52,7 @@ void reaper::reap_unasked() {
   auto& looked_ns = view_.header().looked_ns;
   const auto now_ns = monotonic_ns();
   auto last_ns = looked_ns.load();
-  // A little less than the interval, so that who looks every time is the same process, and not each a little later.
+  // Slightly less than the interval, so that the same process looks every time, rather than each a little later.
   const auto interval = looking_interval(store_.settings) * 9 / 10;
   if (member_.forked() || now_ns - last_ns < interval.count() || !looked_ns.compare_exchange_strong(last_ns, now_ns))
     return;

@@ -1,4 +1,4 @@
-// Looking for the dead from within a living process.
+// Looking for dead processes from within a living one.
 #pragma once
 
 #include <troupe/store/internal/attachment/change_signal.hpp>
@@ -14,10 +14,10 @@
 
 namespace troupe::store::internal {
 
-/// How often this process looks for the dead unasked; 0: never.
+/// How often this process looks for dead processes in the background; 0: never.
 [[nodiscard]] std::chrono::nanoseconds looking_interval(const options& settings);
 
-/// Clears up whatever others have left behind.
+/// Cleans up after dead processes, ended channels and released objects.
 ///
 /// Threads: any.
 class reaper {
@@ -26,17 +26,17 @@ public:
          change_signal& changes)
       : store_(store), view_(store.files.view), member_(member), ended_(ended), files_(files), changes_(changes) {}
 
-  /// Gives how many dead processes there were.
+  /// Returns the number of dead processes.
   std::expected<std::size_t, store_error> reap();
 
-  /// One of all that wait looks for the dead, once in a while: that costs a call of the system for each process of the
-  /// store, and each change wakes all.
+  /// Reaps if no waiter has done so within `look_pause`: a look costs a system call for each process of the store, and
+  /// each change wakes all waiters.
   [[nodiscard]] std::expected<void, store_error> reap_while_waiting();
 
-  /// Unless another process has done so lately, or who has the lock does not give it back: nobody waits for this.
+  /// Reaps in the background, unless another process has looked lately or the lock's holder does not release it.
   void reap_unasked();
 
-  /// Frees what was hinted at.
+  /// Frees hinted rows.
   void reclaim();
 
 private:

@@ -14,17 +14,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Who brings the same object back is waited for no longer.
+// How long to wait at most for another process that is restoring the same object.
 constexpr auto others_restore_life = std::chrono::nanoseconds{30s};
 
-// Who reads it at the same moment is waited for by those who would not wait, too: unless it is stopped, it takes what
-// reading takes.
+// How long to wait at least for such a process, even with a shorter limit: unless it is stopped, it needs only the time
+// of a read.
 constexpr auto others_restore_least = std::chrono::nanoseconds{200ms};
 
-// Who has no more time makes room so many times, for itself or for who is quicker.
+// How often a caller past its limit makes room, which another caller may take.
 constexpr auto late_spills_max = 3;
 
-/// Whether spilling failed because nothing could be written.
+/// Whether spilling failed because the disk could not be written.
 [[nodiscard]] bool is_of_the_disk(const store_error& why) {
   return why.code() == store_errc::system_failure || why.code() == store_errc::full;
 }
@@ -35,7 +35,7 @@ constexpr auto late_spills_max = 3;
 
 } // namespace
 
-/// One caller's way to one object's bytes.
+/// One call of restore().
 class restorer::attempt {
 public:
   attempt(restorer& of, std::uint32_t index, const std::optional<std::chrono::milliseconds>& within)
@@ -76,7 +76,7 @@ private:
   struct sight {
     outcome what = outcome::done;
     bool is_here = false; // In memory.
-    bool is_ours = false; // To be read by this process.
+    bool is_ours = false; // This process reads it.
     bool is_being_made = false;
     std::int64_t grace_from_ns = 0;
     std::uint32_t worker = 0;
@@ -109,7 +109,8 @@ private:
     return nullptr;
   }
 
-  /// What it was made for may be taken by others again and again. Gives a mapping where the disk takes nothing.
+  /// Spills to make room, which other callers may take first. Returns a mapping of the copy on disk if the disk cannot
+  /// be written, else null.
   [[nodiscard]] std::expected<mapping_ptr, store_error> make_room(bool is_late) {
     has_just_made_room_ = false;
     if (is_late && spilled_late_ >= late_spills_max)
@@ -136,7 +137,7 @@ private:
     if (what == outcome::no_space)
       left = is_bounded_ ? patience_ - since(began_ns_) : look_pause;
     of_.uses_.changes.wait(change_, std::clamp<std::chrono::nanoseconds>(left, 1ms, look_pause));
-    return of_.uses_.dead.reap_while_waiting(); // Who was restoring it may be dead.
+    return of_.uses_.dead.reap_while_waiting(); // The process that was restoring the object may be dead.
   }
 
   [[nodiscard]] disk_pause pause() const {
@@ -175,7 +176,7 @@ store_error restorer::slow_error(std::uint32_t index, std::uint32_t worker, std:
           + (waited >= others_restore_life ? " ms; is it stopped?" : " ms")};
 }
 
-/// Without the lock: nobody else touches what is being restored.
+/// Runs without the lock: no other process touches an object that is being restored.
 std::expected<void, store_error> restorer::read_bytes_back(std::uint32_t index, const disk_pause& pause) {
   const auto& row = view_.object(index);
   const auto extent = uses_.memory.extent_of(index);
@@ -208,8 +209,8 @@ std::expected<void, store_error> restorer::read_back(std::uint32_t index, const 
   return {};
 }
 
-/// A spilled object where it lies on the disk: nothing in the table says so, since its holder keeps the file. Another
-/// process may bring it back meanwhile, which does no harm: the bytes are the same.
+/// Maps a spilled object where it lies on disk. The table does not record that; this process's hold keeps the file.
+/// Another process may restore the object meanwhile, which does no harm, since the bytes are the same.
 std::expected<mapping_ptr, store_error> restorer::map_copy(std::uint32_t index, const disk_pause& pause) const {
   const auto& row = view_.object(index);
   const auto file = row.spill_file.load();

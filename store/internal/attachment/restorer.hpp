@@ -1,4 +1,4 @@
-// From disk back to memory.
+// Moving objects from disk to memory.
 #pragma once
 
 #include <troupe/store/fwd.hpp>
@@ -43,8 +43,8 @@ public:
   };
   restorer(control_view view, const needs& uses) : view_(view), uses_(uses) {}
 
-  /// Brings the object back, or waits until somebody else has. Where the disk takes nothing that could make room for
-  /// it, gives a mapping of the copy there instead. Requires: this process holds and pins it.
+  /// Brings the object back, or waits until another thread or process has. If the disk takes no data to make room for
+  /// the object, returns a mapping of its copy there instead, else null. Requires: this process holds and pins it.
   [[nodiscard]] std::expected<mapping_ptr, store_error> restore(std::uint32_t index,
                                                                 const std::optional<std::chrono::milliseconds>& within);
 

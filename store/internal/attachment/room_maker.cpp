@@ -11,12 +11,12 @@ namespace troupe::store::internal {
 
 namespace {
 
-// From here on memory is made free before somebody needs it.
+// Above this level, memory is freed ahead of need.
 constexpr std::uint64_t ahead_percent = 80;
 
 } // namespace
 
-/// One caller's way to its rows.
+/// One call of make().
 class room_maker::attempt {
 public:
   attempt(room_maker& of, std::span<const creation> wanted, std::span<std::uint32_t> indexes,
@@ -29,7 +29,7 @@ public:
         grace_(at_most_a_day(grace)),
         turn_(of.view_, of.uses_.self, of.uses_.access, of.uses_.changes) {}
 
-  /// Those that were made, also after a failure.
+  /// The rows made so far, also after a failure.
   [[nodiscard]] std::span<const std::uint32_t> made() const { return indexes_.first(made_); }
 
   [[nodiscard]] std::expected<void, store_error> run() {
@@ -50,14 +50,14 @@ public:
 private:
   struct sight {
     outcome what = outcome::no_space;
-    std::uint64_t wanted_ahead = 0; // By who came before.
+    std::uint64_t wanted_ahead = 0; // Smallest request of an earlier waiter; 0: none.
     bool is_being_made = false;
     bool is_nearly_full = false;
     bool wants_touch = false;
     bool has_disk_failed = false;
     std::int64_t spilling_ended_ns = 0;
   };
-  /// All that one hold of the lock is good for.
+  /// Does all work that needs the lock in one hold of it.
   [[nodiscard]] std::expected<sight, store_error> try_once() {
     auto seen = sight{};
     const auto guard = uses_.access.lock();
@@ -89,7 +89,7 @@ private:
     return outcome::done;
   }
 
-  /// For those that are not made yet.
+  /// Bytes of the rows that are not made yet.
   [[nodiscard]] std::uint64_t bytes_left() const {
     auto bytes = std::uint64_t{0};
     for (const auto& one : wanted_.subspan(made_))
@@ -118,7 +118,7 @@ private:
     }
   }
 
-  /// Reaps first, then spills where it is its turn, else waits for others; until its grace is over.
+  /// Reaps first. Then spills if this caller is first in line, else waits for others, until its grace is over.
   [[nodiscard]] std::expected<void, store_error> find_room(const sight& seen) {
     if (!std::exchange(has_reaped_, true)) {
       if (auto reaped = uses_.dead.reap(); !reaped)
@@ -163,7 +163,7 @@ private:
   change_signal::watch change_;
   std::string why_;
   std::size_t made_ = 0;
-  std::int64_t began_ns_ = 0; // To wait; 0: not yet.
+  std::int64_t began_ns_ = 0; // Start of the wait; 0: not waiting yet.
   int failures_ = 0;
   bool has_reaped_ = false;
 };
@@ -183,8 +183,8 @@ std::expected<void, store_error> room_maker::make(std::span<const creation> want
       done = commit_all(wanted, indexes);
     if (!done)
       for (const auto index : made)
-        (void)uses_.holds.abort(index); // Never the last user: our caller is one.
-    // The file system may have no more pages. Those of the dead may do, or what others have given up meanwhile.
+        (void)uses_.holds.abort(index); // Never the last user: the caller is one.
+    // The file system may be out of pages. Reaping may free some, or other processes have freed some meanwhile.
     if (done || !has_rows || done.error().code() != store_errc::full || has_reaped)
       return done;
     if (auto reaped = uses_.dead.reap(); !reaped)

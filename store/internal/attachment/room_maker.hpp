@@ -24,7 +24,7 @@
 
 namespace troupe::store::internal {
 
-/// Makes rows with extents for new objects, in the order of coming where some wait for room.
+/// Allocates rows and extents for new objects. Callers that wait for room are served in order of arrival.
 ///
 /// Threads: any.
 class room_maker {
@@ -46,11 +46,11 @@ public:
   };
   room_maker(control_view view, const needs& uses) : view_(view), uses_(uses) {}
 
-  /// All or none: a row in the state `writing` for each of them, with pages unless it grows.
+  /// Makes a row in the state `writing` for each of `wanted`, all or none, with pages unless it grows.
   [[nodiscard]] std::expected<void, store_error>
   make(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::chrono::milliseconds grace);
 
-  /// The row of one object that will have a file of its own, and so needs no room.
+  /// Makes the row of an object that will have its own file and so needs no room in memory.
   [[nodiscard]] std::expected<std::uint32_t, store_error> make_row_with_file(const creation& wanted);
 
 private:

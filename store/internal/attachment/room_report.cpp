@@ -11,10 +11,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Somebody else's spill that is under way is waited for beyond the grace, but not for ever: its process may be stopped.
+// How long a spill of another process is waited for, even beyond the grace; its process may be stopped.
 constexpr auto others_spill_life = std::chrono::nanoseconds{30s};
 
-// A disk that somebody could not write to so lately is not waited for.
+// For this time after a failed write, the disk is not waited for.
 constexpr auto failed_disk_life = std::chrono::nanoseconds{3s};
 
 } // namespace

@@ -1,4 +1,4 @@
-// How much room a store has.
+// A store's room and the prospects of more.
 #pragma once
 
 #include <troupe/store/internal/table/object_table.hpp>
@@ -10,20 +10,20 @@
 
 namespace troupe::store::internal {
 
-/// Tells what hope there is of room.
+/// Reports whether waiting for room makes sense.
 class room_report {
 public:
   room_report(control_view view, std::uint32_t slot, std::chrono::milliseconds lock_timeout)
       : view_(view), slot_(slot), lock_timeout_(lock_timeout) {}
 
-  /// Of an object of that size; `why` is empty where all the others are held.
+  /// Error for an object of that size; `why` is empty if all other objects are held.
   [[nodiscard]] store_error full_error(std::uint64_t size_bytes, const std::string& why) const;
 
-  /// Whether memory is full only until somebody has spilled; who has waited for that long enough believes it no more.
-  /// Requires: the lock has been held since there was no room.
+  /// Whether memory is full only until a spill in progress ends. False once a caller has waited for that since
+  /// `since_ns` for 30 s. Requires: the lock has been held since the attempt that found no room.
   [[nodiscard]] static bool is_being_made(table_held held, std::int64_t since_ns);
 
-  /// Whether somebody could not write to the disk so lately that others will not do better.
+  /// Whether a write to the disk failed so recently that another write would fail as well.
   [[nodiscard]] static bool has_disk_failed(table_held held);
 
 private:

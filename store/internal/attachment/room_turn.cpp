@@ -6,7 +6,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-// A waiter that has not looked for so long is stopped, or writes to a slow disk; others go first meanwhile.
+// A waiter that has not looked for this time is stopped, or writes to a slow disk; later waiters pass it meanwhile.
 constexpr auto waiter_life = std::chrono::nanoseconds{std::chrono::seconds{5}};
 
 } // namespace
@@ -18,7 +18,7 @@ room_turn::~room_turn() {
     object_table(*guard).remove_waiter(row_);
   else if (guard.error().code() == store_errc::busy)
     view_.waiter(row_).expires_ns = 0;
-  changes_.announce(); // The next one may be first now.
+  changes_.announce(); // The next waiter may be the first now.
 }
 
 std::uint64_t room_turn::wanted_ahead(table_held held) const {

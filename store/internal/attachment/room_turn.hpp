@@ -1,4 +1,4 @@
-// Waiting for room in the order of coming.
+// Waiting for room in order of arrival.
 #pragma once
 
 #include <troupe/store/internal/attachment/change_signal.hpp>
@@ -9,7 +9,8 @@
 
 namespace troupe::store::internal {
 
-/// A place among those who wait for room. Given back at the end; where the lock cannot be had, by who comes behind.
+/// A place in the queue of callers that wait for room. The destructor gives it up; if it cannot lock the table, a later
+/// waiter removes the entry.
 class room_turn {
 public:
   room_turn(control_view view, const process_id& self, const table_access& access, change_signal& changes)
@@ -18,10 +19,10 @@ public:
   room_turn& operator=(const room_turn&) = delete;
   ~room_turn();
 
-  /// The least that anybody before this one waits for; 0: nobody does, and its turn has come.
+  /// The smallest size that an earlier waiter wants; 0 if no earlier waiter is left.
   [[nodiscard]] std::uint64_t wanted_ahead(table_held held) const;
 
-  /// Waits from now on for so much, unless it does already. Gives `done` or `need_waiters`.
+  /// Joins the queue for `size_bytes`, unless it has joined already. Returns `done` or `need_waiters`.
   [[nodiscard]] outcome take(table_held held, std::uint64_t size_bytes);
 
 private:

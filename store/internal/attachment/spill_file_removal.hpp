@@ -1,4 +1,4 @@
-// Spill files that nobody needs.
+// Spill files without objects.
 #pragma once
 
 #include <troupe/store/internal/attachment/background.hpp>
@@ -9,7 +9,7 @@
 
 namespace troupe::store::internal {
 
-/// Removes spill files in which nothing lies any more.
+/// Removes spill files that hold no object any more.
 ///
 /// Threads: any.
 class spill_file_removal {
@@ -17,9 +17,9 @@ public:
   spill_file_removal(const opened_store& store, const spill_directory& files, background& unasked)
       : store_(store), files_(files), unasked_(unasked) {}
 
-  /// All there are, one after the other.
+  /// Removes all such files, one after the other.
   std::expected<void, store_error> remove_all();
-  /// The same in the background, where the last object in a file has gone.
+  /// Requests remove_all() in the background if a file has lost its last object.
   void remove_all_soon() noexcept;
 
 private:

@@ -12,18 +12,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto victims_max = std::size_t{1024}; // In one file.
+constexpr auto victims_max = std::size_t{1024}; // Per file.
 
-// So full memory is left.
+// Fill level of the memory after spilling ahead.
 constexpr std::uint64_t spill_down_to_percent = 80;
 
-// At least such a part of the capacity at once: small objects share files.
+// Part of the capacity to spill at least at once (1/16), so that small objects share files.
 constexpr std::uint64_t batch_of_capacity = 16;
 
-// After a failure the disk is left alone for so long.
+// For this time after a failure the disk is not used.
 constexpr auto failed_disk_pause = std::chrono::nanoseconds{1s};
 
-// Who has less does not try again what another has given up for want of time.
+// A caller with less time left does not retry what failed for lack of time.
 constexpr auto trying_again_takes = std::chrono::nanoseconds{10ms};
 
 } // namespace
@@ -60,7 +60,7 @@ std::uint64_t spiller::bytes_to_spill_ahead() const {
   return header.bytes_in_use > kept ? header.bytes_in_use - kept : 0;
 }
 
-/// Gives up the memory of objects that have a copy on disk.
+/// Frees the memory of objects that have a copy on disk.
 std::expected<std::uint64_t, store_error> spiller::evict_copied(std::uint64_t wanted_bytes, search among) {
   auto freed = std::uint64_t{0};
   for (auto where = object_table::walk{}; !where.has_ended && freed < wanted_bytes; let_others_go_first(view_)) {
@@ -108,7 +108,7 @@ std::expected<std::uint64_t, store_error> spiller::spill_by_writing(std::uint64_
   return spilled;
 }
 
-/// One file.
+/// Spills one file of objects.
 std::expected<std::uint64_t, store_error> spiller::spill_batch(std::uint64_t wanted_bytes, std::uint64_t& calls_for_all,
                                                                const disk_pause& pause) {
   const auto chosen = choose_batch(wanted_bytes, calls_for_all);
@@ -125,7 +125,7 @@ std::expected<std::uint64_t, store_error> spiller::spill_batch(std::uint64_t wan
     return std::unexpected(removed.error());
   if (places && spilled)
     return *spilled + chosen->evicted_bytes;
-  if (chosen->evicted_bytes > 0) // That much is free all the same.
+  if (chosen->evicted_bytes > 0) // The evicted bytes are free in any case.
     return chosen->evicted_bytes;
   return places ? spilled : std::unexpected(places.error());
 }
@@ -152,7 +152,7 @@ std::expected<spiller::batch, store_error> spiller::choose_batch(std::uint64_t w
   }
 }
 
-/// Nobody frees or moves a victim that has to be written until end_batch().
+/// Until end_batch(), no process frees or moves the victims to be written.
 object_table::victims spiller::begin_batch(table_held held, std::uint64_t wanted_bytes, batch& begun, outcome& what) {
   auto table = object_table(held);
   auto chosen = table.choose_victims(wanted_bytes, begun.objects);
@@ -166,13 +166,13 @@ object_table::victims spiller::begin_batch(table_held held, std::uint64_t wanted
   for (const auto index : std::span{begun.objects}.first(chosen.to_write)) {
     table.begin_spill(index, uses_.self.slot);
     view_.spill_file(begun.file).size_bytes +=
-        uses_.memory.length_of(index); // As planned, for who else wants to spill.
+        uses_.memory.length_of(index); // The planned size, for other processes that want to spill.
   }
   return chosen;
 }
 
-/// Without the lock: nobody else frees or moves what is being spilled. If the disk takes some of them only, those are
-/// spilled.
+/// Runs without the lock: no other process frees or moves objects that are being spilled. If the disk takes only the
+/// first objects, those are spilled.
 std::expected<std::vector<spill_place>, store_error> spiller::write_batch(const batch& begun,
                                                                           const disk_pause& pause) const {
   const auto generation = view_.spill_file(begun.file).generation;
@@ -197,8 +197,7 @@ std::expected<std::vector<spill_place>, store_error> spiller::write_batch(const 
   return places;
 }
 
-/// Notes what was written, which is the first of the objects; none where `places` is empty. Gives how many bytes of
-/// memory that has freed.
+/// Records the written objects, the first `places.size()` of the batch. Returns the bytes of memory freed.
 std::expected<std::uint64_t, store_error> spiller::end_batch(const batch& begun, std::span<const spill_place> places) {
   const auto guard = uses_.access.lock();
   if (!guard) {
@@ -217,7 +216,7 @@ std::expected<std::uint64_t, store_error> spiller::end_batch(const batch& begun,
       table.give_up_spill(index);
     else if (table.end_spill(index, places[at]))
       freed += uses_.memory.length_of(index);
-    table.free_if_unreferenced(index); // Its last holder has left it to us.
+    table.free_if_unreferenced(index); // Its last holder may have released it meanwhile.
   }
   auto& header = view_.header();
   if (view_.spill_file(begun.file).live_objects == 0)

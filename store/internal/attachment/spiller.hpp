@@ -1,4 +1,4 @@
-// From memory to disk.
+// Moving objects from memory to disk.
 #pragma once
 
 #include <troupe/store/internal/attachment/change_signal.hpp>
@@ -21,9 +21,9 @@ namespace troupe::store::internal {
 
 inline constexpr std::int64_t no_end = INT64_MAX;
 
-/// Moves objects to disk: the lock is held for choosing them and for noting what was done, never while bytes move.
+/// Moves objects to disk. The lock is held to choose the objects and to record the result, never while bytes move.
 ///
-/// Threads: any; one at a time writes.
+/// Threads: any; one thread at a time writes.
 class spiller {
 public:
   struct needs {
@@ -40,15 +40,15 @@ public:
 
   [[nodiscard]] bool has_disk() const { return uses_.files.is_there(); }
 
-  enum class search : std::uint8_t { some, all }; // Whether to give up where the first few objects cannot go.
+  enum class search : std::uint8_t { some, all }; // some: give up if the first few objects cannot be spilled.
 
-  /// Spills until about so much is free that was not. Gives how much; 0 when there is nothing that could be spilled. A
-  /// disk that is full or fails is not waited for beyond `until_ns`; then what it has a copy of is given up. Whoever
-  /// has no room (search::all) begins with that, among what was unused for long: it needs no write.
+  /// Frees about `wanted_bytes` by spilling. Returns the bytes freed; 0 if nothing can be spilled. Waits for a full or
+  /// failing disk until `until_ns` at most; then it evicts objects that have a copy on disk. With search::all, for
+  /// callers without room, evicts long-unused objects with a copy first, since that needs no write.
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes, search among,
                                                                 std::int64_t until_ns);
 
-  /// What is beyond the part of memory that is left full before somebody needs more.
+  /// Spills what exceeds the fill level that is kept ahead of need.
   void spill_ahead();
 
 private:
@@ -59,8 +59,8 @@ private:
 
   struct batch {
     std::uint32_t file = no_row;
-    std::vector<std::uint32_t> objects; // To be written there.
-    std::uint64_t evicted_bytes = 0;    // Of others, at once.
+    std::vector<std::uint32_t> objects; // Objects to write to `file`.
+    std::uint64_t evicted_bytes = 0;    // Freed at once from other objects.
   };
   [[nodiscard]] std::expected<batch, store_error> choose_batch(std::uint64_t wanted_bytes,
                                                                std::uint64_t& calls_for_all);
@@ -75,12 +75,12 @@ private:
 
   control_view view_;
   const needs uses_;
-  disk_queue queue_; // One thread of this process writes at a time.
-  // Guarded by its turn: after a failure the disk is left alone for a while.
+  disk_queue queue_; // Lets one thread of this process write at a time.
+  // Guarded by the queue's turn. After a failure the disk is not used for a while.
   struct failure {
     store_error why;
     std::int64_t again_ns = 0;
-    bool was_cut_short = false; // Who has more time may do better.
+    bool was_cut_short = false; // A caller with more time may succeed.
   };
   std::optional<failure> failure_;
 };

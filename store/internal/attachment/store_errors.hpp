@@ -10,17 +10,17 @@
 
 namespace troupe::store::internal {
 
-/// Says what went wrong in words that name the store.
+/// Makes errors whose texts name the store.
 class store_errors {
 public:
   /// `name` is the store's, and outlives this.
   store_errors(control_view view, const std::string& name) : view_(view), name_(name) {}
 
-  /// Of a call on the table that concerned that object.
+  /// The error of a call on the table that concerned object `id`.
   [[nodiscard]] store_error of(outcome what, const object_id& id) const;
-  /// One of `captured` is not what it has to be.
+  /// The error if one of `captured` cannot be captured.
   [[nodiscard]] store_error of_captured(outcome what, std::span<const object_id> captured) const;
-  /// That object's bytes cannot be had.
+  /// The error if the object's bytes cannot be read.
   [[nodiscard]] store_error of_bytes(std::uint32_t index, const store_error& why) const;
 
   [[nodiscard]] object_id id_of(std::uint32_t index) const {
@@ -32,7 +32,7 @@ private:
   const std::string& name_;
 };
 
-/// More ids than one object can capture.
+/// The error for more ids than one object can capture.
 [[nodiscard]] store_error too_many_captured(std::size_t count);
 
 } // namespace troupe::store::internal

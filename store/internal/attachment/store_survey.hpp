@@ -1,4 +1,4 @@
-// A store as a whole, told to those who look at it.
+// Reports about a store as a whole.
 #pragma once
 
 #include <troupe/store/internal/attachment/held_objects.hpp>
@@ -13,7 +13,7 @@
 
 namespace troupe::store::internal {
 
-/// Tells what is in the store.
+/// Reports the contents of the store.
 ///
 /// Threads: any.
 class store_survey {
@@ -22,12 +22,12 @@ public:
                reaper& dead)
       : store_(store), view_(store.files.view), member_(member), access_(access), holds_(holds), dead_(dead) {}
 
-  /// What whoever opens the store should know; empty: nothing.
+  /// A message for the operator; empty if all is well.
   [[nodiscard]] std::string notice() const;
   [[nodiscard]] std::expected<store_summary, store_error> summary(const summary_query& what);
   /// Without the rows, and without reaping first.
   [[nodiscard]] std::expected<store_summary, store_error> totals() const;
-  /// Fails with `corrupt` where the table contradicts itself.
+  /// Fails with `corrupt` if the table contradicts itself.
   [[nodiscard]] std::expected<void, store_error> verify() const;
 
 private:

@@ -61,7 +61,7 @@ void copy_totals(table_held held, store_summary& summary) {
   summary.spilled_objects = header.spilled_objects;
   summary.spilled_bytes = header.spilled_bytes;
   const auto table = object_table(held);
-  for (auto at = std::uint32_t{0}; at < header.waiters.used; ++at) { // The dead stay until somebody comes behind them.
+  for (auto at = std::uint32_t{0}; at < header.waiters.used; ++at) { // Later waiters remove the entries of dead ones.
     const auto& waiter = view.waiter(at);
     if (waiter.ticket.load() != 0 && waiter.expires_ns != 0 && table.is_attached({waiter.slot, waiter.nonce}))
       ++summary.waiting;
@@ -101,7 +101,7 @@ void copy_processes(control_view view, store_summary& summary) {
       summary.processes.push_back(pid_of(view, slot));
 }
 
-/// Null where the object is not told of. Requires: rows in the order of the table.
+/// Null if the object is not listed. Requires: `rows` are in the order of the table.
 [[nodiscard]] object_row* find_row(std::vector<object_row>& rows, const object_id& id) {
   const auto found = std::ranges::lower_bound(rows, id.index, {}, [](const object_row& row) { return row.id.index; });
   return found != rows.end() && found->id == id ? &*found : nullptr;
@@ -127,10 +127,10 @@ store_summary collect_summary_of_left(const mapped_store& files, const std::stri
 
 namespace {
 
-// So many rows are looked at in one hold of the lock.
+// Rows per hold of the lock.
 constexpr auto batch = std::uint32_t{256};
 
-/// `look(held, first, end)` for all rows of a table that are in use, in batches, each under one hold of the lock.
+/// Calls `look(held, first, end)` for all used rows of a table, in batches, each under one hold of the lock.
 template <class Look>
 [[nodiscard]] std::expected<void, store_error> in_batches(control_view view, const opened_store& store,
                                                           const growing_table& table, Look look) {
@@ -151,7 +151,7 @@ struct candidate {
   std::uint32_t generation;
 };
 
-/// The largest objects, `rows_max` of them; the others are counted as left off.
+/// Collects the `rows_max` largest objects; counts the others as left off.
 class largest_objects {
 public:
   explicit largest_objects(std::size_t rows_max) : rows_max_(rows_max) {}
@@ -163,7 +163,7 @@ public:
       cut();
   }
 
-  /// By row.
+  /// Sorted by row.
   [[nodiscard]] std::vector<candidate> take() {
     cut();
     for (const auto& one : found_)
@@ -173,7 +173,7 @@ public:
   }
 
   std::size_t left_off = 0;
-  std::size_t left_off_bytes = 0; // Once taken.
+  std::size_t left_off_bytes = 0; // Valid after take().
 
 private:
   void cut() {
@@ -205,7 +205,7 @@ private:
   });
 }
 
-/// In memory for the rows that are told of alone: first they are chosen, then copied.
+/// Chooses the rows first, then copies them, so that only the listed rows take memory.
 [[nodiscard]] std::expected<void, store_error> collect_largest(control_view view, const opened_store& store,
                                                                const summary_query& what, std::int64_t now,
                                                                store_summary& summary) {

@@ -11,11 +11,11 @@ std::expected<table_guard, store_error> table_access::lock() const {
     return std::unexpected(store_error{store_errc::system_failure, "no address space left for counting handles"});
   auto& reap_wanted = view_.header().reap_wanted;
   if (reap_wanted.load(std::memory_order_relaxed) != 0 && reap_wanted.exchange(0) != 0)
-    unasked_.want(job::reap); // Who only wants to find something does not wait for that.
+    unasked_.want(job::reap); // In the background, so that a lookup does not wait for it.
   auto guard = lock_table(view_, member_.self().slot, timeout_);
   if (!guard)
     return guard;
-  if (auto valid = member_.check(); !valid) // Under the lock: nobody reaps us from now on.
+  if (auto valid = member_.check(); !valid) // Under the lock, so that no process reaps this one from now on.
     return std::unexpected(std::move(valid).error());
   return guard;
 }

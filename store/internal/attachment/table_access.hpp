@@ -11,13 +11,13 @@
 
 namespace troupe::store::internal {
 
-/// Gives the table's lock to a process that has its place in the store.
+/// Gives the table's lock to a process that has its slot in the store.
 ///
 /// Threads: any.
 class table_access {
 public:
-  /// `unasked` is told to reap where somebody has died in the lock. Without room for counting its handles
-  /// (`can_count`), the process gets no lock.
+  /// Requests a reaping from `unasked` if a process died with the lock. If `can_count` is false, this process cannot
+  /// count its handles, and lock() fails.
   table_access(control_view view, const membership& member, background& unasked, std::chrono::milliseconds timeout,
                bool can_count)
       : view_(view), member_(member), unasked_(unasked), timeout_(timeout), can_count_(can_count) {}

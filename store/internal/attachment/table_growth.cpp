@@ -59,10 +59,10 @@ std::expected<void, store_error> table_growth::grow(outcome need) {
   };
   if (auto done = commit(table.file_offset, table.row_bytes); !done)
     return done;
-  if (need == outcome::need_objects) // As many free extents as objects are possible.
+  if (need == outcome::need_objects) // There can be as many free extents as objects.
     if (auto done = commit(header.nodes_offset, sizeof(extent_node)); !done)
       return done;
-  table.committed.compare_exchange_strong(have, wanted); // Else another process was quicker.
+  table.committed.compare_exchange_strong(have, wanted); // Fails if another process was faster.
   return {};
 }
 

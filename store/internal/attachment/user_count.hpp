@@ -1,4 +1,4 @@
-// Who keeps an attachment.
+// The users of an attachment.
 #pragma once
 
 #include <atomic>
@@ -6,18 +6,19 @@
 
 namespace troupe::store::internal {
 
-/// Counts the users of an attachment: references to it, objects that this process holds. The maker is the first one.
+/// Counts the users of an attachment: references to it, and objects that this process holds. The creator is the first
+/// user.
 class user_count {
 public:
   void add() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
-  /// Does not where there are none any more.
+  /// Adds a user unless there are none left. Returns whether it did.
   [[nodiscard]] bool try_add() noexcept {
     auto users = users_.load(std::memory_order_relaxed);
     while (users > 0 && !users_.compare_exchange_weak(users, users + 1, std::memory_order_relaxed)) {
     }
     return users > 0;
   }
-  /// Gives whether that was the last one.
+  /// Returns whether that was the last user.
   [[nodiscard]] bool remove() noexcept { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
