@@ -1,4 +1,4 @@
-// Where things lie in one process's mapping of the control file.
+// The positions of all structures in one process's mapping of the control file.
 #pragma once
 
 #include <troupe/store/internal/table/layout.hpp>
@@ -9,7 +9,7 @@
 
 namespace troupe::store::internal {
 
-/// Copies are cheap; valid while the mapping is.
+/// Copies are cheap. Lifetime: valid while the mapping exists.
 class control_view {
 public:
   control_view() = default;
@@ -43,7 +43,7 @@ public:
     return reinterpret_cast<std::uint32_t*>(base_ + header().origin_buckets_offset)[bucket];
   }
 
-  /// Where objects are spilled to; empty: nowhere.
+  /// The spill directory; empty: no spilling.
   [[nodiscard]] const char* spill_directory() const {
     return reinterpret_cast<const char*>(base_ + header().spill_directory_offset);
   }
@@ -70,27 +70,27 @@ private:
   std::byte* base_ = nullptr;
 };
 
-/// Writes what a crash must find in this order among the stores before and after it. The compiler keeps the order; that
-/// a processor may make stores visible in another one does not matter, since a killed process's finished instructions
-/// all take effect. Not for what two processes decide by who sees whose store first.
+/// Stores a value that a crash must find in order with the stores before and after it. The compiler keeps the order. A
+/// processor may make the stores visible in another order, but that does no harm, since all finished instructions of a
+/// killed process take effect. Not for decisions between two processes that depend on whose store is seen first.
 template <class T>
 void store_in_order(std::atomic<T>& where, std::type_identity_t<T> value) {
   where.store(value, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-/// Whether that row's generations are used up: once free it is never used again, so that no old id finds anything.
+/// Whether the row's generations are used up. A retired row is never reused once free, so no old id finds a new object.
 [[nodiscard]] inline bool is_retired(const object_row_entry& row) {
   return row.generation.load() == generation_max;
 }
 
-/// Sets, clears and reads the bit of one slot. All sequentially consistent: of two processes that clear the last two
-/// bits at once, at least one must see that none is left.
+/// Operations on the bit of one slot. All are sequentially consistent: if two processes clear the last two bits at
+/// once, at least one of them must see that none is left.
 inline void set_bit(slot_bits& bits, std::uint32_t slot) {
   bits[slot / 64].fetch_or(std::uint64_t{1} << slot % 64);
 }
 
-/// The same where all other bits are clear, and nobody else sets or clears any.
+/// Like set_bit(). Requires: all other bits are clear, and no other process sets or clears any.
 inline void set_only_bit(slot_bits& bits, std::uint32_t slot) {
   store_in_order(bits[slot / 64], std::uint64_t{1} << slot % 64);
 }
@@ -99,8 +99,8 @@ inline void clear_bit(slot_bits& bits, std::uint32_t slot) {
   bits[slot / 64].fetch_and(~(std::uint64_t{1} << slot % 64));
 }
 
-/// The same for who has the table's lock, without which nobody sets one: where it is the only bit there, nobody else
-/// changes the word.
+/// Like clear_bit(). Requires: the caller holds the table's lock, without which no bit is set. If the bit is the only
+/// one in its word, no other process changes the word.
 inline void clear_bit_locked(slot_bits& bits, std::uint32_t slot) {
   auto& word = bits[slot / 64];
   if (word.load(std::memory_order_relaxed) == std::uint64_t{1} << slot % 64)

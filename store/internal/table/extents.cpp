@@ -9,7 +9,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// Tells Boost.Intrusive how our nodes, which lie in shared memory, are linked.
+/// Tells Boost.Intrusive how nodes in shared memory are linked.
 struct extent_traits {
   using node = extent_node;
   using node_ptr = boost::interprocess::offset_ptr<extent_node>;
@@ -29,7 +29,7 @@ using const_node_ptr = extent_traits::const_node_ptr;
 
 constexpr auto lower_offset = [](const const_node_ptr& a, const const_node_ptr& b) { return a->offset < b->offset; };
 
-/// Longer pieces first; among equal ones a scrambled offset, so that a thousand equal pieces do not become a chain.
+/// Longer pieces first. Equal pieces are ordered by a scrambled offset, so that many of them do not form a chain.
 constexpr auto longer = [](const const_node_ptr& a, const const_node_ptr& b) {
   if (a->length != b->length)
     return a->length > b->length;
@@ -106,8 +106,8 @@ std::uint64_t extent_map::longest() const {
   return header.extents.parent ? std::max(rest, header.extents.parent->length) : rest;
 }
 
-// There are always enough nodes: every free piece in a node lies directly before an object, and as many nodes as object
-// rows are committed.
+// There are always enough nodes: every free piece in a node lies directly before an object, and there are as many nodes
+// as committed object rows.
 extent_node& extent_map::take_node() {
   auto& header = view_.header();
   if (header.first_free_node != no_row) {

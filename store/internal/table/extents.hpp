@@ -1,7 +1,7 @@
-// Free room in the data file: lowest address first, so that touched pages are used again before cold ones.
+// Free room in the data file, allocated lowest address first, so that touched pages are reused before cold ones.
 //
-// A tree ordered by offset in which the longest piece is on top of each subtree (a treap with the length as its
-// priority), so that the lowest piece that is long enough is found on one way down. All of it is derived.
+// A tree ordered by offset with the longest piece on top of each subtree (a treap with the length as its priority): one
+// descent finds the lowest piece that is long enough. All of it is derived.
 #pragma once
 
 #include <troupe/store/internal/table/table_held.hpp>
@@ -10,21 +10,21 @@
 
 namespace troupe::store::internal {
 
-/// Gives out pieces of the data file. Requires for every call: lengths are multiples of alignment_bytes and not 0.
+/// Allocates pieces of the data file. Requires for every call: lengths are multiples of alignment_bytes and not 0.
 class extent_map {
 public:
   explicit extent_map(table_held held) : view_(held.view()) {}
 
-  /// Forgets everything: all of the data file is free.
+  /// Makes the whole data file free.
   void clear();
 
-  /// Takes the lowest piece of that length. Gives its offset, or nothing when no piece is long enough.
+  /// Allocates the lowest piece of that length. Returns its offset, or nullopt if no piece is long enough.
   [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t length);
 
-  /// Gives a piece back. Requires: it was allocated.
+  /// Frees a piece. Requires: it was allocated.
   void release(std::uint64_t offset, std::uint64_t length);
 
-  /// Rebuilding: the extent [offset, offset + length) is in use, and all before it was named already.
+  /// For rebuilding: marks [offset, offset + length) as in use. Requires: extents are passed in ascending order.
   void occupy(std::uint64_t offset, std::uint64_t length);
 
   /// Length of the longest free piece.

@@ -1,8 +1,8 @@
-// Hints about rows that may have lost their last holder. Given without the lock, taken under it.
+// Hints at rows that may have lost their last holder. Given without the lock, taken under it.
 //
-// A hint may be wrong (whoever takes it looks at the row), but none may get lost: the giver sets leaf, middle, top,
-// any; the taker clears any, top, middle, leaf and then looks at the row. A giver killed in between leaves a row that
-// nobody was hinted at; reaping it scans all rows.
+// A hint may be wrong, since the taker inspects the row, but no hint may get lost. So the giver sets leaf, middle, top,
+// any, in this order; the taker clears any, top, middle, leaf and then inspects the row. A giver killed in between
+// leaves a row without a hint; reaping the giver scans all rows.
 #pragma once
 
 #include <troupe/store/internal/table/layout.hpp>
@@ -24,10 +24,11 @@ inline void give_hint(hint_words& hints, std::uint32_t index) {
 }
 
 [[nodiscard]] inline bool any_hint(const hint_words& hints) {
-  return hints.any.load() != 0; // Not relaxed: who gives the lock back looks after that.
+  return hints.any.load() != 0; // Not relaxed: the lock's holder checks for hints after it has released the lock.
 }
 
-/// Calls `visit(index)` for up to about `rows_max` hinted rows and forgets their hints. Gives whether hints are left.
+/// Calls `visit(index)` for about `rows_max` hinted rows at most and clears their hints. Returns whether hints are
+/// left.
 template <class Visit>
 bool take_hints(hint_words& hints, std::uint32_t rows_max, Visit visit) {
   auto rows = std::uint32_t{0};
@@ -49,7 +50,7 @@ bool take_hints(hint_words& hints, std::uint32_t rows_max, Visit visit) {
       }
     }
   }
-  return any_hint(hints); // A visit may have given one at a word that was passed already.
+  return any_hint(hints); // A visit may have given a hint in a word already passed.
 }
 
 } // namespace troupe::store::internal

@@ -1,7 +1,7 @@
-// The objects that lie in memory, the longest unused first. Derived.
+// The objects in memory, least recently used first. Derived.
 //
-// Exact for what is found and sealed; a pin, which takes no lock, only marks its object, and whoever looks for room
-// gives marked ones a second chance.
+// Exact for finding and sealing. A pin takes no lock and only marks its object; a search for room gives marked objects
+// a second chance.
 #pragma once
 
 #include <troupe/store/internal/table/table_held.hpp>
@@ -18,13 +18,13 @@ public:
     header.lru_first = header.lru_last = no_row;
   }
 
-  /// As the last one, used just now. Requires: it is not in the list.
+  /// Appends an object as used just now. Requires: it is not in the list.
   void add(std::uint32_t index) const {
     stamp(view_.object(index));
     append(index);
   }
 
-  /// As the last one, used when it was used. Requires: it is not in the list.
+  /// Appends an object without changing the time of its last use. Requires: it is not in the list.
   void append(std::uint32_t index) const {
     auto& header = view_.header();
     auto& row = view_.object(index);
@@ -34,7 +34,7 @@ public:
     header.lru_last = index;
   }
 
-  /// Requires: it is in the list.
+  /// Requires: the object is in the list.
   void remove(std::uint32_t index) const {
     auto& header = view_.header();
     const auto& row = view_.object(index);
@@ -42,7 +42,7 @@ public:
     (row.lru_after == no_row ? header.lru_last : view_.object(row.lru_after).lru_before) = row.lru_before;
   }
 
-  /// Makes it the last one. Requires: it is in the list.
+  /// Moves an object to the end, as used just now. Requires: it is in the list.
   void touch(std::uint32_t index) const {
     if (view_.header().lru_last == index)
       return stamp(view_.object(index));
@@ -50,7 +50,7 @@ public:
     add(index);
   }
 
-  /// The same of any object that is there.
+  /// Like touch(), but does nothing for an object outside memory. Requires: the row is not free.
   void touch_if_in_memory(std::uint32_t index) const;
 
 private:
@@ -64,7 +64,7 @@ private:
   control_view view_;
 };
 
-/// Whether an object in that state has an extent in the data file, and so is in the list.
+/// Whether an object in that state has an extent in the data file and so is in the list.
 [[nodiscard]] inline bool lies_in_memory(const object_row_entry& row, object_state state) {
   return state != object_state::free && state != object_state::spilled && row.place == 0;
 }
@@ -77,7 +77,7 @@ inline void lru_list::touch_if_in_memory(std::uint32_t index) const {
     touch(index);
 }
 
-/// Whether only the copy on disk is valid.
+/// Whether the copy on disk is the only valid one.
 [[nodiscard]] constexpr bool is_spilled(object_state state) {
   return state == object_state::spilled || state == object_state::restoring;
 }

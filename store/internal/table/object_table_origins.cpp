@@ -1,4 +1,4 @@
-// Which object is of which origin: one index for the whole table.
+// The objects by origin: one index for the whole table.
 #include <troupe/store/internal/table/object_table.hpp>
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -9,7 +9,7 @@
 
 namespace troupe::store::internal {
 
-/// Origins are the makers' to choose, which others may have a say in; nobody knows the factor.
+/// Peers may influence the choice of origins, but no peer knows the factor.
 std::uint32_t& object_table::bucket_of(const object_origin& origin) const {
   const auto mixed = (origin.high ^ std::rotl(origin.low, 32)) * view_.header().origin_factor;
   return view_.origin_bucket(static_cast<std::uint32_t>(mixed >> (64 - std::countr_zero(origin_buckets))));
@@ -30,7 +30,7 @@ outcome object_table::look_up(const object_origin& origin, object_id& found) con
   return look_up(found);
 }
 
-/// Whether an object of that origin may be made.
+/// Whether an object of that origin may be created.
 outcome object_table::check_origin(const object_origin& origin) const {
   if (origin.empty())
     return outcome::done;
@@ -41,7 +41,7 @@ outcome object_table::check_origin(const object_origin& origin) const {
   return has_room(table, 1) || table.committed.load() == table.rows_max ? outcome::done : outcome::need_origins;
 }
 
-/// Takes it from an object that is not found any more. Where the table is full, the object goes without.
+/// Takes the origin from an object that is not found any more. If the table is full, the new object has no origin.
 void object_table::give_origin(std::uint32_t index, const object_origin& origin) {
   if (origin.empty())
     return;

@@ -14,9 +14,9 @@ namespace troupe::store::internal {
 
 namespace {
 
-constexpr auto spill_file_bytes_max = std::uint64_t{64} << 20; // Of small objects together.
-constexpr auto alone_bytes_min = std::uint64_t{16} << 20;      // From here on an object has a file of its own.
-constexpr auto looks_max = std::uint32_t{4096};                // At objects, in one hold of the lock.
+constexpr auto spill_file_bytes_max = std::uint64_t{64} << 20; // All small objects together.
+constexpr auto alone_bytes_min = std::uint64_t{16} << 20;      // From this size on, an object gets its own file.
+constexpr auto looks_max = std::uint32_t{4096};                // Objects inspected in one hold of the lock.
 
 [[nodiscard]] bool is_pinned(const object_row_entry& row) {
   return has_any_bit(row.pinners) || has_any_bit(row.outside_pinners);
@@ -65,7 +65,7 @@ std::uint64_t object_table::evict_copied(std::uint64_t wanted_bytes, walk& where
   const auto& header = view_.header();
   if (!where.has_begun)
     where = {header.lru_first, 2 * header.live_objects, true};
-  // In between, its object may have gone to disk, or another one come into its row.
+  // Since the last hold, its object may have been spilled, or its row reused.
   if (where.at != no_row && !lies_in_memory(view_.object(where.at)))
     where.at = header.lru_first;
   auto freed = std::uint64_t{0};
@@ -134,13 +134,13 @@ bool object_table::end_spill(std::uint32_t index, const spill_place& place) {
   return evict(index);
 }
 
-/// Gives the memory up of an object that has a copy on disk, unless somebody has pinned it meanwhile.
+/// Frees the memory of an object that has a copy on disk, unless a process has pinned it meanwhile.
 bool object_table::evict(std::uint32_t index) {
   auto& header = view_.header();
   auto& row = view_.object(index);
-  row.state.store(object_state::evicting); // From here on who pins waits for the lock ...
+  row.state.store(object_state::evicting); // From here on a pinning process waits for the lock ...
   reach(crash_point::spill_evicting);
-  if (is_pinned(row)) { // ... and who has pinned before is seen.
+  if (is_pinned(row)) { // ... and earlier pins are visible.
     row.state.store(object_state::sealed);
     return false;
   }
@@ -190,8 +190,8 @@ void object_table::give_up_restore(std::uint32_t index) {
   return_extent(index);
 }
 
-/// Of an object that is not published yet. The file counts as complete from now on: who dies while it writes leaves an
-/// object that is reaped, and the file goes with that.
+/// Requires: the object is not published yet. The file counts as complete from now on: if the writer dies, its object
+/// is reaped, and the file goes with it.
 void object_table::give_own_file(std::uint32_t index, std::uint32_t file) {
   auto& row = view_.object(index);
   row.place = 1;
@@ -205,14 +205,14 @@ void object_table::give_own_file(std::uint32_t index, std::uint32_t file) {
   reach(crash_point::own_file_given);
 }
 
-/// Of an object whose state says already that it is not on disk only.
+/// Requires: the object's state no longer says that it is only on disk.
 void object_table::uncount_spilled(const object_row_entry& row) {
   auto& header = view_.header();
   --header.spilled_objects;
   header.spilled_bytes -= length_of(row);
 }
 
-/// Of an object that is gone.
+/// For an object that is gone.
 void object_table::leave_spill_file(const object_row_entry& row) {
   auto& header = view_.header();
   auto& file = view_.spill_file(row.spill_file.load());

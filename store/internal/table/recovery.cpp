@@ -36,14 +36,14 @@ struct extent {
   return is_live(view, edge.outer_index, edge.outer_generation.load());
 }
 
-/// An entry counts while its object and its receiver live; the sender may be gone.
+/// An entry counts while its object and its receiver live, even if the sender is gone.
 [[nodiscard]] bool is_valid(const control_view& view, const flight_entry& flight) {
   return flight.count.load() > 0 && is_live(view, flight.index, flight.generation) && flight.to_slot < slots_max
          && view.slot(flight.to_slot).state.load() != slot_state::free
          && view.slot(flight.to_slot).nonce.load() == flight.to_nonce;
 }
 
-/// The extents of all objects in memory, by offset. Fails when two overlap or one lies outside.
+/// The extents of all objects in memory, by offset. Fails if two overlap or one lies outside the store.
 [[nodiscard]] std::expected<std::vector<extent>, std::string> live_extents(const control_view& view) {
   auto found = std::vector<extent>{};
   for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index) {
@@ -63,14 +63,14 @@ struct extent {
   return found;
 }
 
-/// Who was about to give an object's memory up has not.
+/// Rolls back unfinished evictions.
 void end_evictions(const control_view& view) {
   for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index)
     if (auto& row = view.object(index); row.state.load() == object_state::evicting)
       row.state.store(object_state::sealed);
 }
 
-/// By their stamps, since the order itself is lost.
+/// Orders the objects by their stamps, since the list itself is lost.
 void rebuild_lru(table_held held) {
   const auto view = held.view();
   auto found = std::vector<std::pair<std::uint64_t, std::uint32_t>>{};
@@ -324,7 +324,7 @@ void rebuild_origins(table_held held) {
   return {};
 }
 
-/// Each origin is of one living object, which knows it, and is found.
+/// Each origin belongs to one living object, which refers to it, and lookups find it.
 [[nodiscard]] check_result verify_origins(table_held held) {
   const auto view = held.view();
   const auto& header = view.header();

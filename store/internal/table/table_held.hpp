@@ -1,15 +1,15 @@
-// What the table's lock gives to whoever holds it.
+// The proof that the table's lock is held.
 #pragma once
 
 #include <troupe/store/internal/table/control_view.hpp>
 
 namespace troupe::store::internal {
 
-/// Proves that its bearer holds the table's lock: without one there is no way to what the lock guards. A table_guard
-/// turns into one; it is worth nothing once that guard is gone.
+/// Proves that the current thread holds the table's lock; all access to the guarded data needs this proof. A
+/// table_guard converts to it. Valid only as long as that guard lives.
 class table_held {
 public:
-  /// For the lock itself, for who rebuilds the table, and for who is alone with a store: nobody else has it open.
+  /// For the lock itself, for rebuilding the table, and for a process that alone has the store open.
   [[nodiscard]] static table_held vouched_for(control_view view) { return table_held{view}; }
 
   [[nodiscard]] control_view view() const { return view_; }

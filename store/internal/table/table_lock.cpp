@@ -18,15 +18,15 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// Rebuilds the table. Without the memory for that the lock stays usable, and whoever takes it next tries again.
-/// Requires: the lock is held, and inconsistent if `owner_died`.
+/// Rebuilds the table. If memory runs out, the lock stays usable, and the next owner tries again. Requires: the lock is
+/// held, and inconsistent if `owner_died`.
 [[nodiscard]] std::expected<table_guard, store_error> rebuild(control_view view, std::uint32_t slot, bool owner_died) {
   auto& header = view.header();
   header.lock_owner.store(slot);
   header.rebuild_wanted.store(1);
   try {
     if (auto rebuilt = recover(table_held::vouched_for(view)); !rebuilt) {
-      pthread_mutex_unlock(&header.lock); // If its owner died, it is not made consistent: it fails for everybody.
+      pthread_mutex_unlock(&header.lock); // If its owner died, the lock stays inconsistent and fails for all callers.
       return std::unexpected(
           store_error{store_errc::corrupt, "the store's table contradicts itself: " + rebuilt.error()});
     }
@@ -35,7 +35,7 @@ namespace {
       pthread_mutex_consistent(&header.lock);
     header.lock_owner.store(no_slot);
     pthread_mutex_unlock(&header.lock);
-    return std::unexpected(store_error{store_errc::system_failure, "out of memory"}); // Short: needs no memory itself.
+    return std::unexpected(store_error{store_errc::system_failure, "out of memory"}); // Too short for an allocation.
   }
   header.rebuild_wanted.store(0);
   header.reap_wanted.store(1);
@@ -59,8 +59,8 @@ namespace {
 
 #if defined(__SANITIZE_THREAD__)
 
-/// ThreadSanitizer knows that pthread_mutex_trylock may answer EOWNERDEAD, and takes the unlock after such a
-/// pthread_mutex_clocklock for an error.
+/// ThreadSanitizer knows that pthread_mutex_trylock may return EOWNERDEAD, but reports the unlock after a
+/// pthread_mutex_clocklock that did so as an error.
 [[nodiscard]] int lock_within(pthread_mutex_t& lock, std::chrono::milliseconds timeout) {
   const auto until = deadline(timeout);
   auto status = pthread_mutex_trylock(&lock);
@@ -78,7 +78,7 @@ namespace {
 
 #endif
 
-/// Tells the processor that this is a loop that waits.
+/// Tells the processor that this is a spin loop.
 void relax_processor() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -87,8 +87,8 @@ void relax_processor() {
 #endif
 }
 
-/// How much this process and others get in each other's way: rises with each lock that was not free at once, falls with
-/// each that was. Only a hint, so that threads may overwrite each other's.
+/// How much this process and others contend for the lock. Rises with each lock that was not free at once, falls with
+/// each that was. Only a hint, so threads may overwrite each other's updates.
 class contention {
 public:
   [[nodiscard]] int level() const { return level_.load(std::memory_order_relaxed); }
@@ -104,9 +104,9 @@ private:
 
 contention recent_contention;
 
-/// A lock that is held for less than a microsecond is not worth a sleep; `EBUSY` when it is held for longer. Handing
-/// the table from one core to another costs more than a change to it: so where two processes change it all the time,
-/// each leaves it to the other for a few dozen changes in a row.
+/// Spins for a lock that is held for less than a microsecond, since that is not worth a sleep; returns `EBUSY` if it is
+/// held for longer. Moving the table from one core to another costs more than changing it. So if two processes change
+/// it all the time, each leaves it to the other for a few dozen changes in a row.
 [[nodiscard]] int try_for_a_moment(pthread_mutex_t& lock) {
   constexpr auto tries = 8;
   auto status = EBUSY;
@@ -120,7 +120,8 @@ contention recent_contention;
   return status;
 }
 
-/// Not below 0: reaping forgets those that were killed while they waited, and with them those that live.
+/// Never below 0: reaping resets the count because of waiters killed while waiting, and with them it forgets living
+/// ones.
 void leave_waiting(control_header& header) {
   auto waiting = header.lock_waiting.load(std::memory_order_relaxed);
   while (waiting > 0 && !header.lock_waiting.compare_exchange_weak(waiting, waiting - 1, std::memory_order_relaxed)) {
@@ -131,8 +132,9 @@ void leave_waiting(control_header& header) {
   return static_cast<std::uint32_t>(monotonic_ns() / 1'000'000) | 1; // Never 0.
 }
 
-/// While many take the lock all the time, who sleeps for it may never find it free: a mutex goes to whoever comes by.
-/// So who has waited long asks all others to leave it alone for a moment, again and again until it has it.
+/// While many threads lock and unlock all the time, a sleeper may never find the lock free, since a mutex goes to the
+/// next thread that comes by. So after a long wait, this thread asks all others to hold back for a moment, and repeats
+/// that until it has the lock.
 [[nodiscard]] int lock_patiently(control_header& header, std::chrono::milliseconds timeout) {
   constexpr auto patience = std::chrono::milliseconds{50};
   constexpr auto step = std::chrono::milliseconds{2};
@@ -147,7 +149,7 @@ void leave_waiting(control_header& header) {
   return status;
 }
 
-/// Lets those have the lock who have waited long; not for ever, since a stopped owner lets nobody have it.
+/// Lets long waiters have the lock first, but not for ever: a stopped owner keeps it from all.
 void hold_back(control_header& header) {
   constexpr auto pause = std::chrono::microseconds{200};
   constexpr auto pauses_max = 50;
@@ -155,7 +157,7 @@ void hold_back(control_header& header) {
     auto until = header.lock_left_until.load(std::memory_order_relaxed);
     if (until == 0)
       return;
-    if (static_cast<std::int32_t>(until - cut_ms()) <= 0) // Who asked for it has died, or was stopped.
+    if (static_cast<std::int32_t>(until - cut_ms()) <= 0) // The waiter that asked for it has died or was stopped.
       header.lock_left_until.compare_exchange_strong(until, 0, std::memory_order_relaxed);
     else
       std::this_thread::sleep_for(pause);
@@ -204,13 +206,13 @@ std::expected<table_guard, store_error> lock_table(control_view view, std::uint3
 }
 
 void reclaim_hinted(control_view view, std::uint32_t self) noexcept {
-  constexpr auto rounds = 4; // One call does not work for all others.
+  constexpr auto rounds = 4; // One call does not do the work of all others.
   for (auto left = rounds; left > 0 && any_hint(view.hints()); --left) {
     auto guard = try_lock_table(view, self);
     if (!guard)
       return;
     reclaim_some(*guard);
-    guard->leave_hints(); // The next round looks.
+    guard->leave_hints(); // The next round checks them.
   }
 }
 
@@ -219,7 +221,7 @@ void reclaim_some(table_held held) noexcept {
 }
 
 void let_others_go_first(control_view view) {
-  // As long as it takes to wake one of them.
+  // The time it takes to wake a waiter.
   constexpr auto pause = std::chrono::microseconds{100};
   if (view.header().lock_waiting.load(std::memory_order_relaxed) > 0)
     std::this_thread::sleep_for(pause);

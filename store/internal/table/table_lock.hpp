@@ -11,13 +11,15 @@
 
 namespace troupe::store::internal {
 
-/// Reclaims some of what was hinted at, unless somebody has the lock, who will do it. `self` is the caller's slot.
+/// Reclaims some of the hinted rows, unless another thread or process holds the lock, which then does so. `self` is the
+/// caller's slot.
 void reclaim_hinted(control_view view, std::uint32_t self) noexcept;
 
-/// The same for who has the lock.
+/// Like reclaim_hinted(), for a holder of the lock.
 void reclaim_some(table_held held) noexcept;
 
-/// Holds the lock while it lives. No system call, no allocation and no copying of payload while one is around.
+/// Holds the lock during its lifetime. While it exists, its thread makes no system call, allocates nothing and copies
+/// no payload.
 class table_guard {
 public:
   table_guard(control_view view, std::uint32_t slot) : view_(view), slot_(slot) {
@@ -34,7 +36,7 @@ public:
       reclaim_some(*this);
     view_.header().lock_owner.store(no_slot, std::memory_order_relaxed);
     pthread_mutex_unlock(&view_.header().lock);
-    if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]] // Somebody could not have the lock meanwhile.
+    if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]] // Given while the lock was not to be had.
       reclaim_hinted(view_, slot_);
   }
 
@@ -42,7 +44,7 @@ public:
   operator table_held() const& { return table_held::vouched_for(view_); }
   operator table_held() const&& = delete;
 
-  /// For who has just reclaimed as much as one call should.
+  /// For a caller that has just reclaimed a full batch.
   void leave_hints() { looks_for_hints_ = false; }
 
 private:
@@ -52,19 +54,19 @@ private:
   bool owns_ = true;
 };
 
-/// Makes the lock of a new store.
+/// Initializes the lock of a new store.
 void init_table_lock(control_view view);
 
-/// Takes the lock, rebuilding the table first where its last owner died: then `reap_wanted` is set. Fails with `busy`,
-/// naming the process that kept it all the time, and with `corrupt` when the table cannot be rebuilt.
+/// Acquires the lock. If its last owner died, rebuilds the table first and sets `reap_wanted`. Fails with `busy`,
+/// naming the process that held the lock all the time, and with `corrupt` if the table cannot be rebuilt.
 [[nodiscard]] std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
                                                                  std::chrono::milliseconds timeout);
 
-/// The same without waiting: `busy` has no text then.
+/// Like lock_table(), without waiting; `busy` then has no text.
 [[nodiscard]] std::expected<table_guard, store_error> try_lock_table(control_view view, std::uint32_t slot);
 
-/// Between two holds of the lock in a long job: whoever gives a mutex back and takes it again at once keeps all others
-/// waiting. Requires: this thread does not hold it.
+/// Call this between two holds of the lock in a long job: a thread that releases a mutex and locks it again at once
+/// keeps all others waiting. Requires: this thread does not hold the lock.
 void let_others_go_first(control_view view);
 
 } // namespace troupe::store::internal

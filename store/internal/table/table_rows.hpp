@@ -1,4 +1,4 @@
-// Taking and returning the rows of tables that grow.
+// Taking and returning rows of growing tables.
 #pragma once
 
 #include <troupe/store/internal/table/layout.hpp>
@@ -11,7 +11,7 @@ namespace troupe::store::internal {
   return table.free_rows + (table.committed.load() - table.used) >= rows;
 }
 
-/// Takes a free row; `next_of(row)` is where its chain goes on. Requires: has_room(table, 1).
+/// Takes a free row; `next_of(row)` is its successor in the chain of free rows. Requires: has_room(table, 1).
 template <class NextOf>
 [[nodiscard]] std::uint32_t take_free(growing_table& table, NextOf next_of) {
   if (table.first_free == no_row) {
@@ -30,7 +30,7 @@ inline void return_free(growing_table& table, std::uint32_t row, std::uint32_t& 
   ++table.free_rows;
 }
 
-/// Of the object's extent.
+/// Length of the object's extent.
 [[nodiscard]] inline std::uint64_t length_of(const object_row_entry& row) {
   return extent_length(row.size_bytes.load(std::memory_order_relaxed), row.metadata_bytes);
 }
