@@ -15,7 +15,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// The number in a file; nothing where there is none ("max"), or it is so large that it means none.
+/// The number in a file; nullopt if there is none ("max"), or if it is so large that it means none.
 [[nodiscard]] std::optional<std::uint64_t> number_in(const std::filesystem::path& path) {
   auto number = std::uint64_t{0};
   constexpr auto larger_than_any_memory = std::uint64_t{1} << 60;
@@ -35,7 +35,7 @@ namespace {
   return 0;
 }
 
-/// Where the files of this process's group lie: "0::/path" in version 2, "5:memory:/path" in version 1.
+/// The folder of this process's control group: "0::/path" in version 2, "5:memory:/path" in version 1.
 [[nodiscard]] std::filesystem::path group_path(std::string_view controllers, const std::filesystem::path& mount) {
   auto file = std::ifstream{"/proc/self/cgroup"};
   for (auto line = std::string{}; std::getline(file, line);) {
@@ -50,7 +50,7 @@ namespace {
   return {};
 }
 
-/// The tightest of the groups from `at` up to `root`.
+/// Applies the tightest limit of the groups from `at` up to `root`.
 void tighten(memory_facts& facts, std::filesystem::path at, const std::filesystem::path& root, const char* limit_file,
              const char* used_file, const char* reclaimable) {
   for (; !at.empty(); at = at.parent_path()) {

@@ -46,7 +46,7 @@ std::expected<void, store_error> data_pages::commit(range wanted, bool whole_ste
   for (auto part = first_unknown(wanted); part.from < part.until; part = first_unknown({part.until, wanted.until})) {
     auto taken = whole_steps ? with_whole_steps(part) : part;
     auto done = take(taken);
-    if (!done && (taken.from < part.from || taken.until > part.until)) { // Perhaps there is what we need.
+    if (!done && (taken.from < part.from || taken.until > part.until)) { // The pages asked for may still fit.
       taken = part;
       done = take(taken);
     }
@@ -58,7 +58,7 @@ std::expected<void, store_error> data_pages::commit(range wanted, bool whole_ste
   return {};
 }
 
-/// The first part of it that may lack pages, no longer than what is taken at once; empty where there is none.
+/// The first part of `among` that may lack pages, at most as long as one piece; empty if there is none.
 data_pages::range data_pages::first_unknown(range among) const {
   auto from = std::max(among.from, view_.header().data_committed.load());
   while (from < among.until && is_known_step(from))
@@ -72,8 +72,9 @@ data_pages::range data_pages::first_unknown(range among) const {
   return {from, std::min(until, longest)};
 }
 
-/// What is taken in several steps is not taken at all where the file system has too little now: pages cannot be given
-/// back, since another process may know of them already. One step is taken whole or not at all by the file system.
+/// Fails if a range of several pieces does not fit into the file system now, so that none of it is taken: pages cannot
+/// be given back, since another process may already rely on them. The file system takes a single piece whole or not at
+/// all.
 std::expected<void, store_error> data_pages::check_room(range wanted) const {
   const auto first = first_unknown(wanted);
   if (first.until >= wanted.until)
@@ -93,13 +94,13 @@ data_pages::range data_pages::with_whole_steps(range part) const {
 }
 
 std::expected<void, store_error> data_pages::take(range part) {
-  if (view_.header().huge_pages != 0) // The kernel gives huge pages to a process that touches them, not for fallocate.
+  if (view_.header().huge_pages != 0) // The kernel gives huge pages on touch, not for fallocate.
     touch_for_writing({writable_ + part.from, part.until - part.from});
   return commit_pages(file_, part.from, part.until);
 }
 
-/// Moves the watermark over all from there on that is known now: one that stops before a room without pages goes on
-/// once the room has them.
+/// Records the pages of `part`. Moves the watermark over all known pages from there on, including those behind room
+/// that had no pages until now.
 void data_pages::note(range part) {
   for (auto at = round_up(part.from, data_step_bytes); at < part.until && end_of_step(at) <= part.until;
        at = end_of_step(at)) {

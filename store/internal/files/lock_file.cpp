@@ -24,7 +24,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-// Both are the same in every version of the layout, so that versions can tell whether another one is alive.
+// The same in every layout version, so that each version can tell whether another one is alive.
 constexpr off_t opening_byte = 65536;
 constexpr off_t slot_bytes = 65536;
 
@@ -37,11 +37,11 @@ constexpr off_t slot_bytes = 65536;
   return lock;
 }
 
-// Cleared at the first lock on a kernel that does not know locks of open file descriptions.
+// Cleared at the first lock on a kernel without locks of open file descriptions.
 std::atomic<bool> has_descriptions{true};
 
-/// Calls fcntl with the command for locks of open file descriptions. A kernel that does not know them gets that for
-/// record locks, under which two copies of this library in one process must not have the same store open.
+/// Calls fcntl with the command for locks of open file descriptions or, on a kernel without them, with that for record
+/// locks. With record locks, two copies of this library in one process must not have the same store open.
 [[nodiscard]] int lock_call(int descriptor, int command, struct flock& lock) {
   auto status = 0;
   do
@@ -50,20 +50,20 @@ std::atomic<bool> has_descriptions{true};
   return status;
 }
 
-/// Gives false when somebody else has that byte.
+/// Returns false if another owner has that byte.
 [[nodiscard]] std::expected<bool, store_error> set_lock(int descriptor, short type, off_t byte,
                                                         const std::filesystem::path& path) {
   auto lock = range(type, byte, 1);
   if (lock_call(descriptor, F_OFD_SETLK, lock) == 0)
     return true;
-  if (errno == EACCES || errno == EAGAIN) // What POSIX allows for "somebody else has it".
+  if (errno == EACCES || errno == EAGAIN) // POSIX allows both if another owner has the byte.
     return false;
   return std::unexpected(
       store_error{store_errc::system_failure, "locking " + path.string() + " failed: " + std::strerror(errno)});
 }
 
-/// The first byte of that range that somebody else has locked. A call that failed reads as its first byte, since the
-/// living must not be taken for dead.
+/// The first byte of that range that another owner has locked. A failed call counts as a lock on the first byte, since
+/// a living process must not be taken for dead.
 struct found_lock {
   off_t at;
   pid_t owner; // 0: an open file description, or a process of another pid namespace.
@@ -77,10 +77,10 @@ struct found_lock {
   return found_lock{lock.l_start, std::max<pid_t>(lock.l_pid, 0)};
 }
 
-// --- What is open, so that a forked child closes it ------------------------------------------------------------------
+// --- Open descriptors, which a forked child closes -------------------------------------------------------------------
 
 struct open_descriptors {
-  std::mutex mutex; // Held while one is opened, and while this process forks.
+  std::mutex mutex; // Held while a file is opened, and while this process forks.
   std::vector<std::pair<int, file_identity>> all;
 };
 
@@ -107,7 +107,7 @@ void close_descriptors() {
   open.mutex.unlock();
 }
 
-/// Opens a lock file, and lists it before anybody can fork. Gives -1 and errno as open does.
+/// Opens a lock file, and lists it before any thread can fork. Returns -1 and sets errno as open() does.
 [[nodiscard]] int open_listed(const std::filesystem::path& path) {
   static const auto watching = pthread_atfork(lock_descriptors, unlock_descriptors, close_descriptors);
   (void)watching;
@@ -119,7 +119,7 @@ void close_descriptors() {
   return descriptor;
 }
 
-/// Forgets a descriptor, and closes it unless it is somebody else's by now.
+/// Removes a descriptor from the list, and closes it unless it belongs to another file by now.
 void close_listed(int descriptor, const file_identity& identity) {
   const auto alone = std::lock_guard{descriptors().mutex};
   std::erase(descriptors().all, std::pair{descriptor, identity});
@@ -132,7 +132,7 @@ void close_listed(int descriptor, const file_identity& identity) {
   return std::ranges::count(descriptors().all, identity, &std::pair<int, file_identity>::second) > 0;
 }
 
-/// The process in that slot of the store whose lock file that is; 0 where the layout is another one's.
+/// The process in that slot of the lock file's store; 0 if the store has another layout.
 [[nodiscard]] pid_t process_in_slot(const std::filesystem::path& lock, off_t slot) {
   auto name = lock.string();
   name.replace(name.size() - std::string_view{"lock"}.size(), std::string_view::npos, "control");
@@ -150,7 +150,7 @@ void close_listed(int descriptor, const file_identity& identity) {
   return is_known ? static_cast<pid_t>(pid) : 0;
 }
 
-/// Who opens the store, or did so last.
+/// The process that is opening the store, or did so last.
 [[nodiscard]] pid_t read_opener(int descriptor) {
   auto pid = std::uint32_t{0};
   return ::pread(descriptor, &pid, sizeof(pid), 0) == sizeof(pid) ? static_cast<pid_t>(pid) : 0;
@@ -169,7 +169,7 @@ std::expected<lock_file, store_error> lock_file::open(const std::filesystem::pat
       return std::unexpected(owned.error());
     if (auto locked = file.lock_opening(timeout); !locked)
       return std::unexpected(locked.error());
-    if (file.is_still_named()) // Else the last one closed while we waited, and the name belongs to another file.
+    if (file.is_still_named()) // Otherwise the last process closed it meanwhile, and the name is another file's.
       return file;
   }
 }
@@ -232,13 +232,13 @@ pid_t lock_file::last_opener() const {
   return read_opener(descriptor_);
 }
 
-/// Only for texts: a full file system is no reason not to open.
+/// Only for error texts: a full file system does not prevent opening.
 void lock_file::say_who_opens() {
   struct stat status {};
   (void)::fstat(descriptor_, &status);
   found_ = {read_opener(descriptor_), status.st_size, status.st_mtim};
   const auto pid = static_cast<std::uint32_t>(::getpid());
-  if (file_bytes_max() >= sizeof(pid)) // Else a signal would end the process.
+  if (file_bytes_max() >= sizeof(pid)) // Otherwise a signal would end the process.
     (void)!::pwrite(descriptor_, &pid, sizeof(pid), 0);
 }
 

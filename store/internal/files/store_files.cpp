@@ -31,10 +31,10 @@ namespace {
 
 namespace ipc = boost::interprocess;
 
-// With less than that in memory, a store that may use a disk lies there.
+// If memory has less room than this, a store with a spill directory lies on disk.
 constexpr auto small_store_bytes = std::uint64_t{128} << 20;
 
-/// What Boost's mapped_region wants to be given.
+/// Adapts a descriptor for Boost's mapped_region.
 struct mappable {
   ipc::mapping_handle_t handle;
   [[nodiscard]] ipc::mapping_handle_t get_mapping_handle() const { return handle; }
@@ -50,7 +50,8 @@ struct mappable {
   return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-/// Where the parts of the control file begin. All on pages of their own, so that they can be committed apart.
+/// The offsets of the parts of the control file. Each begins on a page of its own, so that they can be committed
+/// separately.
 struct control_plan {
   std::uint64_t spill_directory, hints, buckets, objects, nodes, edges, flights, waiters, spill_files, call_sites,
       origins, end;
@@ -85,7 +86,7 @@ void init_table(growing_table& table, std::uint64_t offset, std::size_t row_byte
   table.free_rows = 0;
 }
 
-/// Fills the header of a control file that nobody else sees yet.
+/// Fills the header of a control file that no other process sees yet.
 void init_header(void* base, const control_plan& plan, std::uint64_t capacity, std::uint32_t objects_max,
                  const std::filesystem::path& spill_directory) {
   auto& header = *new (base) control_header{};
@@ -120,7 +121,7 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   init_table_lock(view);
 }
 
-/// What keeps this user from writing there: the directory, or the one where it would have to be made.
+/// The error for a spill directory that this user cannot write: names the directory, or the one where it would be made.
 [[nodiscard]] store_error unusable_spill_directory(const std::filesystem::path& path, int reason) {
   const auto is_denied = reason == EACCES || reason == EPERM;
   auto text = "spill_directory " + quoted(path) + " cannot be used: ";
@@ -156,7 +157,8 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   return {};
 }
 
-/// Makes a temporary file of that size, private to this user. An older one of that name is a dead process's.
+/// Makes a temporary file of that size, private to this user. Replaces an older one of that name, which is a dead
+/// process's.
 [[nodiscard]] std::expected<owned_file, store_error> make_file(const std::filesystem::path& path, std::uint64_t size) {
   ::unlink(path.c_str());
   auto file = owned_file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
@@ -253,11 +255,11 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
 
 namespace {
 
-/// Tells directories apart, also those of two containers that have the same name in both.
+/// Distinguishes directories, even those of two containers with the same path.
 [[nodiscard]] std::string identity_of(const std::filesystem::path& directory) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0)
-    return "none"; // Opening anything there fails soon.
+    return "none"; // Opening a file there fails soon.
   auto text = std::array<char, 40>{};
   const auto [dev_end, dev_error] = std::to_chars(text.data(), text.data() + text.size(), status.st_dev, 16);
   *dev_end = '-';
@@ -331,7 +333,7 @@ owned_file::~owned_file() {
 
 namespace {
 
-/// Where a store spilled to whose processes are all dead. Its control file may be anything, a FIFO too.
+/// The spill directory of a store whose processes are all dead. Its control file may be anything, even a FIFO.
 [[nodiscard]] std::filesystem::path left_spill_directory(const std::filesystem::path& control) {
   const auto file = owned_file{::open(control.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
   alignas(control_header) auto bytes = std::array<std::byte, sizeof(control_header)>{};
@@ -347,8 +349,8 @@ namespace {
   return path.data();
 }
 
-/// In a spill directory: removes what is this store's, and what is of other boots. What is of other directories' stores
-/// of this boot may be in use.
+/// Removes this store's files, and those of other boots, from a spill directory. Files of this boot's stores in other
+/// directories may be in use.
 void sweep_spill_directory(const std::filesystem::path& directory, const store_paths& paths, bool in_use) {
   auto failure = std::error_code{};
   for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
@@ -358,13 +360,13 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
     if ((!is_own && !is_old) || is_of_another_user(entry.path()))
       continue;
     const auto version = name.substr(0, name.find('.', name.find('.', paths.every_boot.size()) + 1));
-    // Nobody survives a boot, but a container may have a boot id of its own.
+    // No process survives a boot, but a container may have its own boot id.
     if (is_own || !any_lock_on(paths.directory / (version + ".lock")))
       ::unlink(entry.path().c_str());
   }
 }
 
-/// Removes what is there of a store that nobody has open. Fails where a file that the next store needs stays.
+/// Removes a file of a store that no process has open. Fails if the next store needs the name and the file stays.
 [[nodiscard]] std::expected<void, store_error> remove_left(const std::filesystem::path& file,
                                                            const store_paths& paths) {
   if (::unlink(file.c_str()) == 0 || errno == ENOENT)
@@ -397,7 +399,7 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
     const auto version = name.substr(0, boot_end == name.npos ? name.npos : name.find('.', boot_end + 1));
     if (const auto owner = any_lock_on(paths.directory / (version + ".lock"))) {
       if (!name.starts_with(paths.this_boot))
-        continue; // Nobody survives a boot, but a container may have a boot id of its own.
+        continue; // No process survives a boot, but a container may have its own boot id.
       return std::unexpected(store_error{store_errc::layout_mismatch,
                                          "store " + version + " of another layout version is in use by "
                                              + (*owner == 0 ? "a process" : "process " + std::to_string(*owner))
@@ -425,7 +427,7 @@ std::filesystem::path absolute_path(const std::filesystem::path& path) {
     return path;
   auto failure = std::error_code{};
   auto found = std::filesystem::weakly_canonical(path, failure);
-  return failure ? path.lexically_normal() : found; // A folder on the way may not be this user's to look into.
+  return failure ? path.lexically_normal() : found; // This user may not be allowed to read a folder of the path.
 }
 
 std::string quoted(const std::filesystem::path& path) {
@@ -444,7 +446,7 @@ struct data_place {
   bool on_disk = false;
 };
 
-/// In memory, where there is room for it; else, where there is a disk to spill to, on that.
+/// Places the data file in memory if there is room, else on disk if there is a spill directory.
 [[nodiscard]] data_place place_data(const options& options) {
   const auto facts = memory_facts_of(options.directory);
   auto place = data_place{};
@@ -534,7 +536,7 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
     ask_for_huge_pages({static_cast<const std::byte*>(readable->get_address()), capacity});
     ask_for_huge_pages({static_cast<const std::byte*>(writable->get_address()), capacity});
   }
-  // A forked child must not write, and its copy of a builder's bytes would be the parent's object.
+  // A forked child must not write: its copy of a builder's bytes would be the parent's object.
   (void)::madvise(writable->get_address(), capacity, MADV_DONTFORK);
   return mapped_store{std::move(*control_file), std::move(*data_file), std::move(*control),
                       std::move(*readable),     std::move(*writable),  view};
@@ -557,7 +559,7 @@ std::expected<void, store_error> remove_files(const store_paths& paths) {
   remove(paths.lock);
   reach(crash_point::close_lock_removed);
   if (paths.is_in_own_folder)
-    (void)::rmdir(paths.directory.c_str()); // Unless it has another store.
+    (void)::rmdir(paths.directory.c_str()); // Fails if it has another store.
   return result;
 }
 
@@ -568,7 +570,7 @@ std::expected<void, store_error> commit_pages(const owned_file& file, std::uint6
   if (!file.is_intact())
     return std::unexpected(store_error{store_errc::detached, "this process has closed a file of the store"});
   auto status = 0;
-  do // Not posix_fallocate: where the system cannot, the C library writes zeros over what others have put there.
+  do // Not posix_fallocate, whose emulation in the C library overwrites others' bytes with zeros.
     status = ::fallocate(file.descriptor(), 0, static_cast<off_t>(from), static_cast<off_t>(to - from));
   while (status != 0 && errno == EINTR);
   if (status == 0)
@@ -582,7 +584,7 @@ std::expected<void, store_error> commit_pages(const owned_file& file, std::uint6
 }
 
 std::uint64_t bytes_taken(const owned_file& file) {
-  constexpr auto block_bytes = std::uint64_t{512}; // Whatever the file system's own are.
+  constexpr auto block_bytes = std::uint64_t{512}; // Independent of the file system's block size.
   struct stat status {};
   if (!file.is_intact() || ::fstat(file.descriptor(), &status) != 0)
     return 0;
@@ -597,7 +599,7 @@ std::uint64_t least_bytes_without_pages(const owned_file& file, std::uint64_t fr
   auto written_there = std::uint64_t{0};
   for (auto end = off_t{0};;) {
     const auto data = ::lseek(file.descriptor(), end, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) // Nothing behind.
+    if (data < 0 && errno == ENXIO) // No data follows.
       break;
     end = data < 0 ? data : ::lseek(file.descriptor(), data, SEEK_HOLE);
     if (end < 0)

@@ -12,17 +12,17 @@ namespace troupe::store::internal {
 
 namespace {
 
-// A place may vanish, and another user's file with it, between looking and taking: then all is looked at again.
+// A place, or another user's file, may vanish between the look and the take: then the search restarts.
 constexpr auto tries_max = 100;
 
-/// Whether that is a directory of this user's in which nobody else can make files.
+/// Whether `path` is a directory of this user in which no other user can make files.
 [[nodiscard]] bool is_own_folder(const std::filesystem::path& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid()
          && (status.st_mode & 022) == 0;
 }
 
-/// The first of the store's names that another user has taken; empty: none.
+/// The first of the store's names that another user has taken; empty if none.
 [[nodiscard]] std::filesystem::path name_of_another_user(const store_paths& paths) {
   for (const auto& path :
        {paths.lock, paths.control, paths.data, temporary_of(paths.control), temporary_of(paths.data)})
@@ -35,10 +35,11 @@ constexpr auto tries_max = 100;
   return any_lock_on(paths.lock).has_value();
 }
 
-/// Leaves no lock file behind that was made only by asking. Requires: the open lock is held, nobody is attached.
+/// Unlocks the place, and removes a lock file that only the search has made. Requires: the open lock is held, and no
+/// process is attached.
 void leave_place(taken_place& place) {
   auto failure = std::error_code{};
-  const auto is_left = [&](const std::filesystem::path& path) { // Another user may give its name back.
+  const auto is_left = [&](const std::filesystem::path& path) { // Another user may release its name.
     return std::filesystem::exists(path, failure) && !is_of_another_user(path);
   };
   if (!is_left(place.paths.control) && !is_left(place.paths.data) && place.lock.is_still_named())
@@ -54,7 +55,7 @@ void leave_place(taken_place& place) {
   return taken_place{paths, *std::move(lock), is_in_use};
 }
 
-/// Makes the user's own folder where `path` is to be that. Gives whether files can be made there.
+/// Makes the user's own folder if `path` is that folder. Returns whether files can be made there.
 [[nodiscard]] bool make_ready(const std::filesystem::path& path, const options& options) {
   if (path == options.directory)
     return true;
@@ -63,11 +64,11 @@ void leave_place(taken_place& place) {
   return is_own_folder(path);
 }
 
-/// What this process has to do because of others who took another place at the same moment.
+/// The reaction to other processes that took another place at the same time.
 enum class verdict : std::uint8_t { stay, go_there, look_again };
 
-/// Whoever has the open lock of one place looks at all the others: of two who do so at once at least one sees the
-/// other. Then the one in the later place gives up, and the other one waits to see whether it did.
+/// Each owner of a place's open lock checks all other places: of two processes that do so at once, at least one sees
+/// the other. Then the one in the later place gives up, and the other waits to see whether it did.
 [[nodiscard]] std::expected<verdict, store_error>
 compare_with_others(const taken_place& mine, std::optional<taken_place>& theirs, const options& options) {
   const auto all = all_paths_of(options);
@@ -95,7 +96,7 @@ compare_with_others(const taken_place& mine, std::optional<taken_place>& theirs,
   return verdict::stay;
 }
 
-/// Takes a place for making the store. Gives nothing where all has to be looked at again.
+/// Takes a place for making the store. Returns nullopt if the search must restart.
 [[nodiscard]] std::expected<std::optional<taken_place>, store_error> take_place_to_make(const options& options) {
   auto why = std::string{};
   for (const auto& directory : places_of(options.directory)) {
@@ -113,7 +114,7 @@ compare_with_others(const taken_place& mine, std::optional<taken_place>& theirs,
     }
     auto mine = take(*paths, options);
     if (!mine && (is_of_another_user(paths->lock) || !std::filesystem::exists(directory)))
-      return std::optional<taken_place>{}; // Just now.
+      return std::optional<taken_place>{}; // Taken or removed just now.
     if (!mine)
       return std::unexpected(mine.error());
     auto theirs = std::optional<taken_place>{};
@@ -123,7 +124,7 @@ compare_with_others(const taken_place& mine, std::optional<taken_place>& theirs,
     leave_place(*mine);
     if (!what)
       return std::unexpected(what.error());
-    return theirs; // Or nothing.
+    return theirs; // Or nullopt.
   }
   return std::unexpected(store_error{store_errc::denied, "other users have taken the names that store \"" + options.name
                                                              + "\" needs (" + why
@@ -165,7 +166,7 @@ std::expected<std::optional<taken_place>, store_error> take_place_in_use(const o
       return std::unexpected(taken.error());
     if (taken->is_in_use)
       return std::optional{*std::move(taken)};
-    leave_place(*taken); // Somebody was closing it, or has failed to open it.
+    leave_place(*taken); // Another process was closing the store, or failed to open it.
   }
   return std::optional<taken_place>{};
 }

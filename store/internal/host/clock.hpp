@@ -18,12 +18,12 @@ namespace troupe::store::internal {
   return clock_ns(CLOCK_MONOTONIC);
 }
 
-/// Longer than a day is a day, shorter than nothing is nothing: "for ever" has too many nanoseconds.
+/// Clamps to 0 to 24 hours: "for ever" has too many nanoseconds.
 [[nodiscard]] inline std::chrono::nanoseconds at_most_a_day(std::chrono::milliseconds time) {
   return std::clamp<std::chrono::milliseconds>(time, std::chrono::milliseconds{0}, std::chrono::hours{24});
 }
 
-/// A moment that several waits share.
+/// A point in time that several waits share.
 class deadline {
 public:
   explicit deadline(std::chrono::milliseconds timeout) : at_ns_(monotonic_ns() + at_most_a_day(timeout).count()) {}
@@ -34,7 +34,7 @@ public:
     return {static_cast<time_t>(at_ns_ / 1'000'000'000), static_cast<long>(at_ns_ % 1'000'000'000)};
   }
 
-  /// Rounded down; 0 when it has passed.
+  /// Rounded down; 0 once it has passed.
   [[nodiscard]] std::chrono::milliseconds left() const {
     return std::max(none, std::chrono::milliseconds{(at_ns_ - monotonic_ns()) / 1'000'000});
   }
@@ -44,7 +44,7 @@ private:
   std::int64_t at_ns_;
 };
 
-/// A few milliseconds coarse and much cheaper: for LRU stamps.
+/// A few milliseconds coarse and much cheaper: for creation times.
 [[nodiscard]] inline std::int64_t coarse_ns() {
   return clock_ns(CLOCK_MONOTONIC_COARSE);
 }

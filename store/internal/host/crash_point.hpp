@@ -1,8 +1,8 @@
-// Named places between the steps of every mutation, where a test can let the process kill itself. Inert unless armed:
-// one load of a flag.
+// Named places between the steps of every mutation, where a test can make the process kill itself. Unless armed, a
+// point costs one load of a flag.
 //
-// A crash point is also a compiler fence: what stands before it is written before what stands after it, so that a
-// SIGKILL finds memory in the order of the source.
+// A crash point is also a compiler fence: stores before it are made before stores after it, so that a SIGKILL finds
+// memory in the order of the source.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 namespace troupe::store::internal {
 
 enum class crash_point : std::uint8_t {
-  open_locked,         // The open lock is held, nothing was looked at.
+  open_locked,         // The open lock is held, nothing is inspected yet.
   open_swept,          // Leftovers of dead processes are gone.
-  open_data_linked,    // The data file stands in place, the control file does not.
-  open_control_linked, // Both stand, nobody is attached.
+  open_data_linked,    // The data file is in place, the control file is not.
+  open_control_linked, // Both are in place, no process is attached.
   open_slot_locked,    // The slot's byte is locked, the slot is still free.
   open_slot_filled,    // Nonce and pid are written, the slot is still free.
   open_slot_attached,  // Attached, the open lock still held.
@@ -31,7 +31,7 @@ enum class crash_point : std::uint8_t {
   create_published,    // State writing; the table's lock still held.
   create_committed,    // Pages are there; metadata is not copied.
   create_finished,     // The builder is about to be given out.
-  capture_finished,    // What was captured later has its edges; the table's lock still held.
+  capture_finished,    // Ids captured later have their edges; the table's lock still held.
   seal_shrunk,         // The smaller size is written, the tail not yet free.
   seal_tail_returned,  // The tail is free.
   seal_published,      // State sealed.
@@ -57,7 +57,7 @@ enum class crash_point : std::uint8_t {
   spill_file_taken,   // State writing; there is no file yet.
   spill_file_written, // All bytes are in the file; no object knows it.
   spill_placed,       // The place on disk is written, the state still spilling.
-  spill_evicting,     // State evicting; pins are not looked at yet.
+  spill_evicting,     // State evicting; pins are not checked yet.
   spill_evicted,      // State spilled; its extent is not free yet.
   spill_finished,
   spill_file_complete,
@@ -69,12 +69,12 @@ enum class crash_point : std::uint8_t {
   spill_file_removing, // State removing; the file is still there.
   spill_file_unlinked, // The file is gone, its row is not.
   spill_file_removed,
-  own_file_given, // An object has a file of its own, which is not there yet; the object's state is still free.
-  own_file_made,  // There is such a file; the builder is about to be given out.
+  own_file_given, // An object has its own file, which does not exist yet; the object's state is still free.
+  own_file_made,  // That file exists; the builder is about to be given out.
   waiter_filled,  // The row is filled, its ticket still 0.
   waiter_added,
   waiter_removed,
-  pages_taken,     // Parts of the data file have pages; nobody knows that.
+  pages_taken,     // Parts of the data file have pages; not recorded yet.
   reap_marked,     // A dead process's slot is in state reaping.
   reap_batch_done, // Once per batch of rows.
   reap_flights_dropped,
@@ -83,7 +83,7 @@ enum class crash_point : std::uint8_t {
   recover_extents_built,
   recover_rows_built,
   recover_finished, // Rebuilt, the mutex not yet consistent.
-  close_marked,     // Nobody hands over to this process any more; what is in flight to it is still there.
+  close_marked,     // No process hands over to this one any more; handles in flight to it are still there.
   close_slot_freed, // Detached, files still there.
   close_control_removed,
   close_data_removed,
@@ -120,17 +120,18 @@ static_assert(crash_point_names.size() == static_cast<std::size_t>(crash_point::
 }
 
 enum class crash_action : std::uint8_t {
-  kill,              // SIGKILL to oneself.
-  stop,              // SIGSTOP to oneself.
+  kill,              // SIGKILL to this process.
+  stop,              // SIGSTOP to this process.
   run_out_of_memory, // Throws std::bad_alloc; only for points in functions that may throw it.
 };
 
-/// Lets this process kill itself (or take another action) when it reaches `point` for the `nth` time from now (1 is the
-/// next).
+/// Makes this process kill itself (or take another action) when it reaches `point` for the `nth` time from now (1 is
+/// the next).
 void arm_crash_point(crash_point point, std::uint32_t nth = 1, crash_action action = crash_action::kill);
 void disarm_crash_points();
 
-/// Arms what TROUPE_STORE_CRASH_POINT says, "create_published" or "create_published:3"; called by every open.
+/// Arms the point that TROUPE_STORE_CRASH_POINT names, "create_published" or "create_published:3"; called by every
+/// open.
 void arm_crash_points_from_environment();
 
 extern std::atomic<bool> crash_points_armed;

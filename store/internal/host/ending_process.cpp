@@ -15,7 +15,8 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// What can be read of it; the process may go between two reads. Not by a stream, whose buffer throws then.
+/// The readable content of a file in the process's /proc folder; the process may end between two reads. Uses no stream,
+/// whose buffer throws then.
 [[nodiscard]] std::string text_of(pid_t process, const char* name) {
   const auto path = "/proc/" + std::to_string(process) + '/' + name;
   const auto descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -34,11 +35,11 @@ namespace {
   return text;
 }
 
-/// Its state is a zombie's, or the kernel has begun to take it apart.
+/// Whether its state is a zombie's, or the kernel has begun to take it apart.
 [[nodiscard]] bool exits(pid_t process) {
   constexpr auto exiting_flag = std::uint64_t{0x4}; // PF_EXITING, see proc(5) and the kernel's sched.h.
   const auto stat = text_of(process, "stat");
-  const auto name_end = stat.rfind(") "); // The name may hold anything.
+  const auto name_end = stat.rfind(") "); // The name may contain anything.
   if (name_end == std::string::npos)
     return false;
   auto fields = std::istringstream{stat.substr(name_end + 2)};
@@ -51,7 +52,7 @@ namespace {
   return static_cast<bool>(fields >> flags) && (state == 'Z' || state == 'X' || (flags & exiting_flag) != 0);
 }
 
-/// SIGKILL has been sent to it. Before it exits each of its threads has one pending.
+/// Whether SIGKILL was sent to it: until it exits, one is pending for each of its threads.
 [[nodiscard]] bool is_being_killed(pid_t process) {
   constexpr auto kill_bit = std::uint64_t{1} << (SIGKILL - 1);
   auto lines = std::istringstream{text_of(process, "status")};
@@ -66,7 +67,7 @@ namespace {
 } // namespace
 
 bool is_ending(pid_t process) {
-  return process > 0 && (is_being_killed(process) || exits(process)); // In this order: exiting clears what is pending.
+  return process > 0 && (is_being_killed(process) || exits(process)); // In this order: an exit clears pending signals.
 }
 
 } // namespace troupe::store::internal

@@ -1,12 +1,12 @@
-// Which processes are on the way out: killed or exiting, and not yet rid of their locks.
+// Processes that are ending: killed or exiting, but still with their locks.
 #pragma once
 
 #include <sys/types.h>
 
 namespace troupe::store::internal {
 
-/// Whether that process runs no instruction of its program any more, or none after the next: it exits, or SIGKILL waits
-/// for it. False for one that is alive or stopped, of another pid namespace, or gone.
+/// Whether the process executes at most one more instruction of its program: it exits, or SIGKILL is pending. False for
+/// a process that lives, is stopped, is in another pid namespace, or is gone.
 [[nodiscard]] bool is_ending(pid_t process);
 
 } // namespace troupe::store::internal

@@ -1,11 +1,11 @@
-// Notices that a descriptor is not the file any more that it was opened for.
+// Detects that a descriptor no longer refers to the file that it was opened for.
 #pragma once
 
 #include <sys/stat.h>
 
 namespace troupe::store::internal {
 
-/// Device and inode of an open file, taken when it was opened. A closefrom() or a close of the wrong number elsewhere
+/// Device and inode of an open file, taken when it was opened. A closefrom(), or a close of the wrong number, elsewhere
 /// in the process ends a descriptor, and the next open gives its number to another file.
 class file_identity {
 public:
@@ -17,7 +17,7 @@ public:
   }
   explicit file_identity(const struct stat& status) : device_(status.st_dev), inode_(status.st_ino), known_(true) {}
 
-  /// Whether the descriptor still is that file.
+  /// Whether the descriptor still refers to that file.
   [[nodiscard]] bool is_of(int descriptor) const { return known_ && *this == file_identity(descriptor); }
 
   bool operator==(const file_identity&) const = default;

@@ -1,4 +1,4 @@
-// Notices that this process was forked off another: what that one had attached is poisoned here.
+// Detects that this process was forked: the parent's attachments are poisoned in it.
 #pragma once
 
 #include <atomic>

@@ -17,9 +17,9 @@
 
 namespace troupe::store::internal {
 
-/// From errno. A refusal of rights is `denied`, a lack of space is `full`. A name that another user took first (anybody
-/// may, in a directory like /dev/shm) is `denied`, and the text says whose it is. A directory that has the name is
-/// `layout_mismatch`.
+/// Makes an error from errno. Missing rights give `denied`, missing space gives `full`. A name that another user took
+/// first (any user may, in a directory like /dev/shm) gives `denied` and a text that names the owner. A directory of
+/// that name gives `layout_mismatch`.
 [[nodiscard]] inline store_error system_failure(const char* call, const std::filesystem::path& path) {
   const auto reason = errno;
   struct stat status {};
@@ -33,7 +33,7 @@ namespace troupe::store::internal {
   if (reason == ELOOP && is_named && S_ISLNK(status.st_mode))
     return {store_errc::denied, path.string() + " is a symbolic link, where a store has a file; remove it"};
   auto code = store_errc::system_failure;
-  const auto was_given_back = reason == EEXIST && !is_named; // By another user, just now.
+  const auto was_given_back = reason == EEXIST && !is_named; // Another user had the name until just now.
   if (reason == EACCES || reason == EPERM || reason == ELOOP || was_given_back)
     code = store_errc::denied;
   else if (reason == ENOSPC || reason == EDQUOT || reason == ENOMEM)
@@ -41,13 +41,13 @@ namespace troupe::store::internal {
   return {code, std::string(call) + " of " + path.string() + " failed: " + std::strerror(reason)};
 }
 
-/// How large a file this process may make; what is larger is answered by a signal that ends it.
+/// The largest file that this process may make; a write beyond that raises a signal that ends the process.
 [[nodiscard]] inline std::uint64_t file_bytes_max() {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-/// Fails with `full` where a file must not become so large.
+/// Fails with `full` if a file must not become that large.
 [[nodiscard]] inline std::expected<void, store_error> check_file_limit(std::uint64_t bytes,
                                                                        const std::filesystem::path& path) {
   if (bytes <= file_bytes_max())

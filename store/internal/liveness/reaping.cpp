@@ -12,18 +12,18 @@ namespace {
 
 constexpr auto batch_rows = std::uint32_t{1024};
 
-/// Whether the slot is still the dead process's, and not reaped by somebody else meanwhile.
+/// Whether the slot still belongs to the dead process, and was not reaped by another process meanwhile.
 [[nodiscard]] bool is_still(table_held held, const process_id& dead) {
   const auto& slot = held.view().slot(dead.slot);
   return slot.state.load() != slot_state::free && slot.nonce.load() == dead.nonce;
 }
 
-/// The dead ones that are reaped in one pass.
+/// The dead processes' slots that one pass reaps.
 class dead_slots {
 public:
   void add(const process_id& dead) { all_.push_back(dead); }
 
-  /// Forgets those that somebody else has reaped meanwhile. Gives whether any are left.
+  /// Drops slots that another process has reaped meanwhile. Returns whether any are left.
   bool keep_those_that_still_are(table_held held) {
     std::erase_if(all_, [&](const process_id& dead) { return !is_still(held, dead); });
     mask_ = {};
@@ -53,14 +53,14 @@ private:
   std::array<std::uint64_t, slots_max / 64> mask_{};
 };
 
-/// Slots in use whose byte nobody has locked.
+/// Slots in use whose byte no process has locked.
 [[nodiscard]] dead_slots find_dead(control_view view, const lock_file& lock, std::uint32_t self) {
   auto dead = dead_slots{};
   for (auto index = std::uint32_t{0}; index < slots_max; ++index) {
     const auto& slot = view.slot(index);
     if (index == self || slot.state.load() == slot_state::free)
       continue;
-    const auto nonce = slot.nonce.load(); // Before the byte: a process locks its byte first and keeps it longest.
+    const auto nonce = slot.nonce.load(); // Before the byte: a process locks its byte first and unlocks it last.
     if (!lock.is_locked(index))
       dead.add({index, nonce});
   }
@@ -87,7 +87,7 @@ void reap_row(table_held held, std::uint32_t index, const dead_slots& dead) {
   dead.clear_in(row.pinners);
   dead.clear_in(row.outside_pinners);
   dead.clear_in(row.holders);
-  table.free_if_unreferenced(index); // Also what a dead one let go without giving a hint.
+  table.free_if_unreferenced(index); // Includes rows that a dead process released without a hint.
 }
 
 [[nodiscard]] std::expected<void, store_error> mark(control_view view, dead_slots& dead, std::uint32_t self,
@@ -97,7 +97,7 @@ void reap_row(table_held held, std::uint32_t index, const dead_slots& dead) {
     return std::unexpected(guard.error());
   dead.keep_those_that_still_are(*guard);
   for (const auto& each : dead.all())
-    view.slot(each.slot).state.store(slot_state::reaping); // Nobody hands anything over to it from now on.
+    view.slot(each.slot).state.store(slot_state::reaping); // From now on no process hands anything over to it.
   reach(crash_point::reap_marked);
   return {};
 }
@@ -123,9 +123,9 @@ free_slots(control_view view, dead_slots& dead, std::uint32_t self, std::chrono:
   const auto guard = lock_table(view, self, timeout);
   if (!guard)
     return std::unexpected(guard.error());
-  if (dead.keep_those_that_still_are(*guard)) // They may have been writing or removing a file.
+  if (dead.keep_those_that_still_are(*guard)) // The dead may have been writing or removing a file.
     view.header().spill_files_to_remove.store(1);
-  view.header().lock_waiting.store(0, std::memory_order_relaxed); // One of them may have died while it waited.
+  view.header().lock_waiting.store(0, std::memory_order_relaxed); // A dead process may have died waiting.
   for (const auto& each : dead.all()) {
     view.slot(each.slot).state.store(slot_state::free);
     reach(crash_point::reap_slot_freed);

@@ -1,4 +1,4 @@
-// Clearing up after processes that are gone.
+// Cleaning up after dead processes.
 #pragma once
 
 #include <troupe/store/internal/files/lock_file.hpp>
@@ -11,10 +11,10 @@
 
 namespace troupe::store::internal {
 
-/// Clears the columns of all slots whose process is gone: their holder bits, unfinished objects and what is in flight
-/// to them; then the slots are free. One pass for all of them, in batches, so that nobody waits long for the lock.
-/// `self` is not looked at. Gives the number of slots freed. Who is killed in here is no loss: the next one does it
-/// again. Fails as lock_table() does, at the first time.
+/// Clears the columns of all slots whose process is gone: their holder bits, unfinished objects and handles in flight
+/// to them; then frees the slots. One pass for all slots, in batches, so that no process waits long for the lock. Skips
+/// `self`. Returns the number of slots freed. If the caller is killed meanwhile, the next call repeats the work. Fails
+/// as lock_table() does, at the first failure.
 [[nodiscard]] std::expected<std::size_t, store_error> reap_dead(control_view view, const lock_file& lock,
                                                                 std::uint32_t self, std::chrono::milliseconds timeout);
 
@@ -22,7 +22,8 @@ namespace troupe::store::internal {
 [[nodiscard]] std::expected<void, store_error> reclaim_all(control_view view, std::uint32_t self,
                                                            std::chrono::milliseconds timeout);
 
-/// Drops all entries in flight for which `matches(entry)` holds, in batches. Fails with `busy` or `corrupt` half-way.
+/// Drops all entries in flight for which `matches(entry)` holds, in batches. May fail half-way with `busy` or
+/// `corrupt`.
 template <class Matches>
 std::expected<void, store_error> drop_flights(control_view view, std::uint32_t self, std::chrono::milliseconds timeout,
                                               Matches matches) {

@@ -7,7 +7,7 @@ namespace troupe::store::internal {
 disk_queue::turn::turn(disk_queue& queue, std::int64_t until_ns) : queue_(queue) {
   auto guard = std::unique_lock{queue_.mutex_};
   place_ = queue_.ends_.insert(until_ns);
-  queue_.changed_.notify_all(); // Whose turn it is may have to be quick now.
+  queue_.changed_.notify_all(); // The thread with the turn may have less time now.
   queue_.changed_.wait(guard, [this] { return !queue_.is_taken_; });
   queue_.is_taken_ = true;
 }

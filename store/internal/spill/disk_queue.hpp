@@ -1,4 +1,4 @@
-// Turns of one process's threads at a disk, and how long whoever has the turn may try again.
+// The turns of one process's threads at a disk, and how long the thread with the turn may retry.
 #pragma once
 
 #include <chrono>
@@ -9,21 +9,21 @@
 
 namespace troupe::store::internal {
 
-/// Who has the turn tries again only while nobody who waits for it is out of time: a disk that is full would else cost
-/// those the whole time of a try, who wanted to wait for less or not at all.
+/// Gives the disk to one thread at a time. That thread retries only until a waiting thread runs out of time: otherwise
+/// a full disk would cost threads with a shorter limit, even zero, the whole time of the retries.
 ///
 /// Threads: any.
 class disk_queue {
 public:
   class turn {
   public:
-    /// Waits for it: what others read and write takes what it takes.
+    /// Waits for the turn, however long other threads read and write.
     turn(disk_queue& queue, std::int64_t until_ns);
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
     ~turn();
 
-    /// Sleeps that long. False, at once, where that is longer than this one or somebody behind it can wait.
+    /// Sleeps that long. Returns false at once if that exceeds the limit of this thread or of a waiting one.
     [[nodiscard]] bool pause(std::chrono::nanoseconds how_long);
     /// Whether any pause was refused.
     [[nodiscard]] bool was_cut_short() const noexcept { return was_cut_short_; }
@@ -39,7 +39,7 @@ private:
   std::condition_variable changed_;
   // Guarded by mutex_.
   bool is_taken_ = false;
-  std::multiset<std::int64_t> ends_; // Until when each can wait that has the turn or waits for it.
+  std::multiset<std::int64_t> ends_; // Limits of the thread with the turn and of those that wait.
 };
 
 } // namespace troupe::store::internal

@@ -24,17 +24,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Before each try again.
+// Before each retry.
 constexpr auto pauses = std::array{10ms, 100ms, 400ms};
 
-// What is checked and copied at a time: it stays in a core's cache in between.
+// Bytes checked and copied at a time, so that they stay in a core's cache in between.
 constexpr auto piece_bytes = std::size_t{256} << 10;
 
 constexpr auto write_step_bytes = off_t{8} << 20;
 
 constexpr auto read_ahead_bytes_max = std::size_t{8} << 20;
 
-/// Lets the disk begin: what is spilled is to leave memory, and a writer that fills it first has to wait then.
+/// Starts the write-back early: spilled bytes must leave memory, and a writer that fills memory first has to wait.
 void start_writing(const owned_file& file, std::size_t added) {
   const auto end = ::lseek(file.descriptor(), 0, SEEK_CUR);
   const auto begin = end - static_cast<off_t>(added);
@@ -44,7 +44,7 @@ void start_writing(const owned_file& file, std::size_t added) {
     (void)::sync_file_range(file.descriptor(), from, until - from, SYNC_FILE_RANGE_WRITE);
 }
 
-/// Not inherited by a fork where it can be written: the object would be the parent's.
+/// A writable mapping is not inherited by a fork, where it would be the parent's object.
 [[nodiscard]] std::expected<mapping_ptr, store_error> map_shared(const owned_file& file, std::uint64_t bytes,
                                                                  int protection, const std::filesystem::path& path,
                                                                  off_t offset = 0) {
@@ -54,12 +54,12 @@ void start_writing(const owned_file& file, std::size_t added) {
   if ((protection & PROT_WRITE) != 0)
     (void)::madvise(base, bytes, MADV_DONTFORK);
   return mapping_ptr{base, [bytes, epoch = current_fork_epoch()](const void* mapped) {
-                       if (epoch == current_fork_epoch()) // In a child something else may lie there.
+                       if (epoch == current_fork_epoch()) // In a child something else may be mapped there.
                          ::munmap(const_cast<void*>(mapped), bytes);
                      }};
 }
 
-/// Whether what errno tells of may pass, and a moment has been waited for that. Leaves errno alone.
+/// Whether the failure in errno may pass; if so, has waited for that. Preserves errno.
 [[nodiscard]] bool may_try_again(std::size_t& tries, const disk_pause& pause) {
   const auto error = errno;
   const auto may_pass =
@@ -74,7 +74,7 @@ void start_writing(const owned_file& file, std::size_t added) {
 void checksum::add(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(bytes.size(), piece_bytes));
-    // ISA-L only reads what it takes as writable.
+    // ISA-L only reads its non-const argument.
     sum_ = ::crc32_iscsi(reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece.data())),
                          static_cast<int>(piece.size()), sum_);
     bytes = bytes.subspan(piece.size());
@@ -131,8 +131,8 @@ std::expected<owned_file, store_error> spill_directory::open(const std::filesyst
   return std::unexpected(system_failure("open", path));
 }
 
-/// Reads `bytes` from `offset` on and compares their checksum. `room_for` says where the next piece goes, given how
-/// many bytes are there already.
+/// Reads `bytes` from `offset` on and compares their checksum. `room_for` returns the buffer for the next piece, given
+/// the number of bytes already read.
 std::expected<void, store_error>
 spill_directory::read_checked(const owned_file& file, const std::filesystem::path& path, std::uint64_t offset,
                               std::size_t bytes, std::uint32_t wanted_sum, const disk_pause& pause,
@@ -167,7 +167,7 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
   const auto opened = open(path);
   if (!opened)
     return std::unexpected(opened.error());
-  // What comes next in the file was longest unused next, and is often wanted next.
+  // The next objects in the file were the next least recently used ones, and are often wanted next.
   (void)::posix_fadvise(opened->descriptor(), static_cast<off_t>(offset),
                         static_cast<off_t>(into.size() + std::min(4 * into.size(), read_ahead_bytes_max)),
                         POSIX_FADV_WILLNEED);

@@ -1,7 +1,7 @@
-// The files of objects that were moved out of memory: their names, writing, reading, removing. No locks.
+// The files of objects that were moved out of memory: naming, writing, reading and removing them. No locks.
 //
-// A file holds the extents of one or more objects one after the other and nothing else; where each begins, and its
-// checksum, stand in the object table.
+// A file holds the extents of one or more objects one after the other and nothing else; the object table has the
+// position and checksum of each.
 #pragma once
 
 #include <troupe/store/fwd.hpp>
@@ -19,7 +19,7 @@
 
 namespace troupe::store::internal {
 
-/// CRC32C (RFC 3720), of pieces one after the other.
+/// CRC32C (RFC 3720) over consecutive pieces.
 class checksum {
 public:
   void add(std::span<const std::byte> bytes);
@@ -29,10 +29,10 @@ private:
   std::uint32_t sum_ = ~std::uint32_t{0};
 };
 
-/// Waits before a disk that is full or fails is tried again; where it gives false, that is too long, and it is not.
+/// Waits before a full or failing disk is retried. Returns false if that takes too long; then there is no retry.
 using disk_pause = std::function<bool(std::chrono::nanoseconds)>;
 
-/// A disk that is full or fails is tried again a few times, half a second in all, if `pause` has time for that.
+/// Retries a full or failing disk up to three times, half a second in all, if `pause` allows.
 class spill_directory {
 public:
   /// No directory: nothing is spilled.
@@ -43,34 +43,34 @@ public:
   [[nodiscard]] bool is_there() const { return !directory_.empty(); }
   [[nodiscard]] const std::filesystem::path& path() const { return directory_; }
 
-  /// A new, empty file of this user only. What lies under that name is a dead process's.
+  /// Makes a new, empty file, private to this user. Replaces a file of that name, which is a dead process's.
   [[nodiscard]] std::expected<owned_file, store_error> create(std::uint32_t file, std::uint32_t generation,
                                                               const disk_pause& pause) const;
 
-  /// Appends; gives the checksum.
+  /// Appends `bytes`. Returns their checksum.
   [[nodiscard]] std::expected<std::uint32_t, store_error>
   append(const owned_file& file, std::span<const std::byte> bytes, const disk_pause& pause) const;
 
-  /// Fails with `damaged` when the file is gone or cut short, or what is read does not have that checksum.
+  /// Fails with `damaged` if the file is gone or cut short, or if the bytes read do not have that checksum.
   [[nodiscard]] std::expected<void, store_error> read(std::uint32_t file, std::uint32_t generation,
                                                       std::uint64_t offset, std::span<std::byte> into,
                                                       std::uint32_t wanted_sum, const disk_pause& pause) const;
 
-  /// A new file of that size, mapped for writing; readable by nobody else yet. With room on the disk, unless it
-  /// `grows`: then commit() gives it that, before a byte is written there.
+  /// Makes a new file of that size, mapped for writing; no other process reads it yet. Allocates its disk room, unless
+  /// it `grows`: then commit() must do so before a byte is written there.
   [[nodiscard]] std::expected<mapping_ptr, store_error> create_mapped(std::uint32_t file, std::uint32_t generation,
                                                                       std::uint64_t bytes, bool grows,
                                                                       const disk_pause& pause) const;
 
-  /// Gives [from, until) room on the disk. Fails with `full` or `system_failure`.
+  /// Allocates disk room for [from, until). Fails with `full` or `system_failure`.
   [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t file, std::uint32_t generation,
                                                         std::uint64_t from, std::uint64_t until) const;
 
-  /// Read-only. Fails with `damaged` when the file is gone or shorter.
+  /// Maps the file read-only. Fails with `damaged` if the file is gone or shorter.
   [[nodiscard]] std::expected<mapping_ptr, store_error> map(std::uint32_t file, std::uint32_t generation,
                                                             std::uint64_t bytes) const;
 
-  /// A part of a file, read-only, for reading in place. Fails as `read` does.
+  /// Maps a part of a file read-only, for reading in place. Fails as `read` does.
   [[nodiscard]] std::expected<mapping_ptr, store_error> map_part(std::uint32_t file, std::uint32_t generation,
                                                                  std::uint64_t offset, std::uint64_t bytes,
                                                                  std::uint32_t wanted_sum,
