@@ -66,9 +66,9 @@ public:
 
   /// Returns a view of the bytes, in place. An object on disk is restored first, which may spill others. If the disk
   /// takes no more data and no object in memory can be evicted, the object is read from its place on disk. Waits for
-  /// room as `full_grace` says, and up to 30 s for another process that is restoring the object; for neither longer
-  /// than `within`. With `within` = 0, pin() tries once and waits at most 200 ms for such a process. Reads and writes
-  /// by this process are not bounded, but `within` bounds the retries on a full or failing disk. Fails with `empty` or
+  /// room as `full_grace` says, and up to 30 s for another process that is restoring the object; neither wait exceeds
+  /// `within`. With `within` = 0, pin() tries once and waits at most 200 ms for such a process. Reads and writes by
+  /// this process are not bounded, but `within` bounds the retries on a full or failing disk. Fails with `empty` or
   /// `forked`; when restoring, with `damaged` (the file is gone or changed: only this object is lost), `full` (no room
   /// in time), `busy` (also if another process did not restore the object in time) or `system_failure`.
   [[nodiscard]] std::expected<store::pin, store_error>

@@ -90,7 +90,7 @@ struct store_summary {
   std::size_t objects = 0;
   std::size_t spilled_objects = 0;       // Objects on disk only.
   std::size_t spilled_bytes = 0;         // Their bytes.
-  std::size_t spill_files = 0;           // Files that hold spilled objects.
+  std::size_t spill_files = 0;           // Spill files with objects or copies of objects.
   std::size_t disk_bytes = 0;            // Size of these files, including dead bytes.
   std::filesystem::path spill_directory; // Empty: no spilling.
   std::size_t waiting = 0;               // Callers that wait for room.

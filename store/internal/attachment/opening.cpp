@@ -80,8 +80,8 @@ namespace {
 }
 
 /// Whether no process is attached any more. The kernel drops the locks of a killed process some time after other
-/// processes can notice its death. If this process leaves because of that death, it must not leave the files behind, so
-/// it waits for processes that are ending.
+/// processes can notice its death. So this function waits for ending processes; otherwise a process that leaves because
+/// of that death would leave the files behind.
 [[nodiscard]] bool all_have_left(const opened_store& store, const deadline& until) {
   while (store.lock.any_attached()) {
     if (until.passed() || !only_ending_are_attached(store))

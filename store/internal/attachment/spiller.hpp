@@ -48,7 +48,7 @@ public:
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes, search among,
                                                                 std::int64_t until_ns);
 
-  /// Spills what exceeds the fill level that is kept ahead of need.
+  /// Spills the bytes above the fill level that is kept ahead of need.
   void spill_ahead();
 
 private:

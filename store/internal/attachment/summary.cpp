@@ -118,7 +118,7 @@ void connect_captures(std::vector<object_row>& rows) {
 
 store_summary collect_summary_of_left(const mapped_store& files, const std::string& name) {
   auto summary = begin_summary(files, name);
-  const auto held = table_held::vouched_for(files.view); // Nobody is attached.
+  const auto held = table_held::vouched_for(files.view); // No process is attached.
   copy_totals(held, summary);
   copy_rows(held, 0, no_row, monotonic_ns(), summary);
   connect_captures(summary.rows);

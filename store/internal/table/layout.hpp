@@ -81,17 +81,17 @@ struct alignas(64) object_row_entry {
   std::atomic<std::uint64_t> size_bytes; // Payload. The extent's length follows from it and metadata_bytes.
   std::uint32_t metadata_bytes;
   std::uint32_t creator_pid;
-  slot_bits holders;                    // Set under the lock, cleared without.
-  slot_bits pinners;                    // Subset of holders; set and cleared without the lock.
-  std::int64_t created_ns;              // CLOCK_MONOTONIC_COARSE.
-  std::atomic<std::uint64_t> last_used; // Number of the last use, by which recover() orders the objects.
-  std::uint32_t call_site; // Row of the place that created it, in the table of call sites, plus 1; 0: not known.
+  slot_bits holders;                     // Set under the lock, cleared without.
+  slot_bits pinners;                     // Subset of holders; set and cleared without the lock.
+  std::int64_t created_ns;               // CLOCK_MONOTONIC_COARSE.
+  std::atomic<std::uint64_t> last_used;  // Number of the last use, by which recover() orders the objects.
+  std::uint32_t call_site;               // Row of its creator's place in the call site table, plus 1; 0: not known.
   std::atomic<std::uint32_t> spill_file; // Row of the file that has a copy, written last; no_row: no copy.
   std::uint64_t spill_offset;            // Position of the extent in that file.
-  std::uint32_t spill_checksum;    // CRC32C of the extent. While the object is being written: see note_progress().
-  std::uint16_t worker_slot;       // The process that spills or restores it.
-  std::atomic<std::uint16_t> used; // Not 0: pinned since the last inspection, so that it is spilled later.
-  slot_bits outside_pinners;       // Reserved: pins outside the local counts, such as a device's.
+  std::uint32_t spill_checksum;          // CRC32C of the extent. While it is being written: see note_progress().
+  std::uint16_t worker_slot;             // The process that spills or restores it.
+  std::atomic<std::uint16_t> used;       // Not 0: pinned since the last inspection, so that it is spilled later.
+  slot_bits outside_pinners;             // Reserved: pins outside the local counts, such as a device's.
   // Derived.
   std::atomic<std::uint32_t> captured_by;  // Number of edges that point here.
   std::atomic<std::uint32_t> first_flight; // Chain of entries in flight.

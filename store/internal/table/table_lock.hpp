@@ -36,7 +36,7 @@ public:
       reclaim_some(*this);
     view_.header().lock_owner.store(no_slot, std::memory_order_relaxed);
     pthread_mutex_unlock(&view_.header().lock);
-    if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]] // Given while the lock was not to be had.
+    if (looks_for_hints_ && any_hint(view_.hints())) [[unlikely]] // A hint given while the lock was held.
       reclaim_hinted(view_, slot_);
   }
 
