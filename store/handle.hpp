@@ -66,11 +66,11 @@ public:
 
   /// Returns a view of the bytes, in place. An object on disk is restored first, which may spill others. If the disk
   /// takes no more data and no object in memory can be evicted, the object is read from its place on disk. Waits for
-  /// room as `full_grace` says, and up to 30 s for another process that is restoring the object; neither wait exceeds
-  /// `within`. With `within` = 0, pin() tries once and waits at most 200 ms for such a process. Reads and writes by
-  /// this process are not bounded, but `within` bounds the retries on a full or failing disk. Fails with `empty` or
-  /// `forked`; when restoring, with `damaged` (the file is gone or changed: only this object is lost), `full` (no room
-  /// in time), `busy` (also if another process did not restore the object in time) or `system_failure`.
+  /// room as `full_grace` says, but at most `within`; with 0, tries once. Waits up to 30 s for another process that is
+  /// restoring the object, or `within` if that is shorter, but at least 200 ms. Reads and writes by this process are
+  /// not bounded, but `within` bounds the retries on a full or failing disk. Fails with `empty` or `forked`; when
+  /// restoring, with `damaged` (the file is gone or changed: only this object is lost), `full` (no room in time),
+  /// `busy` (also if another process did not restore the object in time) or `system_failure`.
   [[nodiscard]] std::expected<store::pin, store_error>
   pin(const std::optional<std::chrono::milliseconds>& within = std::nullopt) const;
 

@@ -9,9 +9,9 @@
 
 namespace troupe::store::internal {
 
-/// Returns this process's attachment to the store, creating the attachment if needed. The list of attachments is the
-/// library's only process-wide state: closing a second descriptor of a store's lock file would drop the locks of the
-/// first.
+/// Returns this process's only attachment to the store, creating it if needed. A second attachment would open the lock
+/// file again, and on a kernel without locks of open file descriptions, closing that descriptor would drop the first
+/// one's locks.
 [[nodiscard]] std::expected<attachment_ptr, store_error> attach(const options& options);
 
 } // namespace troupe::store::internal

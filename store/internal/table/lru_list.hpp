@@ -50,7 +50,7 @@ public:
     add(index);
   }
 
-  /// Like touch(), but does nothing for an object outside memory. Requires: the row is not free.
+  /// Like touch(), but does nothing for an object that is not in memory.
   void touch_if_in_memory(std::uint32_t index) const;
 
 private:

@@ -64,7 +64,7 @@ class table_reader {
 public:
   explicit table_reader(control_view view) : view_(view) {}
 
-  /// Returns `done` if `id` names a sealed object that has a holder.
+  /// Returns `done` if `id` names a sealed object that something keeps alive; else `unsealed` or `not_found`.
   [[nodiscard]] outcome look_up(const object_id& id) const;
 
   /// Whether nothing keeps the object alive. Requires: the row is not free.
