@@ -1,4 +1,4 @@
-// What one end of a link decodes of what its peer sends.
+// What this end of a link accepts and decodes.
 #pragma once
 
 #include <cstddef>
@@ -21,37 +21,39 @@
 
 namespace troupe::internal {
 
-/// So many types each end may have refused; what comes on top is refused message by message.
+/// How many types each end may report as refused. Beyond this number, messages of such types fail one by one.
 inline constexpr std::size_t refused_types_max = 1024;
 
-/// A type's contract is told where it is not longer; a longer one is not compared.
+/// The longest contract of a type that is sent and compared; a longer one is left out.
 inline constexpr std::size_t contract_bytes_max = 16 * 1024;
 
 /// Says what this end of a link decodes.
 ///
-/// Threads: one.
+/// Threads: one; the environments that objects() returns may be read on any.
 class acceptance {
 public:
-  /// No family is accepted yet. The registry and the families outlive this.
+  /// Accepts no family until accept(). The registry and the families must outlive this object.
   acceptance(const type_registry& types, const family_set& known, const limits& bounds, bool allow_cycles,
              std::uint64_t cycle_bytes);
 
-  /// Refuses all families but these from now on, in payloads within payloads and in objects, too. Requires: known ones.
+  /// From now on accepts only the families in `names`, also in nested payloads and in objects. Requires: the families
+  /// are known.
   void accept(std::vector<std::string> names);
 
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return objects_->deserializers; }
   [[nodiscard]] std::span<const family* const> families() const noexcept { return families_; }
   [[nodiscard]] const type_registry& types() const noexcept { return objects_->types; }
   [[nodiscard]] const limits& bounds() const noexcept { return objects_->limits; }
-  /// With what objects that come now are read later.
+  /// The environment for decoding the objects that arrive now; they may be decoded later.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
 
-  /// The family of that name. Fails with `protocol_violation` where it is not accepted: a peer that keeps to the
-  /// handshake does not send with it.
+  /// Returns the family of that name. Fails with `protocol_violation` if the family is not accepted: a correct peer
+  /// does not send with it.
   [[nodiscard]] std::expected<const family*, node_error> check(std::string_view family) const;
 
-  /// The message that tells the peer not to send a type that this end cannot read. Nothing where the alias was refused
-  /// before, or where too many types were. `known`: the type that has the alias in this registry; null for none.
+  /// Returns the message that asks the peer not to send a type that this end cannot read. Returns nullopt if the alias
+  /// was refused before, or if `refused_types_max` types were. `known`: the type that has the alias in this registry;
+  /// null if there is none.
   [[nodiscard]] std::optional<type_refused> refuse(const std::string& alias, const type_entry* known);
 
 private:

@@ -11,12 +11,13 @@ namespace troupe::internal {
 
 namespace {
 
-// Each node on the way is one more that can be lost, and that copies each message.
+// Each node on the way is one more point of failure, and copies each message.
 constexpr std::uint32_t hops_max = 16;
 
 constexpr std::size_t host_digits = 2 * caf::node_id::default_data::host_id_size;
 
-/// Who knows the key has got the actor of that number on the key's link, or was told so.
+/// Proves that its author knows the key: it has received actor `actor` on the key's link, or learned of it from a
+/// receiver.
 digest proof_of_receipt(bytes_view key, std::uint64_t actor) {
   std::string text = "troupe introduction";
   for (unsigned i = 0; i < sizeof(actor); ++i)
@@ -72,7 +73,7 @@ std::expected<void, node_error> actor_introductions::on_introduce(const introduc
       || what.hops > hops_max)
     return violation("the peer introduces an actor that is its own, or " + std::to_string(what.hops)
                      + " nodes away, limit " + std::to_string(hops_max));
-  if (what.host.size() != host_digits) // It is kept as long as the introduction.
+  if (what.host.size() != host_digits) // The text is kept as long as the introduction, so its size is bounded.
     return violation("the peer introduces an actor of a host of " + grouped(what.host.size()) + " digits instead of "
                      + grouped(host_digits));
   introduced entry{.how = std::make_shared<const introduce>(what), .own = nullptr};
@@ -100,7 +101,7 @@ std::expected<void, node_error> actor_introductions::on_withdraw(const internal:
 void actor_introductions::end() {
   auto held = link_.mutex.lock();
   const auto dropped = std::exchange(introduced_, {});
-  held.unlock(); // What they refer to is let go of without the lock.
+  held.unlock(); // What the introductions refer to is released without the lock.
 }
 
 } // namespace troupe::internal

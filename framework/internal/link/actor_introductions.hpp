@@ -1,5 +1,5 @@
-// Actors of third nodes: the reader of a handle is told whose actor it is, so that the actor's own node knows it again
-// by whatever way it comes home.
+// Introductions of actors of third nodes: the receiver of a handle learns which node the actor lives on. So that node
+// recognizes its own actor, whichever links the handle has come over.
 #pragma once
 
 #include <cstddef>
@@ -24,46 +24,46 @@ namespace troupe::internal {
 /// Introduces actors of third nodes over a link.
 class actor_introductions {
 public:
-  /// How many actors of third nodes are named on a link at a time.
+  /// The maximum number of actors of third nodes that are named on a link at a time.
   static constexpr std::size_t actors_max = 131'072;
 
   /// What the peer has introduced.
   struct introduced {
     std::shared_ptr<const introduce> how;
-    caf::strong_actor_ptr own; // Where it turned out to be an actor of this node.
+    caf::strong_actor_ptr own; // Set if it is an actor of this node.
   };
 
-  /// `home`: this node. `own_actors` outlives this.
+  /// `home`: this node. `own_actors` must outlive this object.
   actor_introductions(const link_common& link, node_id_text home, const actor_recognition& own_actors)
       : link_(link), home_(std::move(home)), own_actors_(own_actors) {}
 
-  /// The peer proves with it what it got on this link.
+  /// The key with which the peer proves that it has received an actor on this link.
   [[nodiscard]] const digest& key() const noexcept { return key_; }
 
   // -- to the peer
 
-  /// Whether the actor has not come through too many nodes already.
+  /// Returns false if the actor has already passed through the maximum number of nodes.
   [[nodiscard]] static bool may_go_further(const proxy& actor);
-  /// Tells the peer whose that actor is, which it will be named by that number.
+  /// Tells the peer which node the actor lives on. From now on `number` names the actor to the peer.
   void tell(const link_held& held, const proxy& actor, std::uint64_t number);
-  /// The peer is not named the actor any more.
+  /// Tells the peer that `number` is not used any more.
   void withdraw(const link_held& held, std::uint64_t number);
 
   // -- for other links
 
-  /// What another node is told of the peer's own actor, but for the number there.
+  /// The introduction of the peer's own actor `number` for another node; its `number` field there is not yet set.
   [[nodiscard]] introduce of_peers_actor(std::uint64_t number) const;
-  /// Whether whoever introduces so has got that actor on this link, or was told so.
+  /// Returns true if `what` proves that its author received that actor on this link, or learned of it from a receiver.
   [[nodiscard]] bool proves_receipt(const introduce& what) const;
 
   // -- of the peer
 
-  /// Null where nothing is introduced by that number. Valid as long as the lock is held.
+  /// Returns null if the peer has introduced no actor by that number. The result is valid while the lock is held.
   [[nodiscard]] const introduced* find(const link_held& held, std::uint64_t number) const;
   std::expected<void, node_error> on_introduce(const introduce& what);
   std::expected<void, node_error> on_withdraw(const internal::withdraw& what);
 
-  /// The link has ended.
+  /// Drops all introductions when the link ends.
   void end();
 
 private:

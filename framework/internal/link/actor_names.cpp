@@ -42,7 +42,7 @@ actor_name actor_names::name(const link_held& held, const caf::strong_actor_ptr&
     return {actor_name::side::yours, remote->number()};
   const auto is_new = !exports_.has(actor);
   const auto number = exports_.add(actor);
-  // One of another node without a proxy is of another network of CAF's.
+  // A foreign actor without a proxy belongs to another CAF network and cannot be introduced.
   if (is_new && remote != nullptr && actor_exports::is_foreign(number))
     introductions_.tell(held, *remote, number);
   return {actor_name::side::mine, number};

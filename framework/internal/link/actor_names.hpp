@@ -1,4 +1,4 @@
-// The actors that a link has sent and received.
+// Names for the actors that a link has sent and received.
 #pragma once
 
 #include <cstddef>
@@ -22,75 +22,78 @@
 
 namespace troupe::internal {
 
-/// Names actors between the two ends of a link. Each naming counts, until the end that was told releases it.
+/// Names actors between the two ends of a link. Each naming counts until the receiving end releases it.
 ///
-/// Threads: any. References to actors are dropped outside of the lock.
+/// Threads: any. References to actors are dropped outside the lock.
 class actor_names {
 public:
-  /// `introductions` outlives this.
+  /// `introductions` must outlive this object.
   actor_names(const link_common& link, caf::actor_system& system, actor_introductions& introductions)
       : link_(link), system_(system), introductions_(introductions), exports_(system.node()) {}
 
-  /// Before anything is named. Proxies of the peer's actors keep `proxies_link`, which has this, alive.
+  /// To be called before anything is named. Proxies of the peer's actors keep `proxies_link`, the owner of this object,
+  /// alive.
   void belong_to(const std::shared_ptr<proxy_link>& proxies_link) {
     self_ = proxies_link.get();
     proxies_link_ = proxies_link;
   }
-  /// Before a message comes. `account` charges messages that come to the actors named.
+  /// To be called before the first message arrives. `account` charges the messages to the actors named here.
   void open(receive_account& account) noexcept { account_ = &account; }
 
   // -- to the peer
 
-  /// Whether the actor may be named to the peer: it has not come through too many nodes, nor have too many of third
-  /// nodes been named already; and what is said where it may not.
+  /// Returns false if the actor has passed through the maximum number of nodes, or if too many actors of third nodes
+  /// are named on the link already. why_not_named() is the text for both cases.
   [[nodiscard]] bool can_name(const caf::strong_actor_ptr& actor) const;
   [[nodiscard]] static std::string why_not_named();
 
-  /// Whether the actor is the peer's own, known by this link. Null is nobody's.
+  /// Returns true if the actor is the peer's own and its proxy belongs to this link. False for null.
   [[nodiscard]] bool is_peers(const caf::strong_actor_ptr& actor) const;
-  /// Names an actor, and counts that where it is not the peer's own. Requires: can_name().
+  /// Names an actor. Counts the naming unless the actor is the peer's own. Requires: can_name().
   [[nodiscard]] actor_name name(const caf::strong_actor_ptr& actor);
   [[nodiscard]] actor_name name(const link_held& held, const caf::strong_actor_ptr& actor);
-  /// The number by which name_plainly() would name the actor; 0 where name() has more to do.
+  /// Returns the number that name_plainly() would use, or 0 if the actor needs name().
   [[nodiscard]] std::uint64_t plain_number(const link_held&, const caf::strong_actor_ptr& actor) const {
     return exports_.plain_number(actor);
   }
-  /// Names an actor that has a plain_number(), and counts that. `may_return`: as by allow_return().
+  /// Names an actor that has a plain_number() and counts the naming. `may_return`: calls allow_return() for it.
   void name_plainly(const link_held&, const caf::strong_actor_ptr& actor, bool may_return) {
     const auto number = exports_.add(actor);
     if (may_return)
       exports_.allow_return(number);
   }
-  /// Takes back one naming that has not reached the peer. Gives the reference to drop, or null.
+  /// Takes back one naming that has not reached the peer. Returns the reference to drop, or null if namings remain.
   [[nodiscard]] caf::strong_actor_ptr take_back(const link_held& held, std::uint64_t number);
 
-  /// The actor behind a number that the peer uses; null when it was never given, or has been released.
+  /// The actor behind a number that the peer uses. Null if the peer was never given the number, or has released it.
   [[nodiscard]] caf::strong_actor_ptr own(const link_held&, std::uint64_t number) const {
     return exports_.find(number);
   }
-  /// This node's own actor, where the introduction proves that this link has given it to the peer.
+  /// Returns this node's actor if the introduction proves that this link has given it to the peer; else null.
   [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const;
 
-  /// The peer was sent a plain message of that actor: once it may pass it on to this node, with it as its sender.
+  /// The peer was sent a plain message of that actor. It may pass one such message on to this node in the actor's name.
   void allow_return(const link_held&, std::uint64_t number) { exports_.allow_return(number); }
-  /// Uses one of these up. False where none is left: then the peer was sent nothing that it could have passed on.
+  /// Uses up one allowance of allow_return(). Returns false if none is left: then the peer has nothing of the actor to
+  /// pass on.
   [[nodiscard]] bool take_return(const link_held&, std::uint64_t number) { return exports_.take_return(number); }
 
   std::expected<void, node_error> on_release(const release_actor& what);
 
   // -- of the peer
 
-  /// The actor that the peer means, a proxy or one of this node's own. Fails with `protocol_violation` for a number
-  /// that the peer was never given.
+  /// Finds the actor that the peer means: a proxy, or one of this node's own. Fails with `protocol_violation` if the
+  /// name is malformed or the peer was never given the number, and with the link's reason if the link is not open.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(const actor_name& name);
-  /// The same. `recognizes`: an actor of this node's is itself, also where a third node has named it.
+  /// As above. `recognizes`: if a third node has named an actor of this node, the result is that actor itself, not a
+  /// proxy.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(const link_held& held, const actor_name& name,
                                                                       bool recognizes);
-  /// Of the peer's actor `number`, as find() does; null for 0.
+  /// As find() for the peer's actor `number`; null for 0.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find_peers(std::uint64_t number);
-  /// Counts so many more namings of the peer's actor, whose proxy lives.
+  /// Counts `more` further namings of the peer's actor `number`, whose proxy lives.
   void count_more(std::uint64_t number, std::uint64_t more);
-  /// The living proxy, or null; counts nothing.
+  /// Returns the living proxy, or null. Counts nothing.
   [[nodiscard]] caf::strong_actor_ptr proxy_of(const link_held&, std::uint64_t number) const {
     return imports_.find(number);
   }
@@ -98,8 +101,8 @@ public:
     const auto held = link_.mutex.lock();
     return proxy_of(held, number);
   }
-  /// The proxy at `control` is being destroyed. True where nothing here refers to the actor any more: then the peer is
-  /// told.
+  /// The proxy at `control` is being destroyed. Returns true, and releases the actor to the peer, if nothing here
+  /// refers to it any more.
   bool proxy_gone(const link_held& held, std::uint64_t number, const caf::actor_control_block* control);
 
   // -- both
@@ -107,12 +110,12 @@ public:
   [[nodiscard]] std::size_t exported(const link_held&) const noexcept { return exports_.size(); }
   [[nodiscard]] std::size_t imported(const link_held&) const noexcept { return imports_.size(); }
 
-  /// What is left at the link's end.
+  /// What remains when the link ends.
   struct remains {
-    std::vector<caf::strong_actor_ptr> proxies; // Those that live, which have to be ended.
-    std::vector<caf::strong_actor_ptr> own;     // Kept until those that wait for answers are told.
+    std::vector<caf::strong_actor_ptr> proxies; // The living proxies; the caller has to end them.
+    std::vector<caf::strong_actor_ptr> own;     // Kept until pending requests have failed.
   };
-  /// The link has ended: nothing is named any more.
+  /// Forgets all names because the link has ended.
   [[nodiscard]] remains end();
 
 private:

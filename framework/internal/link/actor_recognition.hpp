@@ -1,4 +1,4 @@
-// Actors of this node that come home by way of others.
+// Recognizes this node's own actors when other nodes send them back.
 #pragma once
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
@@ -7,12 +7,12 @@ namespace troupe::internal {
 
 struct introduce;
 
-/// Knows this node's own actors again. Any thread.
+/// Recognizes this node's own actors. Threads: any.
 class actor_recognition {
 public:
   virtual ~actor_recognition() = default;
 
-  /// The actor, where the introduction proves that one of this node's links has given it to the peer; else null.
+  /// Returns the actor if the introduction proves that one of this node's links has given it to the peer; else null.
   [[nodiscard]] virtual caf::strong_actor_ptr recognize(const introduce& what) const = 0;
 };
 

@@ -10,7 +10,7 @@ namespace troupe::internal {
 
 actor_exports::actor_exports(caf::node_id home) : home_(std::move(home)) {
   std::random_device random;
-  next_foreign_ = static_cast<std::uint64_t>(random()) << 16; // Leaves room for 2^47 of them.
+  next_foreign_ = static_cast<std::uint64_t>(random()) << 16; // Leaves room for 2^47 numbers.
 }
 
 std::uint64_t actor_exports::add(const caf::strong_actor_ptr& actor) {
@@ -30,7 +30,7 @@ std::uint64_t actor_exports::add(const caf::strong_actor_ptr& actor) {
   if (!found.actor)
     found.actor = actor;
   ++found.count;
-  last_ = &found; // Stays in its place while it is in the map.
+  last_ = &found; // The address of a map entry is stable until it is erased.
   last_number_ = number;
   return number;
 }
@@ -100,7 +100,7 @@ caf::strong_actor_ptr actor_imports::receive(std::uint64_t number) {
   ++found.count;
   auto alive = found.proxy.lock();
   if (!alive)
-    found.proxy = nullptr; // So that the dying proxy, once destroyed, does not take this receipt with it.
+    found.proxy = nullptr; // The dying proxy, once destroyed, must not take this receipt with it.
   return alive;
 }
 
@@ -111,7 +111,7 @@ void actor_imports::put(std::uint64_t number, const caf::strong_actor_ptr& proxy
 }
 
 void actor_imports::add(std::uint64_t number, std::uint64_t count) {
-  if (auto found = entries_.find(number); found != entries_.end()) // Gone at the link's end.
+  if (auto found = entries_.find(number); found != entries_.end()) // The entry is gone once the link has ended.
     found->second.count += count;
 }
 

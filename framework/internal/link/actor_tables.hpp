@@ -1,5 +1,5 @@
 // The actors that a link has sent (exports) and received (imports), each with its count. Pure tables: the link that
-// owns them guards them with its own lock, and drops the references they give back outside of it.
+// owns them guards them with its lock, and drops outside the lock the references that they return.
 #pragma once
 
 #include <cstdint>
@@ -12,52 +12,53 @@
 
 namespace troupe::internal {
 
-/// Actors that the peer may address, because they were found by it or sent to it.
+/// Actors that the peer may address because it has found or received them.
 ///
 /// Invariants:
-/// 1. An entry's count is above zero and says how often the actor was sent and not yet released.
-/// 2. A number, once given, stands for the same actor as long as the link lives: actor ids are never used again.
+/// 1. An entry's count is above zero: how often the actor was sent and not yet released.
+/// 2. A number stands for the same actor as long as the link lives: actor ids are never reused.
 class actor_exports {
 public:
-  /// `home`: the node that the link's own side is; actors of other nodes (proxies) get numbers of this link's own.
+  /// `home`: this node. Actors of other nodes (proxies) get numbers that this link chooses.
   explicit actor_exports(caf::node_id home);
 
-  /// Counts one more sending of `actor` and gives its number.
+  /// Counts one more sending of `actor` and returns its number.
   std::uint64_t add(const caf::strong_actor_ptr& actor);
 
-  /// The number that add() would give, where that is quickly told: of one of this node's, or the last one again. 0 of
-  /// others.
+  /// Returns the number that add() would return if that is known without a look-up: for this node's actors, and for the
+  /// actor added last. Else returns 0.
   [[nodiscard]] std::uint64_t plain_number(const caf::strong_actor_ptr& actor) const;
 
-  /// Whether it is one of another node's actors.
+  /// Returns true if the number stands for an actor of another node.
   [[nodiscard]] static bool is_foreign(std::uint64_t number) noexcept { return (number & foreign_bit) != 0; }
-  /// Whether it is that of an actor that the peer may address. Then it has been introduced.
+  /// Returns true if the peer may address the actor. An actor of another node has then been introduced.
   [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
 
-  /// The peer was sent a plain message of that actor: once it may pass it on to this node, with it as its sender.
+  /// The peer was sent a plain message of that actor. It may pass one such message on to this node in the actor's name.
   void allow_return(std::uint64_t number);
-  /// Uses one of these up. False where none is left: then the peer was sent nothing that it could have passed on.
+  /// Uses up one allowance of allow_return(). Returns false if none is left: then the peer has nothing of the actor to
+  /// pass on.
   [[nodiscard]] bool take_return(std::uint64_t number);
 
-  /// The actor behind a number that the peer uses; null when it was never given, or has been released.
+  /// The actor behind a number that the peer uses. Null if the peer was never given the number, or has released it.
   [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
 
-  /// Takes back `count` sendings. Gives the reference to drop (null while some are left), or nullopt when the peer
+  /// Takes back `count` sendings. Returns the reference to drop (null while sendings remain), or nullopt if the peer
   /// releases more than it was sent.
   [[nodiscard]] std::optional<caf::strong_actor_ptr> release(std::uint64_t number, std::uint64_t count);
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-  /// Of other nodes.
+  /// The number of entries for actors of other nodes.
   [[nodiscard]] std::size_t foreign_size() const noexcept { return foreign_numbers_.size(); }
 
-  /// Everything at once, at the link's end.
+  /// Removes and returns all actors when the link ends.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
 
 private:
   struct entry {
     caf::strong_actor_ptr actor;
     std::uint64_t count = 0;
-    std::uint64_t returns = 0; // Plain messages of it that the peer may still pass on to this node.
+    std::uint64_t returns = 0; // Plain messages of the actor that the peer may still pass on to this node.
   };
 
   static constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
@@ -65,36 +66,37 @@ private:
   caf::node_id home_;
   std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
   std::unordered_map<const caf::actor_control_block*, std::uint64_t> foreign_numbers_;
-  // The last to be added, since most messages are of the same sender as the one before; null: none.
+  // The entry added last, since consecutive messages mostly have the same sender; null if there is none.
   entry* last_ = nullptr;
   std::uint64_t last_number_ = 0;
-  std::uint64_t next_foreign_; // From a random start: two links to one node must not name two actors alike.
+  std::uint64_t next_foreign_; // Starts at a random number, so that two links to one node do not name two actors alike.
 };
 
-/// Actors of the peer, each represented by a proxy while somebody here refers to it.
+/// Actors of the peer, each represented by a proxy while this node refers to it.
 ///
 /// Invariants:
 /// 1. An entry's count says how often the actor was received since its last release was sent.
-/// 2. The proxy of an entry may be dying (its last reference gone): then the next receipt makes a new one.
+/// 2. The proxy of an entry may be dying (its last reference is gone): then the next receipt makes a new proxy.
 class actor_imports {
 public:
-  /// Counts one more receipt; gives the living proxy, or null: then `put` must follow.
+  /// Counts one more receipt and returns the living proxy. Returns null if there is none: then the caller must call
+  /// `put`.
   caf::strong_actor_ptr receive(std::uint64_t number);
   void put(std::uint64_t number, const caf::strong_actor_ptr& proxy);
 
   /// Counts more receipts of an actor whose proxy lives.
   void add(std::uint64_t number, std::uint64_t count);
 
-  /// The living proxy, or null; counts nothing.
+  /// Returns the living proxy, or null. Counts nothing.
   [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
 
-  /// The proxy at `control` is being destroyed. Gives the count to release to the peer; 0 when a newer proxy has taken
-  /// its place, which then stands for all receipts.
+  /// The proxy at `control` is being destroyed. Returns the count to release to the peer. Returns 0 if a newer proxy
+  /// has replaced it: then that proxy stands for all receipts.
   [[nodiscard]] std::uint64_t gone(std::uint64_t number, const caf::actor_control_block* control);
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
-  /// Everything at once, at the link's end: the proxies that still live.
+  /// Removes all entries when the link ends; returns the proxies that still live.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
 
 private:

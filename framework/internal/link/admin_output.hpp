@@ -1,4 +1,4 @@
-// How the parts of a link say something to the peer.
+// How the parts of a link send admin packets to the peer.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace troupe::internal {
 /// Threads: any.
 class admin_output {
 public:
-  /// The mutex guards where packets are appended.
+  /// `mutex` guards the outbox to which packets are appended.
   explicit admin_output(link_mutex& mutex) : mutex_(mutex) {}
   admin_output(const admin_output&) = delete;
   admin_output& operator=(const admin_output&) = delete;
   virtual ~admin_output() = default;
 
-  /// False where the link takes nothing more. The caller may be the one that writes it.
+  /// Sends `what`; the calling thread may write the connection itself. Returns false if the link is closed for output.
   template <class Admin>
   bool send(admin_op op, const Admin& what) {
     const auto body = encode_admin(what);
@@ -35,7 +35,7 @@ public:
     flush(held);
     return true;
   }
-  /// The same where the lock is held already; the caller does not write.
+  /// As above with the lock already held. The calling thread does not write the connection.
   template <class Admin>
   bool send(const link_held& held, admin_op op, const Admin& what) {
     auto* out = open_outbox(held);
@@ -45,17 +45,17 @@ public:
     flush_soon(held);
     return true;
   }
-  /// Behind what stands in that outbox, which the caller has flushed.
+  /// Appends to `out`, which the caller flushes.
   template <class Admin>
   static void append(outbox& out, admin_op op, const Admin& what) {
     append_body(out, op, encode_admin(what));
   }
 
 protected:
-  /// Null where the link takes nothing more.
+  /// Returns null if the link is closed for output.
   [[nodiscard]] virtual outbox* open_outbox(const link_held& held) = 0;
   virtual void flush_soon(const link_held& held) = 0;
-  /// Lets go of the lock.
+  /// Releases the lock.
   virtual void flush(link_held& held) = 0;
 
 private:
@@ -66,10 +66,10 @@ private:
   link_mutex& mutex_;
 };
 
-/// Sends them over a connection, once there is one.
+/// Sends admin packets over a connection, once there is one.
 class connection_admin_output final : public admin_output {
 public:
-  /// `over` outlives this; null before the link starts.
+  /// `over` must outlive this object; it is null before the link starts.
   connection_admin_output(link_mutex& mutex, const std::shared_ptr<connection>& over)
       : admin_output(mutex), over_(over) {}
 

@@ -46,20 +46,20 @@ std::expected<void, node_error> handle_admin(Part& part, bytes_view body, const 
 
 } // namespace admin_handling
 
-/// The row of `handler`, a member function of the link's member `part` that takes what the packet says.
+/// The row for `handler`, a member function of the link's member `part` that takes the decoded packet.
 template <class Link, admin_op op, auto part, auto handler>
 inline constexpr admin_row<Link> handled_by_part{
     op, [](Link& link, bytes_view body, const limits& bounds) -> std::expected<void, node_error> {
       return admin_handling::handle_admin<op, handler>(link.*part, body, bounds);
     }};
-/// The same for a member function of the link itself.
+/// The row for `handler`, a member function of the link itself.
 template <class Link, admin_op op, auto handler>
 inline constexpr admin_row<Link> handled_by_link{
     op, [](Link& link, bytes_view body, const limits& bounds) -> std::expected<void, node_error> {
       return admin_handling::handle_admin<op, handler>(link, body, bounds);
     }};
 
-/// Null where nobody handles the operation.
+/// Returns null if no row handles the operation.
 template <class Link>
 [[nodiscard]] constexpr const admin_row<Link>* row_of(admin_op op, std::span<const admin_row<Link>> rows) {
   for (const auto& each : rows)

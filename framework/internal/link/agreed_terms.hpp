@@ -1,4 +1,4 @@
-// What a handshake comes to.
+// The result of a handshake.
 #pragma once
 
 #include <atomic>
@@ -18,46 +18,48 @@
 
 namespace troupe::internal {
 
-/// What the peer has said of itself.
+/// What the peer has said about itself.
 struct peer_terms {
   caf::node_id node;
-  std::string id; // The same as text.
+  std::string id; // `node` as text.
   std::string name = "unknown peer";
-  byte_vector token;               // What it is known again by.
-  handles::node_name handles;      // Whose objects come over this link; no incarnation: they come with their bytes.
-  store::process_id process;       // Its place in the shared store.
-  std::uint64_t link = 0;          // Its name for this link ...
-  byte_vector introduction_key;    // ... and how to prove to it what it has given away on it.
-  std::uint64_t runner = 0;        // The actor there that runs tasks; 0: its end of the link does not allow them.
-  std::uint64_t spawner = 0;       // The same for spawning ...
-  std::uint64_t inspector = 0;     // ... and for looking.
-  bool takes_exits = false;        // Exit messages may go there.
-  bool verifies = false;           // It wants everything to be encoded.
-  std::uint64_t message_bytes = 0; // The largest message that it takes ...
+  byte_vector token;            // By which it is recognized as the same node on other links.
+  handles::node_name handles;   // The node whose objects come over this link. Has no incarnation: the objects bring it.
+  store::process_id process;    // Its place in the shared store.
+  std::uint64_t link = 0;       // The peer's number for this link ...
+  byte_vector introduction_key; // ... and the key that proves to the peer what it has given away on this link.
+  std::uint64_t runner = 0;     // The peer's actor that runs tasks; 0: the peer does not allow them.
+  std::uint64_t spawner = 0;    // The peer's actor that spawns actors; 0: the peer does not allow it ...
+  std::uint64_t inspector = 0;  // ... and the one that answers inspections; 0: none.
+  bool takes_exits = false;     // The peer accepts exit messages.
+  bool verifies = false;        // The peer wants every message to be encoded.
+  std::uint64_t message_bytes = 0; // The largest message that the peer accepts ...
   std::uint64_t header_bytes = 0;  // ... the largest header ...
   std::uint64_t frames = 0;        // ... and the most frames of an element.
-  family_names families;           // As its hello lists them; what is listed later, the negotiation knows.
+  family_names families;           // As the peer's hello lists them; `negotiation` has later changes.
 };
 
 /// What the two ends of a link have agreed on; never changed once the link is open.
 struct agreed_terms {
-  link_side side = link_side::dialer; // This end's.
+  link_side side = link_side::dialer; // The side of this end.
   std::string own_id;                 // This node's id, as text.
   peer_terms peer;
-  feature_set features;        // What both ends have.
-  bool shares_store = false;   // Both have opened the same store, and want to hand objects over in it.
-  bool counts_handles = false; // Objects are mentioned by handles that both nodes count.
-  receive_bounds windows;      // Of either direction.
-  receive_bounds handle_windows{UINT64_MAX, UINT64_MAX}; // The same for bytes behind handles.
-  std::uint64_t channel = 0; // Even: what the dialer sends; the next number: what the acceptor sends.
+  feature_set features;        // The features that both ends have.
+  bool shares_store = false;   // Both ends have opened the same store and want to hand objects over in it.
+  bool counts_handles = false; // Messages mention objects by handles that both nodes count.
+  receive_bounds windows;      // For messages, the same bounds in both directions.
+  receive_bounds handle_windows{UINT64_MAX,
+                                UINT64_MAX}; // For bytes behind handles, the same bounds in both directions.
+  std::uint64_t channel =
+      0; // Even: names what the dialer has in flight; the next number names what the acceptor has in flight.
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel + (side == link_side::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel + (side == link_side::dialer ? 1 : 0); }
 };
 
-/// Says what a link's handshake has come to; before that, that nothing is known of the peer.
+/// Holds the result of a link's handshake. Before the handshake is over, nothing is known of the peer.
 ///
-/// Threads: reach() by one, once; now() by any.
+/// Threads: reach() once, on one thread; now() on any.
 class agreement {
 public:
   void reach(agreed_terms what) {

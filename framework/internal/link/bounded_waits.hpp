@@ -1,4 +1,4 @@
-// Options whose waits a clock can reckon with.
+// Options whose waits are safe to add to a clock.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace troupe::internal {
 
-/// The same options, but none of their waits is longer than `longest_wait`. Shorter ones stay, also those that
+/// Returns the options with each wait capped at `longest_wait`. Shorter waits stay unchanged, even those that
 /// link_core::check refuses.
 [[nodiscard]] inline link_options with_bounded_waits(link_options options) {
   for (auto* wait :

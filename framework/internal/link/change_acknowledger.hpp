@@ -1,4 +1,4 @@
-// How the peer is told that a change of its lists has taken effect here.
+// How this end tells the peer that a change of the peer's lists has taken effect here.
 #pragma once
 
 #include <troupe/framework/internal/net/link_mutex.hpp>
@@ -12,8 +12,8 @@ class change_acknowledger {
 public:
   virtual ~change_acknowledger() = default;
 
-  /// Once nothing that was encoded by older lists can follow: in that outbox, which is flushed by the caller, or where
-  /// it is null in the link's.
+  /// Sends the acknowledgement once no message that was encoded by older lists can follow. Appends it to `out`, which
+  /// the caller flushes, or sends it over the link if `out` is null.
   virtual void acknowledge_if_due(const link_held& held, outbox* out) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Large messages, and objects that the peer pulls, beside each other.
+// Large messages and objects that the peer pulls share the link.
 #pragma once
 
 #include <troupe/framework/internal/net/link_mutex.hpp>
@@ -9,15 +9,15 @@ class departures;
 class link_in_exchange;
 class outbox;
 
-/// Lets chunks of messages and of pulled objects leave in turns.
+/// Sends chunks of messages and of pulled objects in turns.
 ///
-/// Threads: the I/O thread, with the link's lock.
+/// Threads: the I/O thread, with the link's lock held.
 class chunk_turns {
 public:
-  /// Both outlive this.
+  /// Both must outlive this object.
   chunk_turns(departures& messages, link_in_exchange& objects) : messages_(messages), objects_(objects) {}
 
-  /// The next chunk; false where none is left.
+  /// Appends the next chunk. Returns false if none is left.
   bool append_next(const link_held& held, outbox& out);
 
 private:

@@ -66,7 +66,7 @@ std::string current_terms::lists_text(const sending_terms& terms) const {
 void current_terms::on_type_refused(const type_refused& what) {
   const auto* type = types_.find(std::string_view{what.alias});
   if (type == nullptr)
-    return; // Then it is not sent either.
+    return; // This node cannot send the type either.
   auto text = why_refused(*type, what);
   if (text.empty())
     return;
@@ -82,7 +82,7 @@ void current_terms::on_type_refused(const type_refused& what) {
   take(std::move(renewed));
 }
 
-/// Empty where it was that value, not the type.
+/// Returns an empty text if the peer could not read that one value, but can read the type.
 std::string current_terms::why_refused(const type_entry& type, const type_refused& what) const {
   const auto named = "type \"" + type.alias() + "\"";
   if (!what.is_known)

@@ -1,4 +1,4 @@
-// By what a link's messages are encoded now.
+// The terms by which a link's messages are encoded now.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,12 @@
 
 namespace troupe::internal {
 
-/// Says by what a link's messages are encoded now.
+/// Holds the terms by which a link's messages are encoded now.
 ///
 /// Threads: any.
 class current_terms {
 public:
-  /// `types` and `families` outlive this. `own_name`: this node's.
+  /// `types` and `families` must outlive this object. `own_name`: the name of this node.
   current_terms(const link_common& link, const type_registry& types, const family_set& families, std::string own_name,
                 std::size_t offload_bytes)
       : link_(link),
@@ -35,19 +35,19 @@ public:
         own_name_(std::move(own_name)),
         offload_bytes_(offload_bytes) {}
 
-  /// The first ones; what follows from the lists is filled in. Before messages are encoded.
+  /// Sets the first terms; the members that depend on `lists` are filled in. To be called before messages are encoded.
   void open(const link_held& held, sending_terms first, const negotiation& lists);
 
-  /// sending_terms::number of the newest; 0 before there are any. Whoever finds a new one takes the lock to get at
-  /// them.
+  /// sending_terms::number of the newest terms; 0 before there are any. A thread that sees a new number takes the lock
+  /// to read the terms.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_.load(std::memory_order_acquire); }
   /// Null before there are any.
   [[nodiscard]] const std::shared_ptr<const sending_terms>& now(const link_held&) const noexcept { return now_; }
   /// link_options::offload_bytes
   [[nodiscard]] std::size_t offload_bytes() const noexcept { return offload_bytes_.load(std::memory_order_relaxed); }
-  /// The same, to be looked at when it matters.
+  /// The limit itself, for callers that read it later.
   [[nodiscard]] const std::atomic<std::size_t>& offload_limit() const noexcept { return offload_bytes_; }
-  /// For threads that keep the terms of several links. `link`: link_core::serial.
+  /// For threads that cache the terms of several links. `link`: link_core::serial.
   [[nodiscard]] newest_terms newest(std::uint64_t link) const noexcept {
     return {.mutex = link_.mutex, .link = link, .number = number_, .terms = now_};
   }
@@ -55,13 +55,14 @@ public:
 
   /// The families by which messages leave, best first.
   [[nodiscard]] std::vector<std::string> families() const;
-  /// Which end sends and accepts what, by these terms.
+  /// A text that says what each end sends with and accepts by these terms.
   [[nodiscard]] std::string lists_text(const sending_terms& terms) const;
 
-  /// The lists have changed, and what else `change` says. Requires: open.
+  /// Takes over changed lists, and then applies `change`. Requires: open() was called.
   void renew(const link_held& held, const negotiation& lists, const std::function<void(sending_terms&)>& change = {});
 
-  /// From now on values of the type fail where they are sent, unless this end finds that others of its values may pass.
+  /// From now on sending a value of the type fails, unless this end finds that other values of the type may be
+  /// readable.
   void on_type_refused(const type_refused& what);
 
 private:
@@ -73,7 +74,7 @@ private:
   const family_set& families_;
   const std::string own_name_;
   std::atomic<std::size_t> offload_bytes_;
-  std::atomic<std::uint64_t> number_{0};     // Of now_; stored under the link's lock.
+  std::atomic<std::uint64_t> number_{0};     // The number of now_; stored under the link's lock.
   std::shared_ptr<const sending_terms> now_; // Guarded by the link's lock.
 };
 

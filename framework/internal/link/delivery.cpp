@@ -62,7 +62,7 @@ void delivery::refuse_answer() {
   warnings_.say(log_level::debug, [&] { return "a response from " + peer_ + " answers nothing that was asked"; });
 }
 
-/// The actor that gets the answer, where one is due.
+/// Returns the sender for the mailbox element: for a remote request a stand-in that takes the answer.
 caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head& head) {
   const auto& sender = to.sender();
   if (!has(head, message_flags::request) || to.way_on() != nullptr || as_proxy(sender) == nullptr)
@@ -126,14 +126,14 @@ std::expected<void, node_error> delivery::give_up(const message_route& to, const
 }
 
 std::expected<void, node_error> delivery::admit_exit(const message_head& head) const {
-  if (!allow_exit_) // The hello has said so.
+  if (!allow_exit_) // The hello of this end has said so.
     return violation("the peer sends an exit message, which this link does not allow");
   if (has(head, message_flags::request | message_flags::response))
     return violation("the peer sends an exit message as a request or an answer");
   return {};
 }
 
-/// CAF ends an actor that gets a bare error, which a peer may do where it may send exit messages.
+/// CAF ends an actor that receives a bare error. A peer may do that only if it may send exit messages.
 bool delivery::refuses_bare_error(const message_route& to, const message_head& head, message_kind kind) {
   if (has(head, message_flags::response) || kind != message_kind::error
       || (allow_exit_ && !ends_.serves_all_links(to.receiver())))

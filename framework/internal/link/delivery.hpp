@@ -1,4 +1,4 @@
-// The last step of a message's way in.
+// The last step of an incoming message.
 #pragma once
 
 #include <atomic>
@@ -22,15 +22,15 @@
 
 namespace troupe::internal {
 
-/// Where a message goes from here.
+/// Where a message goes from this end.
 class message_route {
 public:
-  /// It brings back a request that is not pending: refuse_unasked().
+  /// The message returns a request that is not pending; it goes to refuse_unasked().
   [[nodiscard]] bool is_unasked() const noexcept { return is_unasked_; }
-  /// The receiver, where it is another node's; else null.
+  /// The receiver's proxy if the receiver is an actor of another node; else null.
   [[nodiscard]] proxy* way_on() const noexcept { return way_on_; }
   [[nodiscard]] const caf::strong_actor_ptr& receiver() const noexcept { return receiver_; }
-  /// Null: nobody.
+  /// Null if there is no sender.
   [[nodiscard]] const caf::strong_actor_ptr& sender() const noexcept { return sender_.get(); }
 
   message_route() = default;
@@ -39,7 +39,7 @@ public:
         sender_(std::move(ends.sender)),
         way_on_(as_proxy(receiver_)),
         is_unasked_(ends.is_unasked) {}
-  /// One more reference to the sender.
+  /// Adds a reference to the sender and returns it.
   [[nodiscard]] caf::strong_actor_ptr take_sender() noexcept { return sender_.take(); }
 
 private:
@@ -51,18 +51,18 @@ private:
 
 /// Finds the routes of messages.
 ///
-/// Keeps the last one, since most messages are of the same pair.
+/// Keeps the last route, since consecutive messages mostly have the same sender and receiver.
 /// Threads: one.
 class route_finder {
 public:
-  /// Both outlive this.
+  /// Both must outlive this object.
   route_finder(ends_finder& ends, limited_log& warnings) : ends_(ends), warnings_(warnings) {}
 
-  /// What the peer is called in lines.
+  /// Sets the peer's name in log lines.
   void name_peer(std::string name) { peer_ = std::move(name); }
 
-  /// Valid until the next call, or forget(). Where the message brings back a question of this node, `returned` takes
-  /// it.
+  /// Finds the route of a message. It is valid until the next call or forget(). If the message returns a question of
+  /// this node, `returned` takes the question.
   [[nodiscard]] std::expected<message_route*, node_error> find(const message_head& head, taken_question& returned) {
     if (is_reusable_ && (head.flags & message_flags::returned) == 0 && receiver_ == head.receiver
         && sender_ == head.sender) {
@@ -71,11 +71,11 @@ public:
     }
     return look_up(head, returned);
   }
-  /// One more message goes the way that find() has found last.
+  /// Counts one more message on the route that find() has found last.
   void found_again() noexcept { uncounted_ += sender_ != 0 ? 1 : 0; }
-  /// The sender of the last one; null where there is none, or after forget().
+  /// The sender of the last message. Null if it had no sender, or after forget().
   [[nodiscard]] const caf::strong_actor_ptr& last_sender() const noexcept { return last_.sender(); }
-  /// Lets go of both actors, since something may follow that is about them.
+  /// Drops both actors, since a later packet may change what their numbers mean.
   void forget();
 
 private:
@@ -86,12 +86,12 @@ private:
   std::string peer_ = "unknown peer";
   message_route last_;
   std::uint64_t receiver_ = 0;
-  std::uint64_t sender_ = 0;    // 0: nobody.
-  bool is_reusable_ = false;    // Nothing but the two numbers decides.
-  std::uint64_t uncounted_ = 0; // Mentions of the sender that the tables do not know of yet.
+  std::uint64_t sender_ = 0;    // 0: no sender.
+  bool is_reusable_ = false;    // The two numbers alone decide the route.
+  std::uint64_t uncounted_ = 0; // Mentions of the sender that the actor tables have not counted yet.
 };
 
-/// Puts messages that have come into their receivers' mailboxes.
+/// Puts incoming messages into their receivers' mailboxes.
 ///
 /// Threads: one.
 class delivery {
@@ -101,37 +101,39 @@ public:
     std::atomic<std::uint64_t>& undecodable;
   };
 
-  /// All outlive this. `allow_exit`: the peer may end actors here.
+  /// All must outlive this object. `allow_exit`: the peer may end actors of this node.
   delivery(const ends_finder& ends, caf::actor_system& system, bool allow_exit, totals counts, limited_log& warnings)
       : ends_(ends), system_(system), allow_exit_(allow_exit), counts_(counts), warnings_(warnings) {}
 
-  /// What the peer is called in lines.
+  /// Sets the peer's name in log lines.
   void name_peer(std::string name) { peer_ = std::move(name); }
 
-  // One of these, for each message.
-  /// Its route is_unasked().
+  // Exactly one of the following functions is called for each message.
+  /// For a route that is_unasked().
   void refuse_unasked();
-  /// It answers nothing that was asked.
+  /// For a response that answers no request of this node.
   void refuse_answer();
   std::expected<void, node_error> deliver(message_route& to, const message_head& head, message_kind kind,
                                           message_under_construction&& message, receipt owed = {});
-  /// The same for one that is neither a request nor an answer. Requires: is_ordinary(kind), no way on.
+  /// As deliver() for a message that is neither an exit message nor an error. Requires: is_ordinary(kind), no way on.
   void deliver_ordinary(message_route& to, const message_head& head, message_under_construction&& message);
-  /// Neither ends its receiver.
+  /// Returns true if a message of this kind cannot end its receiver.
   [[nodiscard]] static bool is_ordinary(message_kind kind) noexcept {
     return kind != message_kind::exit && kind != message_kind::error;
   }
-  /// A message that was not encoded; `owed` is settled with it.
+  /// Delivers a message that was not encoded. `owed` is settled when the message is consumed.
   void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed);
-  /// Over the link to the receiver's node, as it is; false where it has to be decoded. Requires: way_on().
+  /// Forwards the message undecoded over the link to the receiver's node. Returns false if it has to be decoded.
+  /// Requires: way_on().
   [[nodiscard]] bool forward(const message_route& to, const message_head& head, const forwarded_message& message,
                              receipt& owed);
-  /// It cannot be decoded: whoever waits is told. Fails when the link has to end for it.
+  /// For a message that cannot be decoded: tells the requester, if there is one. Fails if the link has to end for it.
   std::expected<void, node_error> give_up(const message_route& to, const message_head& head, node_error reason);
 
-  /// Whether the peer may send an exit message so.
+  /// Fails with `protocol_violation` if the peer may not send this exit message.
   [[nodiscard]] std::expected<void, node_error> admit_exit(const message_head& head) const;
-  /// Whether it is an error that answers nothing, which would end its receiver; then it is answered and counted.
+  /// Returns true for an error that answers nothing and would end its receiver. Such an error is counted, and answered
+  /// if it was a request.
   [[nodiscard]] bool refuses_bare_error(const message_route& to, const message_head& head, message_kind kind);
 
 private:

@@ -34,12 +34,12 @@ bool departures::append_next(const link_held& held, outbox& out) {
   } else {
     append_packed(held, *std::move(step.message), out);
   }
-  return true; // Asked again, it says whether there was more.
+  return true; // The next call says whether there was more.
 }
 
 void departures::append_packed(const link_held& held, packed_message message, outbox& out) {
   append(held, message.flags, message.body, {}, message, out);
-  out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames end outside of the lock.
+  out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames are released outside the lock.
 }
 
 } // namespace troupe::internal

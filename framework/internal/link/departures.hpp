@@ -1,4 +1,4 @@
-// The last step of a message's way out.
+// The last step of an outgoing message.
 #pragma once
 
 #include <cstdint>
@@ -17,46 +17,47 @@
 
 namespace troupe::internal {
 
-/// Appends messages that may leave to the outbox, those with frames too large for one packet chunk by chunk.
+/// Appends messages that may leave to the outbox. A message with frames too large for one packet goes chunk by chunk.
 ///
 /// Guarded by the link's lock.
 class departures {
 public:
-  /// `mentions` outlives this.
+  /// `mentions` must outlive this object.
   explicit departures(mention_describer& mentions) : mentions_(mentions) {}
 
-  /// Before the first message. `values`: null where only bytes pass. So many bytes of messages that have begun and are
-  /// not complete the peer takes.
+  /// To be called before the first message. `values`: null if only bytes pass between the ends. `open_bytes_max`: how
+  /// many bytes of incomplete messages the peer accepts.
   void open(const link_held&, std::shared_ptr<value_lane> values, std::uint64_t open_bytes_max) {
     values_ = std::move(values);
     bulk_.set_open_bytes_max(open_bytes_max);
   }
 
-  /// Whether a message has to go in chunks, or behind such a one of the same pair and priority.
+  /// Returns true if a message has to go in chunks, or behind such a message of the same pair and priority.
   [[nodiscard]] bool is_bulk(const link_held&, const message_cargo& cargo, std::uint64_t receiver, std::uint64_t sender,
                              std::uint8_t flags) const {
     return !cargo.transfers.empty() || bulk_.has(bulk_key::of(receiver, sender, flags));
   }
 
-  /// Appends a message whose packet is two pieces one after the other. Requires: not is_bulk().
+  /// Appends a message whose packet consists of two parts, `begin` and `end`. Requires: not is_bulk().
   void append(const link_held& held, std::uint8_t flags, bytes_view begin, bytes_view end, message_cargo& cargo,
               outbox& out);
 
-  /// True where it goes by append_next(): then the I/O thread has to come for it.
+  /// Appends the message at once, or returns true if it goes by append_next(): then the caller has to wake the I/O
+  /// thread.
   [[nodiscard]] bool leave(const link_held& held, packed_message message, outbox& out);
 
-  /// A chunk, or a message whose chunks have all left; false where nothing is left.
+  /// Appends a chunk, or a message whose chunks have all left. Returns false if nothing is left.
   bool append_next(const link_held& held, outbox& out);
 
   [[nodiscard]] bool empty(const link_held&) const noexcept { return bulk_.empty(); }
-  /// Of frames and messages that have not been appended.
+  /// The bytes of frames and messages that have not been appended.
   [[nodiscard]] std::uint64_t bytes(const link_held&) const noexcept { return bulk_.bytes(); }
   template <class Look>
   void each(const link_held&, Look&& look) const {
     bulk_.each(look);
   }
 
-  /// At the link's end.
+  /// To be called when the link ends.
   [[nodiscard]] std::vector<packed_message> take_all(const link_held&) { return bulk_.take_all(); }
 
 private:

@@ -43,7 +43,7 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
   auto admitted =
       of_.gate.admit(held, head, std::max(message.cost_without_head() + message_head_bytes_max, stated_bytes),
                      message.cargo().behind(), dropped, message.how());
-  // Where it had to wait for room the peer may have changed its lists, and acknowledged that nothing older follows.
+  // While it waited for room, the peer may have changed its lists and acknowledged that nothing older follows.
   const auto is_late = !message.cargo().value.has_value() && !message.cargo().claims.has_epoch()
                        && message.terms().peer_epoch != of_.lists.peer_epoch();
   auto defined =
@@ -76,8 +76,8 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
   return {};
 }
 
-/// The number of its signature. The peer ends the link of an end that defines more than it keeps: so this message fails
-/// instead, and those with signatures that it knows go on.
+/// Returns the number of the message's signature. If a new signature exceeds what the peer keeps, this message fails:
+/// the peer would end the link. Messages with signatures that the peer knows go on.
 std::expected<sent_dictionary::numbered, node_error> draft_sender::define_signature(const link_held& held,
                                                                                     message_draft& message) {
   if (message.cargo().value.has_value())
@@ -127,7 +127,7 @@ void draft_sender::name_sender(const link_held& held, message_draft& message, me
     claims.allow_return(held);
 }
 
-/// Requires an open link.
+/// Requires: the link is open.
 void draft_sender::write_or_pack(const link_held& held, message_draft& message, message_head& head, admission admitted,
                                  std::uint64_t stated_bytes) {
   auto& out = *to_->open_outbox(held);
@@ -145,7 +145,7 @@ void draft_sender::write_or_pack(const link_held& held, message_draft& message, 
   if (!cargo.value.has_value() && !cargo.claims.has_epoch())
     cargo.claims.epoch(held, message.terms().peer_epoch);
   cargo.claims.keep(of_.actors.proxy_of(held, head.receiver));
-  byte_vector body; // Before the claims move: without memory for it they end with the draft, outside of the lock.
+  byte_vector body; // Reserved before the claims move: if this throws, the claims end with the draft, outside the lock.
   body.reserve(start.size() + message.elements().size());
   body.insert(body.end(), start.begin(), start.end());
   body.insert(body.end(), message.elements().begin(), message.elements().end());

@@ -1,4 +1,4 @@
-// From a message that is put together to the outbox.
+// From a complete draft to the outbox.
 #pragma once
 
 #include <atomic>
@@ -23,12 +23,12 @@
 
 namespace troupe::internal {
 
-/// Sends drafts whole: each leaves at once, waits for the peer's credit, or fails.
+/// Sends complete drafts: each leaves at once, waits for the peer's credit, or fails.
 ///
 /// Threads: any.
 class draft_sender {
 public:
-  /// Parts of the link, which outlive this.
+  /// Parts of the link; all must outlive this object.
   struct parts {
     const link_common& link;
     actor_names& actors;
@@ -41,12 +41,13 @@ public:
   };
   explicit draft_sender(const parts& of) : of_(of) {}
 
-  /// Before the first message. Outlives this.
+  /// To be called before the first message. `to` must outlive this object.
   void open(const link_held&, connection& to) { to_ = &to; }
 
-  /// Writes the message, with the signature and the chunks that it needs, or lets it wait for the peer's credit. May
-  /// block where the link's policy allows it. Fails with `link_down` or `link_busy`, with `unserializable` where the
-  /// sender cannot be named or the peer has no room for its signature, or as outdated().
+  /// Writes the message together with the signature and the chunks that it needs, or queues it until the peer gives
+  /// credit. May block if the link's policy allows it.
+  /// Fails with `link_down` or `link_busy`; with `unserializable` if the sender cannot be named or the peer has no room
+  /// for the signature; or as outdated() if the peer has changed its lists.
   std::expected<void, unsent> send(message_draft& message, std::uint64_t receiver, const caf::strong_actor_ptr& sender,
                                    caf::message_id id);
 

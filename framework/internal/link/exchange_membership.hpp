@@ -1,4 +1,4 @@
-// That a link is known to the exchange of its node.
+// Registers a link with the exchange of its node.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace troupe::internal {
 
-/// Keeps a link in the exchange until its destructor, or leave(), takes it out.
+/// Keeps a link registered with the exchange until leave() or the destructor removes it.
 ///
 /// Threads: the I/O thread.
 class exchange_membership {
@@ -28,7 +28,7 @@ public:
   }
   ~exchange_membership() { leave(default_reason); }
 
-  /// As handle_counter::link_up(); none where the exchange does not take that number.
+  /// Joins as by handle_counter::link_up(). Returns an empty membership if the exchange refuses the number.
   [[nodiscard]] static exchange_membership join(std::shared_ptr<handle_counter> exchange,
                                                 const std::shared_ptr<counted_link>& link, handles::link_number number,
                                                 handles::node_name peer, bytes_view token,
@@ -43,7 +43,7 @@ public:
 
   explicit operator bool() const noexcept { return of_ != nullptr; }
 
-  /// The reason stands in the errors of what is lost with the link. Nothing happens the second time.
+  /// `why` stands in the errors of what is lost with the link. A second call does nothing.
   void leave(std::string why) {
     if (const auto of = std::exchange(of_, nullptr))
       of->link_down(number_, std::move(why));

@@ -105,7 +105,7 @@ void family_changes::apply_locally(const link_changes& changes, sending_terms& t
     of_.terms.offload_from(*changes.offload_bytes);
 }
 
-/// I/O thread. From here on the peer may send with either list; then it is told.
+/// I/O thread. Accepts both the old and the new list first, then tells the peer about the change.
 void family_changes::announce(std::uint64_t number) {
   auto held = link_.mutex.lock();
   if (!link_.is_open() || !lists_.is_changing())
@@ -134,7 +134,7 @@ std::expected<void, node_error> family_changes::on_reconfigured(const reconfigur
   held.unlock();
   log(log_level::debug, "to " + link_.peer_name() + ": accepts " + bracketed(accepted)
                             + (is_accepted ? "" : "; a change was refused: " + one_line(cut(what.refusal))));
-  accept_only(std::move(accepted)); // The peer has left the others behind.
+  accept_only(std::move(accepted)); // The peer does not use the other families any more.
   over_.notify_all();
   if (change)
     change->set_value(is_accepted

@@ -1,4 +1,4 @@
-// What both ends of a link send with and accept: how it changes on a live link.
+// How both ends change the families that they send with and accept on a live link.
 #pragma once
 
 #include <chrono>
@@ -31,12 +31,13 @@ class io_context;
 
 namespace troupe::internal {
 
-/// Changes on a live link what both ends send with and accept.
+/// Changes the families that both ends send with and accept on a live link.
 ///
-/// Threads: `reconfigure`, `accepted` and what takes the link's lock any; the rest on the I/O thread.
+/// Threads: any for `reconfigure`, `accepted` and the functions that take the link's lock; the I/O thread for all
+/// others.
 class family_changes final : public change_acknowledger {
 public:
-  /// Parts of the link and of its node, which outlive this.
+  /// Parts of the link and of its node; all must outlive this object.
   struct parts {
     current_terms& terms;
     acceptance& accepted;
@@ -53,23 +54,24 @@ public:
   family_changes(const link_common& link, const parts& of, own_rules own)
       : link_(link), of_(of), own_(std::move(own)) {}
 
-  /// Before anything changes. `owner` has this.
+  /// To be called before anything changes. `owner` owns this object.
   void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  /// Refuses all families but these from now on, in payloads within payloads and in objects, too.
+  /// From now on accepts only the families in `names`, also in nested payloads and in objects.
   void accept_only(std::vector<std::string> names);
-  /// As the hellos say; `first` are the terms that do not depend on them.
+  /// Starts with the lists of the two hellos. `first`: the terms that do not depend on the lists.
   void open(const link_held& held, family_names mine, family_names theirs, sending_terms first);
 
-  /// Which messages still wait that were encoded by which lists is counted there; guarded by the link's lock.
+  /// Also counts the waiting messages by the lists that encoded them. Guarded by the link's lock.
   [[nodiscard]] negotiation& lists() noexcept { return lists_; }
   [[nodiscard]] std::uint64_t peer_epoch(const link_held&) const noexcept { return lists_.peer_epoch(); }
-  /// What the peer may send with now.
+  /// The families that the peer may send with now.
   [[nodiscard]] std::vector<std::string> accepted() const;
 
   // -- this end's
 
-  /// Blocks until the peer has acknowledged, for `timeout` at most.
+  /// Changes this end's lists. Blocks until the peer has acknowledged, for at most `timeout`. Fails with `bad_option`,
+  /// `nothing_in_common` or `timed_out`, or with the link's reason if the link has ended.
   [[nodiscard]] std::expected<void, node_error> reconfigure(const link_changes& changes,
                                                             std::chrono::milliseconds timeout);
   std::expected<void, node_error> on_reconfigured(const reconfigured& what);
@@ -79,13 +81,13 @@ public:
   std::expected<void, node_error> on_reconfigure(const family_change& what);
   void acknowledge_if_due(const link_held& held, outbox* out) override;
 
-  /// The link has ended.
+  /// Fails a change under way because the link has ended.
   void end(const node_error& reason);
 
 private:
   using result = std::expected<void, node_error>;
 
-  /// What of a change concerns this end only.
+  /// The part of a change that concerns this end only.
   struct own_terms {
     troupe::compression compression = troupe::compression::none;
     std::size_t spill_bytes = 0;
@@ -101,11 +103,11 @@ private:
   const parts of_;
   const own_rules own_;
   std::weak_ptr<void> owner_;
-  std::condition_variable over_; // Callers wait here for others' changes.
+  std::condition_variable over_; // Callers wait here for the changes of other callers.
   // Guarded by the link's lock.
   negotiation lists_;
   std::optional<std::promise<result>> under_way_; // This end's change ...
-  own_terms before_;                              // ... and how to take back what the peer refuses.
+  own_terms before_;                              // ... and the values to restore if the peer refuses it.
 };
 
 } // namespace troupe::internal

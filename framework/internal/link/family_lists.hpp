@@ -1,4 +1,4 @@
-// A link's families in order.
+// A link's families in order of preference.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace troupe::internal {
 
-/// How many families a link's lists may name.
+/// How many families each list of a link may name.
 inline constexpr std::size_t families_max = 64;
 
-/// A link's families in order, and the names by which they were given.
+/// A link's families in order of preference, with the names that the options list.
 struct family_list {
   std::vector<std::string> names;
   std::vector<const family*> families;
 };
 
-/// The families of `names` in order. Fails with `bad_option` for one that is not there, or that the options do not
-/// admit.
+/// Returns the families of `names` in the same order. Fails with `bad_option` for too many names, for an unknown
+/// family, and for a family that needs trust unless `trusted`.
 [[nodiscard]] std::expected<family_list, node_error> resolve_families(const std::vector<std::string>& names,
                                                                       const family_set& known, bool trusted);
 

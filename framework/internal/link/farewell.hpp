@@ -10,7 +10,7 @@
 
 namespace troupe::internal {
 
-/// Lets what waits leave before the goodbye is said.
+/// Lets waiting messages leave before this end says goodbye.
 ///
 /// Threads: the I/O thread.
 //  await_encoding() --(nobody encodes any more: begin())--> begin() --(nothing waits, or patience is over)--> said
@@ -18,21 +18,23 @@ class farewell {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// `waits`: whether anything has to leave first. `say` is called once, with the reason and what is left of patience.
+  /// `waits`: returns true while anything has to leave first. `say` is called once, with the reason and the time that
+  /// is left.
   farewell(asio::io_context& io, std::function<bool()> waits,
            std::function<void(const std::string& reason, std::chrono::milliseconds left)> say);
 
-  /// Large messages may be encoded until then; then `give_up` is called, unless begin() or cancel() comes before.
+  /// Waits until large messages are encoded, at most until `until`. Then calls `give_up`, unless begin() or cancel()
+  /// comes before.
   void await_encoding(clock::time_point until, std::function<void()> give_up);
 
-  /// The goodbye is said as soon as nothing waits, and after `patience` at the latest.
+  /// Says goodbye as soon as nothing waits, after `patience` at the latest.
   void begin(std::string reason, std::chrono::milliseconds patience);
   [[nodiscard]] bool is_under_way() const noexcept { return is_under_way_; }
 
-  /// Something has left.
+  /// To be called when something has left. Says goodbye if nothing waits any more.
   void look();
 
-  /// The link has ended.
+  /// Stops waiting because the link has ended.
   void cancel();
 
 private:
@@ -45,7 +47,7 @@ private:
   std::string reason_;
   clock::time_point until_;
   bool is_under_way_ = false;
-  std::shared_ptr<io_timer> timer_; // Its handler does nothing once this is gone.
+  std::shared_ptr<io_timer> timer_; // The handler does nothing once the timer is gone.
 };
 
 } // namespace troupe::internal

@@ -1,5 +1,4 @@
-// A message for an actor of another node, as it came from the peer: not decoded, to be passed on over the link that
-// leads there.
+// A message for an actor of another node, as the peer sent it: it is passed on undecoded over the link to that node.
 #pragma once
 
 #include <span>
@@ -15,7 +14,7 @@
 
 namespace troupe::internal {
 
-/// Lifetime: views of what the link that it came over keeps while it handles the packet.
+/// Lifetime: views of memory that the incoming link keeps while it handles the packet.
 struct forwarded_element {
   const header_fields* fields = nullptr;
   bytes_view header;
@@ -26,9 +25,9 @@ struct forwarded_element {
 };
 
 struct forwarded_message {
-  const signature* types = nullptr; // Aliases that this node's registry does not have are no obstacle.
+  const signature* types = nullptr; // May hold aliases that this node's registry does not have.
   std::vector<forwarded_element> elements;
-  bytes_view extensions = {}; // As they came.
+  bytes_view extensions = {}; // Passed on unchanged.
 };
 
 } // namespace troupe::internal

@@ -38,7 +38,7 @@ std::expected<chunk_place, node_error> frame_claims::on_chunk_begin(std::uint8_t
                                                                     std::size_t body_bytes) {
   packet_reader in{begin};
   const auto head = read_chunk_head(in, is_first(flags));
-  if (!in.ok()) // Yet.
+  if (!in.ok()) // The head has not arrived completely yet.
     return chunk_place{};
   const auto chunk_bytes = body_bytes - (begin.size() - in.rest().size());
   if (auto good = check(flags, chunk_bytes); !good)

@@ -12,29 +12,31 @@
 
 namespace troupe::internal {
 
-/// Claims the frames that messages name: each goes to one message.
+/// Claims the frames that messages name. Each frame goes to one message.
 ///
-/// Threads: one, but for `living_bytes`.
+/// Threads: one, except for `living_bytes`.
 class frame_claims {
 public:
-  /// `stored` has those that lie in the store of both ends; it outlives this.
+  /// `stored` has the frames in the shared store; it must outlive this object.
   frame_claims(const transfer_limits& bounds, mention_finder& stored) : transfers_(bounds), stored_(stored) {}
 
-  /// A packet with a part of a frame that goes ahead of its message.
+  /// Handles a packet with a part of a frame that goes ahead of its message.
   std::expected<void, node_error> on_chunk(std::uint8_t flags, bytes_view body);
 
-  /// The same for a packet of so many bytes of which only these have come. No place where it has to come as a whole.
+  /// As on_chunk() for a packet of `body_bytes` bytes, of which only `begin` has arrived. Returns where to read the
+  /// rest, or an empty place if the packet has to be read as a whole.
   [[nodiscard]] std::expected<chunk_place, node_error> on_chunk_begin(std::uint8_t flags, bytes_view begin,
                                                                       std::size_t body_bytes);
 
-  /// What lies in the message's own packet is the next in `in`. `is_body`: the frame is read before the packet's bytes
-  /// go; others may be kept by the value. Fails with another error than `protocol_violation` where it is lost.
+  /// Claims the frame that `where` describes; the bytes of an inline frame come next in `in`. `is_body`: the frame is
+  /// read before the packet's bytes go; a frame that is no body may be kept by the value. Fails with
+  /// `protocol_violation` for a wrong packet, with another error if the frame is lost.
   [[nodiscard]] std::expected<frame, node_error> claim(packet_reader& in, const frame_descriptor& where, bool is_body);
 
-  /// Of all frames that came in chunks and live somewhere. Any thread.
+  /// The bytes of all frames that came in chunks and are still alive. Threads: any.
   [[nodiscard]] std::uint64_t living_bytes() const noexcept { return transfers_.living_bytes(); }
 
-  /// Nothing is claimed any more.
+  /// Drops all unclaimed frames.
   void clear() { transfers_.clear(); }
 
 private:

@@ -16,13 +16,12 @@
 
 namespace troupe::internal {
 
-/// Gives each frame of a message its place: in the packet, in the store of both ends, or in chunks ahead of the
-/// message.
+/// Gives each frame of a message its place: in the packet, in the shared store, or in chunks ahead of the message.
 ///
-/// Threads: one. Used again from message to message.
+/// Threads: one. Reused from message to message.
 class frame_placer {
 public:
-  /// Of one link. All of it outlives the link's messages.
+  /// Parts of one link; all must outlive the link's messages.
   struct parts {
     const link_common& link;
     const std::optional<store::object_store>& store;
@@ -31,19 +30,19 @@ public:
     std::atomic<std::uint64_t>& store_fallbacks;
   };
 
-  /// For a message of that link, whose cargo outlives this, or the next begin(). Frames of `spill_bytes` go into the
-  /// store, where the link shares one.
+  /// Starts a message of the link `of`. `cargo` must live until the next begin(), or as long as this object. Frames of
+  /// at least `spill_bytes` go into the store if the link shares one.
   void begin(const parts& of, message_cargo& cargo, std::size_t spill_bytes) noexcept;
 
-  /// `shared` is the frame itself where it has an owner, null for bytes that are used for something else afterwards.
-  /// Fails with `link_down` where the peer's process is gone.
+  /// Places a frame. `shared` is the frame if the bytes have an owner, null if the buffer is reused afterwards. Fails
+  /// with `link_down` if the peer's process is gone.
   [[nodiscard]] std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
 
-  /// The same bytes where every link finds them: in the store where place() would put them there. `as` is the frame
-  /// where there is one.
+  /// Returns a frame that all links can use: in the store if place() would put it there. `as` is the frame of these
+  /// bytes, or null.
   [[nodiscard]] frame put_once(bytes_view bytes, const frame* as);
 
-  // -- of this message
+  // -- figures of this message
 
   [[nodiscard]] std::uint64_t socket_bytes() const noexcept { return inline_bytes_ + chunked_bytes_; }
   [[nodiscard]] std::uint64_t chunked_bytes() const noexcept { return chunked_bytes_; }

@@ -13,13 +13,13 @@ namespace troupe::internal {
 
 namespace {
 
-/// What this end lets lie behind handles: what its options say, and of its store half for one link and a quarter for
-/// one actor, so that a slow actor leaves room for the others.
+/// How many bytes this end lets lie behind handles: as the options say, but at most half of the store for one link and
+/// a quarter for one actor. So a slow actor leaves room for the others.
 receive_bounds own_handle_windows(const link_options& options, const link_host& node) {
   receive_bounds result{.window = options.handle_window_bytes, .actor_window = options.actor_handle_window_bytes};
   if (!node.store())
     return result;
-  if (const auto totals = node.store()->totals()) { // Else its lock is not to be had.
+  if (const auto totals = node.store()->totals()) { // Otherwise the store's lock could not be taken.
     const auto capacity = std::max<std::uint64_t>(totals->capacity_bytes, 4);
     result.window = std::min(result.window, capacity / 2);
     result.actor_window = std::min(result.actor_window, capacity / 4);
@@ -53,7 +53,7 @@ greeting::greeting(const parts& of, own_end mine, std::shared_ptr<refusal_log> r
 
 void greeting::begin(std::chrono::milliseconds patience, std::weak_ptr<void> owner) {
   limit_.expires_after(patience);
-  limit_.async_wait([of = of_, owner = std::move(owner)](std::error_code cancelled) { // This may be gone.
+  limit_.async_wait([of = of_, owner = std::move(owner)](std::error_code cancelled) { // This object may be gone.
     const auto alive = owner.lock();
     if (!cancelled && alive && of.life.now() == link_state::greeting)
       of.over.abort({node_errc::timed_out,
@@ -84,7 +84,7 @@ void greeting::displace() {
   if (is_proven_)
     return;
   report_.displaced();
-  // Its descriptor is needed now: nothing waits for what it may still send.
+  // Its descriptor is needed now, so nothing waits for what the peer may still send.
   of_.over.abort({node_errc::timed_out, "others have come, and this peer has not proven who it is"});
 }
 
@@ -128,7 +128,7 @@ helper_numbers greeting::export_helpers() {
               helpers.inspector({.memory = options.allow_memory_summary, .report = options.allow_inspection}))};
 }
 
-/// 0 for none.
+/// Returns 0 if there is no helper.
 std::uint64_t greeting::number_of(const caf::strong_actor_ptr& helper) {
   return helper ? of_.actors.name(helper).number : 0;
 }

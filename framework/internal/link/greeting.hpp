@@ -1,4 +1,4 @@
-// What a link has until it is open.
+// What a link needs until it is open.
 #pragma once
 
 #include <chrono>
@@ -27,36 +27,36 @@ class node_link;
 class link_host;
 class refusal_log;
 
-/// Counts the peer of a link among the nodes that its node knows, until the link ends.
+/// Registers the peer of a link among the peers that its node knows, until the link ends.
 ///
 /// Threads: the I/O thread.
 class known_peer {
 public:
-  /// `all` outlives this.
+  /// `all` must outlive this object.
   explicit known_peer(known_peers& all) : all_(all) {}
   known_peer(const known_peer&) = delete;
   known_peer& operator=(const known_peer&) = delete;
 
-  /// False when another link's peer has that id and another token.
+  /// Returns false if the peer of another link has the same id and another token.
   [[nodiscard]] bool enter(const caf::node_id& peer, bytes_view token);
-  /// Does nothing where it has not entered.
+  /// Does nothing if the peer is not registered.
   void leave();
 
 private:
   known_peers& all_;
-  caf::node_id entered_; // Invalid: it has not.
+  caf::node_id entered_; // Invalid: not registered.
 };
 
-/// Speaks with a peer over a link's connection until the two have agreed on terms.
+/// Speaks with a peer over a link's connection until both have agreed on terms.
 ///
 /// Threads: the I/O thread.
 class greeting final : private handshake_host {
 public:
-  /// Parts of the link and of its node; all outlive this.
+  /// Parts of the link and of its node; all must outlive this object.
   struct parts {
     link_host& node;
-    node_link* link = nullptr; // By which the node's entrances know it.
-    asio::io_context& io;      // The link's.
+    node_link* link = nullptr; // The link as the node's entrances know it.
+    asio::io_context& io;      // The I/O context of the link.
     const link_options& options;
     const life_cycle& life;
     connection& over;
@@ -66,19 +66,19 @@ public:
   };
   greeting(const parts& of, own_end mine, std::shared_ptr<refusal_log> refusals);
 
-  /// Begins, and has `patience` for it. `owner` has this.
+  /// Begins the handshake, which must be over within `patience`. `owner` owns this object.
   void begin(std::chrono::milliseconds patience, std::weak_ptr<void> owner);
 
-  /// The next packet of the peer. Gives the terms once they are agreed on. Where it fails, the link ends; the peer
-  /// is told why.
+  /// Handles the peer's next packet. Returns the terms once both ends have agreed. If it fails, the link ends; a
+  /// refused peer is told why.
   [[nodiscard]] std::expected<std::optional<agreed_terms>, node_error> on_packet(const packet_head& head,
                                                                                  bytes_view body);
-  /// The peer is refused for this reason, and told.
+  /// Refuses the peer for this reason and tells it so.
   std::unexpected<node_error> refuse(node_error reason);
 
   /// Ends the link to make room for others, unless the peer has proven its identity meanwhile.
   void displace();
-  /// The connection has ended before the link was open. `is_common`: as of handshake_report::unfinished.
+  /// Reports that the connection has ended before the link was open. `is_common`: see handshake_report::unfinished.
   void end(const node_error& reason, bool is_common) { report_.unfinished(reason, is_common); }
 
 private:

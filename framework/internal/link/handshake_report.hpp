@@ -1,4 +1,4 @@
-// What a node says of handshakes that do not succeed.
+// How a node reports handshakes that do not succeed.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,22 @@ namespace troupe::internal {
 
 class link_host;
 
-/// Reports, once, that a handshake has not succeeded.
+/// Reports once that a handshake has not succeeded.
 ///
 /// Threads: the I/O thread.
 class handshake_report {
 public:
-  /// `node` and `log` must outlive this. `refusals`: of the address that the peer dialed; null at the dialing end.
+  /// `node` and `log` must outlive this object. `refusals`: of the address that the peer dialed; null at the dialing
+  /// end.
   handshake_report(link_host& node, std::shared_ptr<refusal_log> refusals, limited_log& log)
       : node_(node), refusals_(std::move(refusals)), log_(log) {}
 
   /// This end has refused the peer.
   void refused(const node_error& reason);
-  /// The peer had to make room for others, who say so.
+  /// The peer had to make room for other peers. The log lines about those peers say so.
   void displaced();
-  /// The connection has ended. A peer that only closes again has perhaps looked whether somebody listens; where that
-  /// tells nothing, it `is_common`.
+  /// The connection has ended. A peer that only connects and closes may have probed whether the port is open.
+  /// `is_common`: such an end is usual, and logged as info instead of a warning.
   void unfinished(const node_error& reason, bool is_common);
 
 private:

@@ -12,7 +12,7 @@ std::optional<std::uint64_t> header_definitions::number_of(const family& by, con
   auto* out = to_->open_outbox(held);
   const auto [number, is_new] = words_.header(held, by, type, out);
   if (is_new && out != nullptr)
-    to_->flush_soon(held); // Leaves with the message at the latest.
+    to_->flush_soon(held); // The header leaves with the message at the latest.
   held.unlock();
   if (is_new)
     link_.log.say(log_level::debug, [&] {
@@ -29,7 +29,7 @@ std::uint64_t header_definitions::number_for_others(bytes_view header) {
     return 0;
   const auto [number, is_new] = words_.header_for_others(held, header, *out);
   if (is_new)
-    to_->flush_soon(held); // Leaves with the message at the latest.
+    to_->flush_soon(held); // The header leaves with the message at the latest.
   return number;
 }
 

@@ -20,24 +20,25 @@ namespace troupe::internal {
 /// Threads: any.
 class header_definitions {
 public:
-  /// All outlive this; `words` and `lists` are guarded by the link's lock.
+  /// All must outlive this object. The link's lock guards `words` and `lists`.
   header_definitions(const link_common& link, sent_dictionary& words, const negotiation& lists)
       : link_(link), words_(words), lists_(lists) {}
 
-  /// Before the first message. Outlives this.
+  /// To be called before the first message. `to` must outlive this object.
   void open(const link_held&, connection& to) { to_ = &to; }
 
-  /// The number of the standard header of that family and type; 0: the header has to stand in each element, since the
-  /// peer has no room for more. Nothing where the peer has changed its lists since the terms were taken, and does not
-  /// wait for this message: then it may not accept the family any more.
+  /// Returns the number of the standard header of that family and type. Returns 0 if the peer has no room for more
+  /// definitions: then each element carries its header. Returns nullopt if the peer has changed its lists since `terms`
+  /// were taken, unless `is_waited_for`: the peer may not accept the family any more. `is_waited_for`: the peer's
+  /// change waits for this message.
   [[nodiscard]] std::optional<std::uint64_t> number_of(const family& by, const type_entry& type,
                                                        const sending_terms& terms, bool is_waited_for);
 
-  // -- of messages that are passed on
+  // -- for messages that are passed on
 
-  /// 0: the header has to stand in each element.
+  /// As number_of() for a header that a peer has encoded; 0: each element carries the header.
   [[nodiscard]] std::uint64_t number_for_others(bytes_view header);
-  /// Whether the signature is defined on this link, or may be.
+  /// Returns true if the signature is defined on this link, or there is room to define it.
   [[nodiscard]] bool admits_for_others(const std::vector<std::string>& aliases) const;
 
 private:

@@ -33,7 +33,7 @@ std::unexpected<node_error> not_as_signed(const received_header& header, std::st
 
 void received_element::let_go() {
   if (std::exchange(is_plain, false))
-    return; // What it has refers to nothing, and may stay for the next one.
+    return; // A plain element refers to nothing, so its memory may stay for the next one.
   empty_for_reuse(descriptor.frames);
   empty_for_reuse(descriptor.actors);
   empty_for_reuse(frames);
@@ -85,11 +85,11 @@ std::expected<void, node_error> incoming_message::read_one(packet_reader& in, re
     element.descriptor.actors.clear();
     element.descriptor.objects = 0;
     element.frames.resize(1);
-    element.frames[0] = frame{plain->body, nullptr}; // Read before the packet's bytes go.
+    element.frames[0] = frame{plain->body, nullptr}; // The body is read before the packet's bytes go.
     return {};
   }
-  element.frames.clear(); // Of a plain one before.
-  // A stored frame costs this node no memory and has no other bound than its object.
+  element.frames.clear(); // Left by an earlier plain element.
+  // A stored frame costs this node no memory; only its object bounds it.
   read_element(in, element.descriptor, {bounds_.header_bytes, bounds_.frames, element_actors_max, UINT64_MAX >> 2});
   if (!in.ok())
     return violation("an element's description cannot be read: " + in.fault());
@@ -135,7 +135,7 @@ std::expected<void, node_error> incoming_message::find_actors(received_element& 
   return {};
 }
 
-/// Those that were described, whatever becomes of the message.
+/// Receives the described objects, even if the message cannot be delivered.
 std::expected<void, node_error> incoming_message::receive_objects(std::uint64_t count, bytes_beside_packet& beside) {
   if (count == 0 && described_.empty())
     return {};
@@ -171,7 +171,7 @@ incoming_message::undecoded(const signature& types, bytes_view extensions, const
   forwarded_message whole{.types = &types, .elements = {}, .extensions = extensions};
   for (auto& element : elements()) {
     if (element.lost || element.frames.empty())
-      return std::nullopt; // Is answered where messages are decoded.
+      return std::nullopt; // Answered where messages are decoded.
     const auto header = element.header(known);
     if (!header)
       return std::unexpected{header.error()};

@@ -1,4 +1,4 @@
-// A message on its way in, between its bytes and its values.
+// An incoming message, between its bytes and its values.
 #pragma once
 
 #include <cstddef>
@@ -25,57 +25,57 @@
 
 namespace troupe::internal {
 
-/// One element of a message that has come, with all that it names.
+/// One element of an incoming message, with all that it names.
 struct received_element {
   element_descriptor descriptor;
-  bool is_plain = false; // One frame, which lies in the packet, and no actors.
+  bool is_plain = false; // One frame inside the packet, and no actors.
   std::vector<frame> frames;
-  std::vector<caf::strong_actor_ptr> actors; // As the descriptor mentions them.
+  std::vector<caf::strong_actor_ptr> actors; // In the order of the descriptor.
   std::vector<object_source_ptr> objects;
-  std::optional<node_error> lost;            // Why a frame could not be claimed, where that is nobody's fault.
-  std::optional<received_header> own_header; // That it brings itself, once it was asked for.
+  std::optional<node_error> lost;            // Why a frame could not be claimed, if neither end is at fault.
+  std::optional<received_header> own_header; // The header that the element carries, once header() was called.
 
-  /// The header that the element names, or brings itself. Fails with `protocol_violation`.
+  /// Returns the header that the element names or carries. Fails with `protocol_violation`.
   [[nodiscard]] std::expected<const received_header*, node_error> header(const received_dictionary& known);
-  /// Keeps some memory of the lists.
+  /// Releases what the element refers to, but keeps some memory of the lists.
   void let_go();
 };
 
-/// Of a header whose type is not the one that the signature says.
+/// The failure for a header whose type is not the one in the signature.
 [[nodiscard]] std::unexpected<node_error> not_as_signed(const received_header& header, std::string_view type);
 
-/// What a message takes here and is not in its packet.
+/// What a message costs this end beside its packet.
 struct bytes_beside_packet {
-  std::uint64_t chunk_bytes = 0;        // Came ahead in chunks.
-  std::uint64_t decompressed_bytes = 0; // What compressed frames become.
-  std::uint64_t mention_bytes = 0;      // Stand-ins of the actors that it mentions.
+  std::uint64_t chunk_bytes = 0;        // Frames that came ahead in chunks.
+  std::uint64_t decompressed_bytes = 0; // Compressed frames after decompression.
+  std::uint64_t mention_bytes = 0;      // Stand-ins for the actors and objects that it mentions.
   received_behind_handles behind_handles = {};
 };
 
-/// All that is being read of one message. Used again for the next.
+/// The state of the message that is being read. Reused for the next message.
 ///
 /// Threads: one.
 class incoming_message {
 public:
-  /// `claims` and `finder` outlive this.
+  /// `claims` and `finder` must outlive this object.
   incoming_message(const limits& bounds, frame_claims& claims, mention_finder& finder)
       : bounds_(bounds), claims_(claims), finder_(finder) {}
 
-  /// The number of the store that both ends share.
+  /// `number`: the store that both ends share.
   void share_store(std::uint64_t number) { shared_store_ = number; }
 
   // -- ahead of the message
 
-  /// A packet that describes objects which the message mentions.
+  /// Handles a packet that describes objects of the next message.
   std::expected<void, node_error> describe(bytes_view body);
-  /// Objects are described: the message has to follow.
+  /// Returns true if objects are described: then the message has to follow.
   [[nodiscard]] bool is_described() const noexcept { return !described_.empty(); }
-  /// The message does not come any more.
+  /// To be called when the message does not come any more.
   void forget_described() { described_.clear(); }
 
   // -- the message
 
-  /// As long as it lives, there is a message: then all that was read of it is let go of.
+  /// Marks that a message is being read. When this ends, all that was read of the message is released.
   class [[nodiscard]] reading {
   public:
     explicit reading(incoming_message& of) : of_(&of) {}
@@ -83,7 +83,7 @@ public:
     reading& operator=(const reading&) = delete;
     ~reading() { end(); }
 
-    /// Ahead of the end of its scope.
+    /// Ends the reading before the end of the scope.
     void end() {
       if (auto* of = std::exchange(of_, nullptr))
         of->let_go();
@@ -93,22 +93,22 @@ public:
     incoming_message* of_;
   };
 
-  /// Reads so many elements, whose frames are all claimed before anything is decoded: handles in flight are taken over
-  /// even from a message that then cannot be delivered. `frames_are_repeated`: its stored frames count already.
+  /// Reads `count` elements. Claims all their frames before anything is decoded: handles in flight are taken over even
+  /// from a message that cannot be delivered. `frames_are_repeated`: its stored frames are counted already.
   [[nodiscard]] std::expected<bytes_beside_packet, node_error> read(packet_reader& in, std::size_t count,
                                                                     bool frames_are_repeated);
 
   [[nodiscard]] std::span<received_element> elements() noexcept { return std::span{elements_}.first(count_); }
 
-  /// The message as a link to another node passes it on: a view of what this has. Null where it has to be decoded
-  /// first.
+  /// Returns the message as a link to another node passes it on, a view of this object's memory. Returns nullopt if the
+  /// message has to be decoded first.
   [[nodiscard]] std::expected<std::optional<forwarded_message>, node_error>
   undecoded(const signature& types, bytes_view extensions, const received_dictionary& known);
 
-  /// The objects that it names, in frames and by handles.
+  /// The objects that the message names, in frames and by handles.
   [[nodiscard]] std::vector<named_object> named_objects() const;
 
-  /// Nothing is described, nothing is held.
+  /// Returns true if nothing is described and nothing is held.
   [[nodiscard]] bool is_empty() const noexcept { return described_.empty() && count_ == 0; }
 
 private:
@@ -124,9 +124,9 @@ private:
   frame_claims& claims_;
   mention_finder& finder_;
   std::optional<std::uint64_t> shared_store_;
-  std::vector<object_mention> described_;  // For the message that is to come next.
-  std::vector<received_element> elements_; // Used from message to message ...
-  std::size_t count_ = 0;                  // ... of which so many are in use.
+  std::vector<object_mention> described_;  // For the next message.
+  std::vector<received_element> elements_; // Reused from message to message ...
+  std::size_t count_ = 0;                  // ... of which this many are in use.
 };
 
 } // namespace troupe::internal
