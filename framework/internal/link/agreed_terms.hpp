@@ -48,10 +48,8 @@ struct agreed_terms {
   bool shares_store = false;   // Both ends have opened the same store and want to hand objects over in it.
   bool counts_handles = false; // Messages mention objects by handles that both nodes count.
   receive_bounds windows;      // For messages, the same bounds in both directions.
-  receive_bounds handle_windows{UINT64_MAX,
-                                UINT64_MAX}; // For bytes behind handles, the same bounds in both directions.
-  std::uint64_t channel =
-      0; // Even: names what the dialer has in flight; the next number names what the acceptor has in flight.
+  receive_bounds handle_windows{UINT64_MAX, UINT64_MAX}; // For bytes behind handles.
+  std::uint64_t channel = 0; // Even: in-flight objects of the dialer; the next number: of the acceptor.
 
   [[nodiscard]] std::uint64_t send_channel() const noexcept { return channel + (side == link_side::acceptor ? 1 : 0); }
   [[nodiscard]] std::uint64_t receive_channel() const noexcept { return channel + (side == link_side::dialer ? 1 : 0); }

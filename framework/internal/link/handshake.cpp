@@ -15,7 +15,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// What anybody may make this node decode.
+/// The limits for decoding packets of a peer that has proven nothing.
 constexpr limits unproven_limits{.header_bytes = unproven_body_bytes_max,
                                  .frames = 0,
                                  .body_bytes = unproven_body_bytes_max,
@@ -53,7 +53,7 @@ std::optional<agreed_terms> handshake::take_terms() {
 
 // -- what is said and heard
 
-/// What is said counts among what the proofs cover.
+/// Sends an admin message and adds it to what the proofs cover.
 template <class Admin>
 void handshake::say(admin_op op, const Admin& what) {
   const auto body = encode_admin(what);
@@ -85,7 +85,7 @@ std::expected<void, node_error> handshake::on_packet(const packet_head& head, by
              : hear(admin_op::opened, head, body, options_.receive_limits, &handshake::on_opened);
 }
 
-/// Reads the one admin message that is due, which counts like what is said.
+/// Reads the one admin message that is due and adds it to what the proofs cover.
 template <class Admin>
 std::expected<void, node_error> handshake::hear(admin_op due, const packet_head& head, bytes_view body,
                                                 const limits& bounds,
@@ -104,14 +104,14 @@ std::expected<void, node_error> handshake::hear(admin_op due, const packet_head&
 node_error handshake::read_refusal(bytes_view body) const {
   const auto theirs = decode_admin<refuse>(body, unproven_limits);
   const auto reason = one_line(theirs ? theirs->reason : theirs.error().message(), quoted_bytes_max);
-  // Whoever has not proven itself says nothing that is for good.
+  // The refusal of an unproven peer never counts as final.
   const auto code = is_let_in() && theirs && theirs->code == static_cast<std::uint8_t>(node_errc::nothing_in_common)
                         ? node_errc::nothing_in_common
                         : node_errc::refused;
   return {code, "the peer refused: " + reason};
 }
 
-/// Whoever has not proven itself may say anything here: it is bounded, and shown as the peer's words.
+/// An unproven peer may say anything here, so the text is bounded and marked as the peer's words.
 node_error handshake::read_goodbye(bytes_view body) {
   const auto theirs = decode_admin<goodbye>(body, unproven_limits);
   const auto reason = theirs && !theirs->reason.empty() ? ": " + one_line(theirs->reason, quoted_bytes_max) : "";
@@ -127,12 +127,12 @@ greet handshake::my_greet() const {
   return result;
 }
 
-/// Fails where somebody is in between who may not be: over plain TCP within a host any user could be.
+/// Fails if another user may stand in between: over plain TCP within a host, any user could relay the bytes.
 std::expected<void, node_error> handshake::check_nobody_between() const {
   const auto* ends = host_.loopback();
   if (ends == nullptr)
     return {};
-  // What the peer says is proven with the rest of the transcript: a relay cannot make it what this end sees.
+  // The peer's sum is part of the transcript that is proven: a relay cannot change it to what this end sees.
   const auto sum = ends->sum(mine_.side);
   if (!sum.empty() && same_digest(sum, theirs_.connection))
     return {};
@@ -157,7 +157,7 @@ std::expected<void, node_error> handshake::on_greet(const greet& theirs) {
   step_ = step::prove;
   if (mine_.side == link_side::acceptor)
     return {};
-  // Who listens may be anybody, and must not get a proof to pass on.
+  // The listener may be anybody, and must not get a proof that it could pass on.
   if (auto alone = check_nobody_between(); !alone)
     return alone;
   say(admin_op::prove, prove{proofs_.my_proof(proof_of::secret)});
@@ -167,7 +167,8 @@ std::expected<void, node_error> handshake::on_greet(const greet& theirs) {
 std::expected<void, node_error> handshake::on_prove(const prove& theirs) {
   if (!proofs_.peer_proves(proof_of::secret, theirs.proof, said_before_))
     return fail(node_errc::refused, "the two ends do not have the same shared secret");
-  // Who has the cookie is this user, on whichever way. A given secret may be another user's, who is in nobody's way.
+  // A peer with the cookie is this user, so its socket has to be this user's. A peer with a given secret may be another
+  // user, so its socket is not checked.
   if (mine_.side == link_side::acceptor && mine_.is_cookie)
     if (auto alone = check_nobody_between(); !alone)
       return alone;
@@ -177,7 +178,7 @@ std::expected<void, node_error> handshake::on_prove(const prove& theirs) {
   return {};
 }
 
-/// From here on it is told names, and may send more than a few bytes.
+/// From here on the peer learns names, and may send larger packets.
 void handshake::let_peer_in() {
   step_ = step::hello;
   host_.admit_packets(greeting_body_bytes_max);
@@ -200,7 +201,7 @@ void handshake::send_hello() {
              .window_bytes = options_.window_bytes,
              .actor_window_bytes = options_.actor_window_bytes,
              .channel = terms_.channel,
-             .shares_store = terms_.shares_store, // The acceptor has the dialer's hello by now.
+             .shares_store = terms_.shares_store, // The acceptor has received the dialer's hello by now.
              .tasks = helpers.runner,
              .verifies = options_.verify_serialization,
              .spawner = helpers.spawner,
@@ -212,7 +213,7 @@ void handshake::send_hello() {
              .incarnation = mine_.incarnation,
              .inspector = helpers.inspector,
              .features = offered_features(),
-             .handle_window_bytes = terms_.handle_windows.window, // An acceptor's are agreed by now.
+             .handle_window_bytes = terms_.handle_windows.window, // The acceptor has agreed on its windows by now.
              .actor_handle_window_bytes = terms_.handle_windows.actor_window};
   if (mine_.store) {
     const auto process = mine_.store->self();
@@ -253,7 +254,7 @@ std::expected<void, node_error> handshake::on_hello(const hello& theirs) {
 }
 
 std::expected<void, node_error> handshake::know_peer(const hello& theirs) {
-  // A peer that proves its key is never taken for one that only says its public part.
+  // A peer that proves its key is never taken for a peer that only states the public part.
   const auto has_key = terms_.features.has(feature::node_key);
   terms_.peer.token = theirs.token;
   terms_.peer.token.push_back(static_cast<std::byte>(has_key));
@@ -283,7 +284,7 @@ void handshake::note_peer(const hello& theirs) {
   terms_.counts_handles = mine_.incarnation != 0 && theirs.incarnation != 0;
 }
 
-/// Neither end is made to keep more for the other, on its way out or in, than its own options say.
+/// Neither end has to keep more for the other, outgoing or incoming, than its own options say.
 std::expected<void, node_error> handshake::agree_on_windows(const hello& theirs) {
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0 || theirs.handle_window_bytes == 0
       || theirs.actor_handle_window_bytes == 0)
@@ -312,8 +313,8 @@ std::expected<void, node_error> handshake::agree_on_families(const hello& theirs
   return {};
 }
 
-/// Both must have opened the same store: the peer's nonce stands in it at the peer's slot, and the peer knows the
-/// store's secret. Whoever was only told slot and nonce, on another link, does not.
+/// Returns true if both have opened the same store: the peer's nonce stands in it at the peer's slot, and the peer
+/// knows the store's secret. A peer that only learned slot and nonce on another link does not know it.
 bool handshake::agrees_on_store(const hello& theirs) const {
   if (!mine_.store || theirs.store_nonce == 0)
     return false;
@@ -326,7 +327,7 @@ bool handshake::agrees_on_store(const hello& theirs) const {
 
 // -- whether both have seen the same
 
-/// Empty where the two ends have not agreed on it.
+/// Returns an empty proof if the two ends have no shared key.
 byte_vector handshake::key_proof(link_side by, const transcript& seen) const {
   if (!shared_key_)
     return {};

@@ -1,4 +1,4 @@
-// How the two ends of a link come to agreed terms. The steps, and why: framework/link-protocol.md.
+// How the two ends of a link reach agreed terms. The steps and their reasons: framework/link-protocol.md.
 #pragma once
 
 #include <cstdint>
@@ -16,71 +16,71 @@
 
 namespace troupe::internal {
 
-/// This end of a link, as the handshake tells of it.
+/// This end of a link, as the handshake presents it to the peer.
 struct own_end {
   link_side side = link_side::dialer;
-  std::string name; // The node's.
+  std::string name; // The name of the node.
   caf::node_id node;
-  std::string secret;            // To be proven by both ends; empty: the transport lets in only who may come.
-  bool is_cookie = false;        // The secret is that of this user's processes on this host.
-  node_key key = node_key{};     // What the node is known again by.
-  family_names families;         // The first lists.
-  std::uint64_t serial = 0;      // This end's name for the link ...
-  digest introduction_key{};     // ... and what proves to it what it has given away on it.
-  std::uint64_t incarnation = 0; // Of the node, which counts handles; 0: objects travel with their bytes.
-  std::optional<store::object_store> store; // That may be shared with the peer.
+  std::string secret;        // Both ends have to prove it; empty: the transport itself lets in only permitted peers.
+  bool is_cookie = false;    // The secret is the cookie of this user's processes on this host.
+  node_key key = node_key{}; // By which peers recognize the node.
+  family_names families;     // The lists of the hello.
+  std::uint64_t serial = 0;  // This end's number for the link ...
+  digest introduction_key{}; // ... and the key that proves what this end has given away on it.
+  std::uint64_t incarnation = 0;            // Of the node, if it counts handles; 0: objects travel with their bytes.
+  std::optional<store::object_store> store; // Set if it may be shared with the peer.
 };
 
-/// The numbers of the actors by which this end serves its peer; 0: not at all.
+/// The numbers of the actors by which this end serves its peer; 0: the service is not offered.
 struct helper_numbers {
   std::uint64_t runner = 0;
   std::uint64_t spawner = 0;
   std::uint64_t inspector = 0;
 };
 
-/// What a handshake needs of its surroundings. All on the I/O thread.
+/// What a handshake needs from its link. Threads: the I/O thread.
 class handshake_host {
 public:
   virtual ~handshake_host() = default;
   virtual void write(const packet_head& head, bytes_view body) = 0;
-  /// From now on a packet's body may be as large as this.
+  /// Sets the largest body that a packet may have from now on.
   virtual void admit_packets(std::size_t body_bytes_max) = 0;
-  /// Of the encrypted session below; empty without one.
+  /// The session key of the encryption below; empty if there is none.
   [[nodiscard]] virtual byte_vector session_key() const = 0;
-  /// Null where the bytes do not go by a loopback address.
+  /// Null if the bytes do not go over a loopback address.
   [[nodiscard]] virtual const loopback_ends* loopback() const = 0;
-  /// The peer may come in, as far as secrets say.
+  /// Called when the peer may come in, as far as secrets decide.
   virtual void peer_is_proven() = 0;
-  /// False when another link's peer has that id and another token.
+  /// Returns false if the peer of another link has the same id and another token.
   [[nodiscard]] virtual bool know_peer(const caf::node_id& peer, bytes_view token) = 0;
-  /// What this end lets lie behind handles that are on their way to it or not consumed.
+  /// How many unconsumed bytes behind handles this end admits, including those on their way.
   [[nodiscard]] virtual receive_bounds handle_windows() const = 0;
   /// Exports the actors that serve the peer.
   [[nodiscard]] virtual helper_numbers export_helpers() = 0;
 };
 
-/// Comes to agreed terms with a peer that greets.
+/// Leads the dialog with a peer to agreed terms.
 ///
 /// Threads: the I/O thread.
 //  greet --with a secret--> prove --> hello --> agreement (acceptor: ready; dialer: opened) --> take_terms()
 //     \----without-------------------/
 class handshake {
 public:
-  /// `host`, `options` and `log` must outlive this.
+  /// `host`, `options` and `log` must outlive this object.
   handshake(own_end mine, const link_options& options, handshake_host& host, limited_log& log);
 
-  /// Greets, where this end has dialed.
+  /// Sends the greeting if this end has dialed.
   void begin();
 
-  /// The next packet of the peer. Where it fails, the peer is to be refused, for this reason.
+  /// Handles the peer's next packet. If it fails, the caller has to refuse the peer for this reason.
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body);
 
-  /// What the two ends have agreed on, once; nothing while the peer has more to say.
+  /// Returns the terms once, after both ends have agreed; nullopt until then.
   [[nodiscard]] std::optional<agreed_terms> take_terms();
 
-  /// Why the peer refuses this end, by its words.
+  /// Returns why the peer refuses this end, in the peer's words.
   [[nodiscard]] node_error read_refusal(bytes_view body) const;
-  /// Why the peer has closed the link before it was open, by its words.
+  /// Returns why the peer has closed the link before it was open, in the peer's words.
   [[nodiscard]] static node_error read_goodbye(bytes_view body);
 
 private:
@@ -115,9 +115,9 @@ private:
   limited_log& log_;
   authentication proofs_;
   step step_ = step::greet;
-  greet theirs_ = {};                // Once it has come.
-  transcript said_before_ = {};      // Without the packet that is being handled: what its proof covers.
-  std::optional<digest> shared_key_; // Of the two nodes' keys, once both hellos have come; with that feature only.
+  greet theirs_ = {};                // Set when it has arrived.
+  transcript said_before_ = {};      // Excludes the packet that is being handled: this is what its proof covers.
+  std::optional<digest> shared_key_; // From both nodes' keys; set after both hellos if both have the feature.
   agreed_terms terms_;
 };
 

@@ -1,4 +1,4 @@
-// Types, as the links that a thread sends over know them.
+// What a thread remembers about types for each link that it sends over.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +18,16 @@ namespace troupe::internal {
 struct known_type {
   static constexpr std::uint64_t unknown_signature = UINT64_MAX;
 
-  std::uint64_t link = 0; // link_core::serial; 0: nothing is known here.
+  std::uint64_t link = 0; // link_core::serial; 0: the slot is empty.
   element_type of = {};
   const type_entry* type = nullptr;
-  const family* by = nullptr;                  // The family that encoded it last, and whose header it is.
-  std::uint64_t header = 0;                    // 0: not known yet.
-  traffic* counted_as = nullptr;               // By that family; null: not known yet, or nothing is counted.
-  std::uint64_t signature = unknown_signature; // Of a message of one element of this type.
-  std::uint32_t plain_skips =
-      0; // So many messages with such a value are not tried as plain ones: the last try was lost.
+  const family* by = nullptr;    // The family that encoded it last; `header` and `counted_as` belong to it.
+  std::uint64_t header = 0;      // 0: not known yet.
+  traffic* counted_as = nullptr; // The counters for `by`; null: not known yet, or nothing is counted.
+  std::uint64_t signature = unknown_signature; // The signature of a message with one element of this type.
+  std::uint32_t plain_skips = 0; // Number of messages that skip the plain way, because the last try failed.
 
-  /// From now on that family encodes it; null: nothing does.
+  /// Sets the family that encodes the type from now on; null: the value is handed over unencoded.
   void encoded_by(const family* now) noexcept {
     if (by == now)
       return;
@@ -38,7 +37,7 @@ struct known_type {
   }
 };
 
-/// The signature of messages of a few elements, as one link knows it.
+/// What one link knows of the signature of a message with several elements.
 struct known_signature {
   static constexpr std::size_t types_max = 8;
 
@@ -48,12 +47,12 @@ struct known_signature {
   std::uint64_t number = known_type::unknown_signature;
 };
 
-/// Remembers what links know of types, so that neither the registry nor a link's tables are asked for each message.
+/// Caches what links know of types, so that a message needs neither the registry nor the link's tables.
 ///
 /// Threads: one.
 class known_types {
 public:
-  /// Null where the registry does not have the type.
+  /// Returns null if the registry does not have the type.
   [[nodiscard]] known_type* find(std::uint64_t link, const element_type& of, const type_registry& types) {
     auto& slot = slots_[(of.hash() + link * 7) % slots_.size()];
     if (slot.link != link || !(slot.of == of)) {
@@ -65,7 +64,7 @@ public:
     return &slot;
   }
 
-  /// Of messages of elements of these types. Requires: 1 to known_signature::types_max of them.
+  /// Returns the slot for messages with elements of these types. Requires: 1 to known_signature::types_max types.
   [[nodiscard]] known_signature& signature(std::uint64_t link, std::span<const type_entry* const> types) {
     auto hash = link;
     for (const auto* type : types)
@@ -79,7 +78,7 @@ public:
   }
 
 private:
-  // By a hash; the last one to come stays.
+  // Indexed by a hash; a new entry replaces the old one.
   std::array<known_type, 64> slots_;
   std::array<known_signature, 64> signatures_;
 };

@@ -1,11 +1,11 @@
-// What links count when nobody asks them any more.
+// Figures that a link counts after it has ended.
 #pragma once
 
 #include <troupe/framework/link_stats.hpp>
 
 namespace troupe::internal {
 
-/// Takes what links count after they have ended. Any thread.
+/// Receives the figures that links count after they have ended. Threads: any.
 class late_figures {
 public:
   virtual ~late_figures() = default;

@@ -1,4 +1,4 @@
-// Where a link is in its life.
+// The state of a link, from its greeting to its end.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,21 @@
 
 namespace troupe::internal {
 
-/// What became of a link, told on the I/O thread: once when it is open or has failed to, once when it has ended.
+/// Callbacks on the I/O thread: `opened` once, when the link is open or has failed to open; `ended` once, at its end.
 struct life_events {
   std::function<void(const std::expected<void, node_error>&)> opened;
   std::function<void(const node_error&)> ended;
 };
 
-/// Takes a link from its greeting to its end.
+/// Holds the state of a link, from its greeting to its end.
 ///
-/// Threads: now() from any, enter() under the link's lock from any; the rest on the I/O thread.
+/// Threads: now() on any; enter() on any, with the link's lock held; the rest on the I/O thread.
 class life_cycle {
 public:
-  /// Before anything happens.
+  /// To be called before anything happens.
   void tell(life_events whom) { whom_ = std::move(whom); }
 
-  /// Whoever sees `open` sees what was set before.
+  /// A thread that reads `open` also sees everything that was set before.
   [[nodiscard]] link_state now() const noexcept { return state_.load(std::memory_order_acquire); }
 
   /// Requires: may_follow(now(), next).
@@ -36,7 +36,7 @@ public:
     state_.store(next, std::memory_order_release);
   }
 
-  /// The first time counts.
+  /// Only the first call counts.
   void finish_opening(const std::expected<void, node_error>& result) {
     if (auto tell = std::exchange(whom_.opened, nullptr))
       tell(result);

@@ -1,4 +1,4 @@
-// What most parts of a link use of it.
+// What most parts of a link share.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace troupe::internal {
 
-/// Points at what the parts of one link share. All of it outlives the parts.
+/// Points at what the parts of one link share. All of it must outlive the parts.
 struct link_common {
   link_mutex& mutex;
   const life_cycle& life;

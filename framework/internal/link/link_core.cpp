@@ -30,7 +30,7 @@ namespace {
 
 std::atomic<std::uint64_t> next_serial{1};
 
-/// What comes next comes by another way, also where this end has begun to close the link.
+/// After such a packet the bytes take another way, even if this end has begun to close the link.
 bool is_about_rings(const packet_head& head) {
   return head.kind == packet_kind::admin && head.detail >= static_cast<std::uint8_t>(admin_op::ring_offer)
          && head.detail <= static_cast<std::uint8_t>(admin_op::ring_decline);
@@ -268,16 +268,16 @@ void link_core::close(const std::string& reason, std::chrono::milliseconds patie
   encoding_.end([self = shared_from_this(), reason, patience] { self->close_now(reason, patience); });
   if (encoding_.is_idle())
     return;
-  // Who encodes may have no thread to do so, or take long.
+  // The encoder may have no thread, or take long.
   post_to(seat_.io(), [self = shared_from_this(), reason, until = std::chrono::steady_clock::now() + patience] {
     self->await_encoding(reason, until);
   });
 }
 
-/// I/O thread. What is not encoded by then does not leave. The node's end waits for the timer, so that it goes as soon
-/// as nobody encodes.
+/// I/O thread. A message that is not encoded by then does not leave. The end of the node waits for the timer, which is
+/// canceled as soon as nothing is being encoded.
 void link_core::await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until) {
-  if (is_closed() || encoding_.is_idle()) // Then close_now() comes, or has come.
+  if (is_closed() || encoding_.is_idle()) // close_now() comes, or has come.
     return;
   farewell_.await_encoding(until, [this, reason] { close_now(reason, std::chrono::milliseconds{0}); });
 }
@@ -289,16 +289,16 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
       return;
     life_.enter(held, link_state::closing);
   }
-  // On the I/O thread, which may not have connected it yet; start() then finds it closing.
+  // The I/O thread may not have connected the link yet; start() then finds it closing.
   post_to(seat_.io(), [self = shared_from_this(), reason, patience] {
     if (self->connection_)
       self->begin_to_drain(reason, patience);
   });
 }
 
-/// I/O thread. What waits until the peer has consumed enough still leaves, as far as that happens in time.
+/// I/O thread. Messages that wait for credit still leave, if the credit comes in time.
 void link_core::begin_to_drain(const std::string& reason, std::chrono::milliseconds patience) {
-  incoming_.forget_described(); // Of a message that is not taken in any more.
+  incoming_.forget_described(); // Of a message that is not accepted any more.
   farewell_.begin(reason, patience);
 }
 
@@ -307,7 +307,7 @@ bool link_core::anything_waits() const {
   return gate_.window(held).anything_waits() || !departures_.empty(held);
 }
 
-/// The peer takes nothing in that comes behind a goodbye.
+/// The peer ignores what comes after a goodbye.
 void link_core::say_goodbye(const std::string& reason, std::chrono::milliseconds left) {
   admin_.send(admin_op::goodbye, goodbye{reason});
   connection_->close({node_errc::link_down, "this end closed the link: " + reason}, left);
@@ -315,7 +315,7 @@ void link_core::say_goodbye(const std::string& reason, std::chrono::milliseconds
 
 void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   counters_.undelivered.fetch_add(unwritten, std::memory_order_relaxed);
-  if (receiving_) // It was open.
+  if (receiving_) // The link was open.
     warnings_.say(log_level::info, [&] { return "link to " + agreed().peer.name + " is down: " + reason.message(); });
   warnings_.settle();
   {
@@ -370,10 +370,10 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
       return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + agreed().peer.name
              + " had not left: " + reason.message();
     });
-  // From here on nothing new enters the tables: every path checks the state under the lock. The actors that were named
-  // are kept until the end, since some that wait for answers live by it: proxies of other links.
+  // From here on nothing new enters the tables, because every path checks the state under the lock. The named actors
+  // are kept until the end of this function: some requesters, proxies of other links, are kept alive by them only.
   auto named = actors_.end();
-  unsent.clear(); // They give back what is on its way outside of the tables.
+  unsent.clear(); // They give back what is in flight, which is not in the tables.
   for (const auto& each : told)
     each.tell();
   questions_.end(reason);
@@ -404,16 +404,16 @@ void link_core::on_all_handled() {
 std::expected<void, node_error> link_core::on_packet(const packet_head& head, bytes_view body) {
   const auto state = life_.now();
   if (state == link_state::closing && !(farewell_.is_under_way() && is_credit(head)) && !is_about_rings(head))
-    return {}; // This end closes the link; what still arrives is not delivered any more.
+    return {}; // This end closes the link and delivers nothing any more.
   std::expected<void, node_error> handled;
   if (state == link_state::greeting) {
     if (head.kind != packet_kind::admin)
       handled = fail(node_errc::protocol_violation, "a packet of kind " + std::to_string(static_cast<int>(head.kind))
                                                         + " came before the handshake was over");
     else
-      return on_greeting(head, body); // Says itself why it refuses.
+      return on_greeting(head, body); // Logs itself why it refuses.
   } else if (static_cast<std::uint8_t>(head.kind) >= first_skippable_number) {
-    return {}; // Of a newer version, which can do without an answer.
+    return {}; // Defined by a newer version; may be ignored.
   } else if (incoming_.is_described() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
     handled = fail(node_errc::protocol_violation, "a message's objects are described and the message does not follow");
   } else {
@@ -462,7 +462,7 @@ std::expected<handled_packets, node_error> link_core::on_run(bytes_view bytes, i
 }
 
 std::expected<chunk_place, node_error> link_core::on_chunk_begin(const packet_head& head, bytes_view begin) {
-  if (life_.now() != link_state::open || incoming_.is_described()) // on_packet() says why not.
+  if (life_.now() != link_state::open || incoming_.is_described()) // on_packet() reports the reason.
     return chunk_place{};
   auto place = incoming_frames_.on_chunk_begin(head.detail, begin, head.body_bytes);
   if (!place)
@@ -478,17 +478,17 @@ void link_core::on_bad_packet(const node_error& reason) {
     take_leave(reason);
 }
 
-/// Says why the link ends, here and to the peer.
+/// Logs why the link ends, and tells the peer.
 void link_core::take_leave(const node_error& reason) {
-  const auto expected_end = reason.code() == node_errc::link_down; // The peer said goodbye.
+  const auto expected_end = reason.code() == node_errc::link_down; // The peer has said goodbye.
   warnings_.say(expected_end ? log_level::info : log_level::warning,
                 [&] { return "link to " + agreed().peer.name + " ends: " + reason.message(); });
-  if (!expected_end) // Who has said goodbye reads no more.
+  if (!expected_end) // A peer that has said goodbye reads nothing more.
     admin_.send(admin_op::goodbye, goodbye{cut(reason.message())});
 }
 
 std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body) {
-  routes_.forget(); // It may be about one of them.
+  routes_.forget(); // The message may be about one of the route's actors.
   using link = link_core;
   static constexpr std::array rows{
       handled_by_part<link, admin_op::find, &link::answers_, &name_answers::on_find>,
@@ -518,7 +518,7 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
   if (is_about_handles(op))
     return in_exchange_->on_message(op, body);
   if (static_cast<std::uint8_t>(op) >= first_skippable_number)
-    return {}; // Of a newer version, which can do without an answer.
+    return {}; // Defined by a newer version; may be ignored.
   return violation("admin message " + std::to_string(static_cast<int>(op))
                    + (op <= last_admin_op ? " is out of place on an open link"
                                           : " has to be understood, and this version does not know it"));
@@ -549,7 +549,7 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
   return {};
 }
 
-/// Which it may do tens of thousands of times.
+/// Limited, since the peer may define tens of thousands.
 void link_core::log_received(std::string_view what, std::uint64_t number, std::string_view meaning) {
   warnings_.say(log_level::debug, [&] {
     return "from " + agreed().peer.name + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);

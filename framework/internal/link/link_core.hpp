@@ -98,10 +98,12 @@ class mention_describer;
 class mention_finder;
 class refusal_log;
 
-/// Threads: `start`, `displace`, `send`, `watch`, `proxy_gone`, `find`, `close`, `flush_batch` and the readers from any
-/// thread; the rest, and everything whose name starts with `on_`, on the link's I/O thread: that of its seat.
-/// Locks: see link_mutex; what may be taken under it are those of the I/O context's queue, of a value lane, and of the
-/// node's exchange.
+/// Connects this node to one peer.
+///
+/// Threads: any for `start`, `displace`, `send`, `watch`, `proxy_gone`, `find`, `close`, `flush_batch` and the readers;
+/// the I/O thread of the link's seat for the rest, and for all members whose names start with `on_`.
+/// Locks: see link_mutex. Under it only these locks may be taken: those of the I/O context's queue, of a value lane,
+/// and of the node's exchange.
 class link_core final : public node_link,
                         public connection_events,
                         public proxy_link,
@@ -165,7 +167,7 @@ public:
   [[nodiscard]] link_host& node() const noexcept override { return *node_; }
   [[nodiscard]] std::uint64_t serial() const noexcept override { return serial_; }
   [[nodiscard]] const link_options& options() const noexcept override { return options_; }
-  /// What the handshake has come to; before that, that nothing is known of the peer.
+  /// The result of the handshake. Before the handshake is over, nothing is known of the peer.
   [[nodiscard]] const agreed_terms& agreed() const noexcept { return agreement_.now(); }
   [[nodiscard]] const std::string& peer_name() const noexcept override { return agreed().peer.name; }
   [[nodiscard]] const handles::node_name& peer_handles() const noexcept override { return agreed().peer.handles; }
@@ -214,7 +216,7 @@ private:
   std::expected<void, node_error> on_header(bytes_view body);
   void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
   std::expected<void, node_error> on_goodbye(const goodbye& what);
-  /// `unwritten`: messages that the connection had taken and not written.
+  /// `unwritten`: how many messages the connection had accepted but not written.
   void fail_everything(const node_error& reason, std::uint64_t unwritten);
 
   // -- link_flow.cpp
@@ -228,27 +230,27 @@ private:
   // Set by make(), never changed.
   const std::uint64_t serial_;
   const std::shared_ptr<link_host> node_;
-  loop_seat seat_; // Left at the end.
+  loop_seat seat_; // Left when the link ends.
   const link_options options_;
   const role role_;
   const std::shared_ptr<const link_security> security_;
-  family_names names_; // As the hello says; later, changes_ knows.
+  family_names names_; // The lists of the hello; changes_ has later ones.
 
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
-  end_addresses addresses_;            // Set by start(), as the next one.
-  std::string near_host_;              // As the transport has it.
+  end_addresses addresses_;            // Set by start(), as is near_host_.
+  std::string near_host_;              // As the transport names it.
   agreement agreement_;                // Reached when the link opens.
-  std::shared_ptr<value_lane> values_; // Null where only bytes pass.
+  std::shared_ptr<value_lane> values_; // Null if only bytes pass between the ends.
 
   std::shared_ptr<connection> connection_; // Set by start().
   life_cycle life_;
   limited_log warnings_;
   std::atomic<std::uint64_t> next_transfer_{1};
 
-  encoding_lane<unencoded_message> encoding_; // Has a lock of its own, under which nothing is called.
+  encoding_lane<unencoded_message> encoding_; // Has its own lock, under which nothing is called.
 
-  const std::shared_ptr<link_mutex> shared_mutex_ = std::make_shared<link_mutex>(); // The connection's, too.
+  const std::shared_ptr<link_mutex> shared_mutex_ = std::make_shared<link_mutex>(); // Shared with the connection.
   link_mutex& mutex_ = *shared_mutex_;
   connection_admin_output admin_{mutex_, connection_};
   const link_common common_{mutex_, life_, agreement_, admin_, warnings_};
@@ -273,7 +275,7 @@ private:
   shared_store_objects stored_;
   const std::unique_ptr<link_in_exchange> in_exchange_;
   const std::unique_ptr<mention_describer> describer_;
-  claim_tables claim_tables_; // The tables above, from which messages take.
+  claim_tables claim_tables_; // Refers to the tables above; messages claim from them.
   departures departures_{*describer_};
   chunk_turns chunks_{departures_, *in_exchange_};
   send_gate gate_;
@@ -286,12 +288,12 @@ private:
   message_sender sender_;
 
   // I/O thread only.
-  passed_traffic passed_counts_; // Of values that come beside the bytes.
+  passed_traffic passed_counts_; // Counts the values that pass beside the bytes.
   const std::unique_ptr<mention_finder> finder_;
   frame_claims incoming_frames_;
   incoming_message incoming_;
   value_decoder decoder_;
-  std::unique_ptr<receive_account> receiving_; // From the opening on.
+  std::unique_ptr<receive_account> receiving_; // Set when the link opens.
   known_peer known_peer_;
   std::unique_ptr<greeting> greeting_; // From start() until the link is open.
   peer_watch peer_watch_;

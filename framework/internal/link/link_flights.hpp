@@ -1,4 +1,4 @@
-// A link's way through the store of both its ends.
+// Hand-over of objects through the store that both ends of a link share.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace troupe::internal {
 
-/// The two channels of one link in the store that both its ends have open.
+/// The two channels of one link in the shared store.
 class link_flights final : public flight_path<store::handle> {
 public:
-  /// All outlive this.
+  /// All must outlive this object.
   link_flights(const agreement& agreed, const std::optional<store::object_store>& store, admin_output& admin)
       : agreed_(agreed), store_(store), admin_(admin) {}
 

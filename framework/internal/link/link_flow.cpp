@@ -1,4 +1,4 @@
-// Back-pressure on a link: what may be sent, and what has been consumed.
+// Back-pressure on a link: what it may send, and what this end has consumed.
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
@@ -26,7 +26,7 @@ bool link_core::refill(const link_held& held, outbox& out) {
 
 void link_core::flush_batch() {
   auto held = mutex_.lock();
-  const auto over = connection_; // Which may just be starting.
+  const auto over = connection_; // The connection may just be starting.
   held.unlock();
   if (over)
     over->flush_batch();
@@ -50,7 +50,7 @@ void link_core::report_consumed() {
     admin_.send(admin_op::credit, credit{.actor = due.actor, .bytes = due.bytes, .handle_bytes = due.handle_bytes});
 }
 
-/// From any thread. Room for answers has come free.
+/// Any thread. Called when room for answers has become free.
 void link_core::pump_soon(const std::weak_ptr<link_core>& of) {
   if (const auto link = of.lock())
     post_to(link->seat_.io(), [of] {

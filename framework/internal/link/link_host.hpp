@@ -1,4 +1,4 @@
-// What a link needs of the node that it belongs to.
+// What a link needs from its node.
 #pragma once
 
 #include <cstdint>
@@ -40,61 +40,62 @@ class node_link;
 class shared_helpers;
 class store_reaper;
 
-/// Where nodes are that peers name.
+/// Where the nodes are that peers name.
 class whereabouts_book {
 public:
   virtual ~whereabouts_book() = default;
 
-  /// What a node has said of itself.
+  /// What a node has said about itself.
   struct own_words {
     std::vector<std::string> addresses;
     bool is_on_this_host = false;
   };
-  /// Any thread.
+  /// Threads: any.
   [[nodiscard]] virtual std::optional<own_words> of(const handles::node_name& who) const = 0;
-  /// Any thread. The peer of that link has said where a node listens, itself or another.
+  /// Remembers where `who` listens, as the peer of that link has said; `who` may be the peer or another node. Threads:
+  /// any.
   virtual void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
                      std::vector<std::string> addresses) = 0;
-  /// Any thread. The link of that node_link::serial has ended.
+  /// Forgets what came over the link with that node_link::serial, which has ended. Threads: any.
   virtual void forget(std::uint64_t link) = 0;
 };
 
-/// Finds the actors that this node has published by their names. Any thread.
+/// Finds the actors that this node has published by their names. Threads: any.
 class name_book {
 public:
   virtual ~name_book() = default;
 
-  /// Null when nothing has that name.
+  /// Returns null if nothing has that name.
   [[nodiscard]] virtual caf::strong_actor_ptr find(std::string_view name) const = 0;
 };
 
-/// The links of the node. Any thread.
+/// The links of the node. Threads: any.
 template <class Link>
 class link_book : public actor_recognition, public late_figures {
 public:
   virtual void note_opened() noexcept = 0;
-  /// A peer has not come through the handshake.
+  /// Counts a peer that has failed in the handshake.
   virtual void note_refused_peer() noexcept = 0;
-  /// The link is no more. Nothing happens where it never was, or a second time.
+  /// Removes the link. Does nothing if the link is not listed, or not any more.
   virtual void ended(Link* link) = 0;
 };
 
-/// Where peers come in to the node.
+/// The entrances by which peers come in to the node.
 class entrance_book {
 public:
   virtual ~entrance_book() = default;
 
-  /// Where this node listens, with the ports that the system chose. Any thread.
+  /// Where this node listens, with the ports that the system chose. Threads: any.
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
-  /// Any thread. Takes the link out of those whose peers have not proven their identity: its peer has, or the link has
-  /// ended. If the link was not counted, the call does nothing.
+  /// Removes the link from those whose peers are unproven: its peer has proven its identity, or the link has ended.
+  /// Does nothing if the link is not among them. Threads: any.
   virtual void unproven_peer_is_gone(node_link* link) = 0;
 };
 
-/// Gives links what they need of their node.
+/// Gives links what they need from their node.
 ///
-/// Threads: every member from any thread; what it gives says its own.
-/// Lifetime: held by its links.
+/// Threads: any for every member; the returned objects state their own rules.
+/// Lifetime: kept by its links.
 class link_host {
 public:
   link_host(const link_host&) = delete;
@@ -108,16 +109,16 @@ public:
   [[nodiscard]] const family_set& families() const noexcept { return families_; }
   [[nodiscard]] const node_options& options() const noexcept { return options_; }
   [[nodiscard]] const std::optional<store::object_store>& store() const noexcept { return store_; }
-  /// With what objects that were put here are read again.
+  /// The environment for reading objects that this node has put.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
-  /// Null for a node without a store.
+  /// Null if the node has no store.
   [[nodiscard]] const std::shared_ptr<handle_counter>& exchange() const noexcept { return exchange_; }
-  /// Of the main I/O loop, which does what concerns the whole node. A link has its own: loop_seat.
+  /// The context of the main I/O loop, which handles what concerns the whole node. A link has its own: loop_seat.
   [[nodiscard]] asio::io_context& io() noexcept { return *io_; }
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
-  /// What this node is known again by.
+  /// By which peers recognize this node.
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
-  /// What all links together may say, since peers decide how many there are.
+  /// Limits the log lines of all links together, since peers decide how many links there are.
   [[nodiscard]] limited_log& lines() noexcept { return lines_; }
 
   // -- the parts of the node
@@ -130,11 +131,11 @@ public:
   [[nodiscard]] virtual shared_helpers& helpers() noexcept = 0;
   /// The memory for the rings of links.
   [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
-  /// Encodes what is large: few messages of the node's at a time, so that links take turns.
+  /// Encodes large messages: few of them at a time for the whole node, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
-  /// Requires: a node with a store. The main loop's thread.
+  /// Requires: the node has a store. Threads: the main loop's thread.
   [[nodiscard]] virtual store_reaper& reaper() noexcept = 0;
-  /// Requires: a node with a store.
+  /// Requires: the node has a store.
   [[nodiscard]] virtual whereabouts_book& whereabouts() noexcept = 0;
 
 protected:
@@ -151,13 +152,13 @@ protected:
   caf::actor_system& system_;
   type_registry& types_;
   const family_set& families_;
-  const node_options options_;                 // Without what is to be published.
-  const std::shared_ptr<asio::io_context> io_; // Outlives the timers of what follows.
+  const node_options options_;                 // Without the publications.
+  const std::shared_ptr<asio::io_context> io_; // Outlives the timers of the members below.
   const std::shared_ptr<encoding_cache> encodings_;
   ring_budget rings_;
   const node_key key_; // Tells this node from others that claim its id.
   limited_log lines_{"this node's links", 50};
-  // Set before there are links.
+  // Set before the first link exists.
   std::optional<store::object_store> store_;
   std::shared_ptr<const object_environment> objects_;
   std::shared_ptr<handle_counter> exchange_;

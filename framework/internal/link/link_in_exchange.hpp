@@ -1,4 +1,4 @@
-// One link, as the node's exchange of objects uses it. The protocol: framework/handle-protocol.md.
+// One link as the node's exchange of objects sees it. The protocol: framework/handle-protocol.md.
 #pragma once
 
 #include <atomic>
@@ -25,27 +25,27 @@ class connection;
 class whereabouts_teller;
 struct link_common;
 
-/// Carries over one link what the exchanges of its two ends say to each other.
+/// Carries the messages between the exchanges of both ends over one link.
 ///
-/// Threads: join(), leave() and what is heard on the link's I/O thread; the rest from any.
+/// Threads: the I/O thread for join(), leave() and incoming packets; any for the rest.
 class link_in_exchange final : public counted_link {
 public:
-  /// Parts of the link and of its node, which outlive this.
+  /// Parts of the link and of its node; all must outlive this object.
   struct parts {
     const link_common& link;
-    const std::shared_ptr<handle_counter>& exchange; // Null for a node without a store.
+    const std::shared_ptr<handle_counter>& exchange; // Null if the node has no store.
     whereabouts_teller& whereabouts;
-    const limits& bounds;           // Of what is heard.
-    asio::io_context* io = nullptr; // The link's; null: the exchange's.
+    const limits& bounds;           // Of incoming messages.
+    asio::io_context* io = nullptr; // Of the link; null: the exchange uses its own.
     std::atomic<std::uint64_t>& bytes_sent;
     std::atomic<std::uint64_t>& bytes_received;
   };
   explicit link_in_exchange(const parts& of) : of_(of) {}
 
-  /// Once the terms are agreed on, where the two ends count handles. `link` has this; `over` outlives this. Fails with
-  /// `protocol_violation` where the peer has given the link the number of another.
+  /// Joins the exchange if both ends count handles; to be called when the terms are agreed. `link` owns this object;
+  /// `over` must outlive it. Fails with `protocol_violation` if the peer has given the link the number of another link.
   [[nodiscard]] std::expected<void, node_error> join(const std::shared_ptr<const void>& link, connection& over);
-  /// The link has ended.
+  /// Leaves the exchange because the link has ended.
   void leave(std::string why) { membership_.leave(std::move(why)); }
 
   // -- for the exchange
@@ -56,18 +56,19 @@ public:
   [[nodiscard]] const std::string& peer_name() const noexcept override;
   [[nodiscard]] std::uint64_t object_bytes_max() const noexcept override { return of_.bounds.object_bytes; }
 
-  // -- out
+  // -- outgoing
 
-  /// Counts one sending of each, in the order of the result, behind all that the exchange has to say. The message must
-  /// follow. Requires: the two ends count handles.
+  /// Appends what the exchange has to say, then counts one sending of each object; the result keeps their order. The
+  /// message must follow. Requires: both ends count handles.
   [[nodiscard]] std::vector<object_mention>
   count_out(const link_held& held, std::span<const std::shared_ptr<exchanged_object>> objects, outbox& out);
-  /// Bytes that the peer has asked for; false where there are none. I/O thread.
+  /// Appends bytes that the peer has asked for. Returns false if there are none. I/O thread.
   bool append_piece(const link_held& held, outbox& out);
 
-  // -- in
+  // -- incoming
 
-  /// The counted ones of these, in order; null for the others. All are null where the two ends count no handles.
+  /// Returns the sources of counted objects in order, with null for all others. All are null if the ends count no
+  /// handles.
   [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
   receive(const std::vector<object_mention>& described);
   std::expected<void, node_error> on_chunk(bytes_view body);

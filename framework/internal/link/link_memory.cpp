@@ -1,4 +1,4 @@
-// What a link says to who asks: what it keeps of objects, and its figures.
+// What a link reports on request: the objects that it keeps alive, and its figures.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,7 @@ void add_queued(const packed_message& message, std::vector<named_object>& to) {
 
 } // namespace
 
-/// Of exports only those of these objects, a few in each hold of the lock: there may be millions.
+/// Looks up the exports among `of` only, a few per hold of the lock: there may be millions.
 link_memory link_core::memory(std::span<const store::object_id> of) const {
   link_memory result{.channel = agreed().channel,
                      .serial = serial_,

@@ -1,4 +1,4 @@
-// What a link keeps, for the survey of a node's objects.
+// What a link keeps alive, for the survey of a node's objects.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace troupe::internal {
 
-/// What one link keeps.
+/// What one link keeps alive.
 struct link_memory {
-  std::uint64_t channel = 0; // Its number in the exchange.
+  std::uint64_t channel = 0; // The link's number in the exchange.
   std::uint64_t serial = 0;
   std::string peer;
   struct handed_over {
@@ -21,9 +21,9 @@ struct link_memory {
     std::uint64_t count = 0;
     std::chrono::steady_clock::time_point since;
   };
-  std::vector<handed_over> exported; // In the store of both ends.
-  std::vector<named_object> queued;  // Once for each message.
-  std::vector<named_object> pending; // The same.
+  std::vector<handed_over> exported; // Objects in the shared store that the peer holds.
+  std::vector<named_object> queued;  // Named by messages that have not left; once for each message.
+  std::vector<named_object> pending; // Named by received messages that are not consumed; once for each message.
 };
 
 } // namespace troupe::internal

@@ -15,7 +15,7 @@
 
 namespace troupe::internal {
 
-/// Sums of a link, each counted where it happens. Names: link_stats.
+/// Sums of a link, each counted where it happens. Names as in link_stats.
 struct counted_in_link {
   std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
       pulled_bytes_sent{0}, pulled_bytes_received{0}, spilled_bytes{0}, unserializable{0}, refused_by_policy{0},
@@ -27,7 +27,7 @@ struct counted_in_link {
 /// Threads: any.
 class link_meters final : public unsent_counter {
 public:
-  /// `is_detailed`: by family and type, too. `late` outlives this.
+  /// `is_detailed`: also counts by family and type. `late` must outlive this object.
   link_meters(link_mutex& mutex, late_figures& late, bool is_detailed)
       : mutex_(mutex), late_(late), is_detailed_(is_detailed) {}
 
@@ -36,16 +36,16 @@ public:
   // -- by family and type
 
   [[nodiscard]] bool is_detailed() const noexcept { return is_detailed_; }
-  /// What leaves; null where nothing is counted.
+  /// Counts outgoing payloads; null if they are not counted.
   [[nodiscard]] traffic_table* sent() noexcept { return is_detailed_ ? &sent_ : nullptr; }
-  /// The same of what comes.
+  /// Counts incoming payloads; null if they are not counted.
   [[nodiscard]] traffic_table* received() noexcept { return is_detailed_ ? &received_ : nullptr; }
 
   void count_unsent(const node_error& reason) override;
 
-  /// The sums alone; what is there at the moment is left zero.
+  /// Returns the sums; the gauges stay zero.
   [[nodiscard]] link_stats sums() const;
-  /// From now on the node has the figures.
+  /// From now on later figures also go to the node, since the link has ended.
   void retire(const link_held&) noexcept { is_retired_ = true; }
 
 private:

@@ -1,4 +1,4 @@
-// A link from its start until it is open: what it makes of the agreed terms.
+// A link from its start until it is open, and how it applies the agreed terms.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@ namespace troupe::internal {
 
 namespace {
 
-// What a message that waits takes at least: itself, its packet, and the stand-in of its receiver.
+// The least memory of a waiting message: itself, its packet, and the stand-in of its receiver.
 constexpr std::uint64_t waiting_message_bytes = 640;
 
 send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& options) {
@@ -29,7 +29,7 @@ send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& op
           .waiting_least = waiting_message_bytes};
 }
 
-/// Of values that are sent; of those that are received, the two ends change places.
+/// The context for sent values; for received values, the two ends change places.
 context context_of_sending(const agreed_terms& agreed, const link_host& node, const link_options& options,
                            transport_kind transport, const end_addresses& addresses) {
   return {.sender = node.options().name,
@@ -102,7 +102,7 @@ void link_core::begin(std::shared_ptr<transport> bytes, std::chrono::millisecond
   addresses_ = bytes->addresses();
   near_host_ = bytes->near_host();
   {
-    const auto held = mutex_.lock(); // Statistics are read meanwhile.
+    const auto held = mutex_.lock(); // Another thread may read the statistics.
     connection_ = std::make_shared<connection>(seat_.io(), std::move(bytes), shared_mutex_);
   }
   auto mine = own_end_of(*node_, *security_, options_, names_);
@@ -209,11 +209,11 @@ void link_core::displace() {
   });
 }
 
-/// The link has ended before it was open.
+/// Reports that the link has ended before it was open.
 void link_core::end_greeting(const node_error& reason) {
   if (!greeting_)
     return;
-  // Who only closes again has perhaps looked whether somebody listens; with TLS it has said that it means this node.
+  // A peer that only connects and closes may have probed whether the port is open. With TLS it meant this node.
   const auto is_common = reason.code() == node_errc::link_down && security_->kind != transport_kind::tls;
   greeting_->end(reason, is_common);
   greeting_.reset();

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a find that asks once gives the peer to answer.
+// How long the peer has to answer a lookup that asks once.
 constexpr std::chrono::milliseconds answer_patience = 5s;
 constexpr std::chrono::milliseconds longest_pause = 100ms;
 
@@ -31,7 +31,7 @@ std::chrono::milliseconds lookups::longest(std::chrono::milliseconds timeout) {
 
 void lookups::begin(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout,
                     on_lookup then) {
-  if (!link_.is_open()) { // Then nothing may come to the I/O thread any more.
+  if (!link_.is_open()) { // A closed link may handle nothing on the I/O thread any more.
     then(std::unexpected{link_.down()});
     return;
   }
@@ -76,7 +76,7 @@ std::expected<void, node_error> lookups::ping(std::chrono::milliseconds timeout)
   if (answer.wait_for(bounded_wait(timeout)) != std::future_status::ready && questions_.forget(number))
     return fail(node_errc::timed_out,
                 link_.peer_name() + " did not answer within " + std::to_string(timeout.count()) + " ms");
-  const auto nobody = answer.get(); // Has the empty name.
+  const auto nobody = answer.get(); // Nothing is published under the empty name.
   if (!nobody && nobody.error().code() != node_errc::not_found)
     return std::unexpected{nobody.error()};
   return {};

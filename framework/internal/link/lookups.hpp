@@ -1,4 +1,4 @@
-// The names that one end of a link waits for.
+// The names at the peer that this end waits for.
 #pragma once
 
 #include <atomic>
@@ -20,42 +20,44 @@
 
 namespace troupe::internal {
 
-/// Asks the peer for a name, and again as long as the peer does not have it and there is time. The pauses grow from 5
-/// ms to 100 ms, or to 1 ms for each name that is waited for, so that a peer gets some thousand questions a second at
-/// most.
+/// Asks the peer for a name, and repeats the question until the peer has the name or the time is over. The pauses grow
+/// from 5 ms to 100 ms, or to 1 ms for each waiting name if that is more, so that a peer gets a few thousand questions
+/// a second at most.
 ///
-/// Threads: begin, find, finder_of and ping from any; the rest on the I/O thread.
+/// Threads: any for begin, find, finder_of and ping; the I/O thread for the rest.
 /// Lifetime: a part of its link.
 class lookups {
 public:
-  /// How many may wait on one link at a time.
+  /// How many lookups may wait on one link at a time.
   static constexpr std::size_t waiting_max = 1024;
 
-  /// `questions` outlives this.
+  /// `questions` must outlive this object.
   lookups(const link_common& link, asio::io_context& io, caf::actor_system& system, name_questions& questions)
       : link_(link), io_(io), system_(system), questions_(questions), timer_(io) {}
 
-  /// Before anything is looked up. `owner` has this, and lives while something is under way.
+  /// To be called before anything is looked up. `owner` owns this object and must live while a lookup is under way.
   void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  /// Calls `then` once: when the name is found, when something else than its absence is wrong, when the time is over
-  /// (`not_found`, or `timed_out` where the peer has not answered at all), or when the link ends. A time of zero asks
-  /// once, and gives the peer `answer_patience`. Fails with `link_busy` where too many wait.
+  /// Calls `then` once: when the name is found, on any error but its absence, when the time is over (`not_found`, or
+  /// `timed_out` if the peer has not answered at all), or when the link ends. A timeout of zero asks once and gives the
+  /// peer 5 s. Fails with `link_busy` if `waiting_max` lookups wait.
   void begin(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout, on_lookup then);
 
-  /// The same, blocking. Fails with `unsupported` on I/O threads.
+  /// As begin(), but blocks. Fails with `unsupported` on I/O threads, and with `timed_out` if the I/O thread is too
+  /// busy.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(std::string name, std::set<std::string> interface,
                                                                       std::chrono::milliseconds timeout);
-  /// An actor that answers each request with what begin() gives.
+  /// Returns an actor that answers each request with the result of begin().
   [[nodiscard]] caf::actor finder_of(std::string name, std::set<std::string> interface,
                                      std::chrono::milliseconds timeout);
-  /// Blocks until the peer has answered something.
+  /// Blocks until the peer has answered a question for the empty name. Fails with `timed_out`, or with the link's
+  /// reason.
   [[nodiscard]] std::expected<void, node_error> ping(std::chrono::milliseconds timeout);
 
-  /// How long the answer of begin() can take; beyond it, nobody will answer.
+  /// The longest time until begin() calls `then`; after that, no answer will come.
   [[nodiscard]] static std::chrono::milliseconds longest(std::chrono::milliseconds timeout);
 
-  /// The link has ended.
+  /// Fails all lookups because the link has ended.
   void end(const node_error& reason);
 
 private:
@@ -64,13 +66,13 @@ private:
   struct wanted {
     std::string name;
     std::set<std::string> interface;
-    std::chrono::milliseconds timeout; // Zero: asked for once.
+    std::chrono::milliseconds timeout; // Zero: the peer is asked once.
     on_lookup then;
     clock::time_point until = {};
-    std::chrono::milliseconds pause{5};          // Before the next question.
-    std::optional<clock::time_point> again = {}; // When that is due; none while the peer is asked.
-    std::uint64_t question = 0;                  // Its number.
-    bool is_answered = false;                    // At least once.
+    std::chrono::milliseconds pause{5};          // The pause before the next question.
+    std::optional<clock::time_point> again = {}; // When the next question is due; nullopt while the peer is asked.
+    std::uint64_t question = 0;                  // The number of the open question; 0: none.
+    bool is_answered = false;                    // The peer has answered at least once.
   };
 
   void start(wanted what);
@@ -86,7 +88,7 @@ private:
   caf::actor_system& system_;
   name_questions& questions_;
   std::weak_ptr<void> owner_;
-  std::atomic<std::size_t> count_{0}; // Begun and not over.
+  std::atomic<std::size_t> count_{0}; // Lookups that have begun and are not over.
   // I/O thread.
   io_timer timer_;
   std::map<std::uint64_t, wanted> wanted_;

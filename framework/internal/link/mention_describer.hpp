@@ -1,4 +1,4 @@
-// How messages that leave have their objects described.
+// How outgoing messages have their objects described.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ class mention_describer {
 public:
   virtual ~mention_describer() = default;
 
-  /// Counts the objects that the peer has to pull. Called for messages that mention any.
+  /// Also counts the objects that the peer has to pull. Called only for messages that mention objects.
   virtual void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) = 0;
 };
 

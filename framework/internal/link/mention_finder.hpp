@@ -1,4 +1,4 @@
-// What a message names beside its bytes, and who finds it.
+// Finds what an incoming message names beside its bytes.
 #pragma once
 
 #include <expected>
@@ -12,7 +12,7 @@
 
 namespace troupe::internal {
 
-/// Finds what messages name. `protocol_violation`: the peer may not name it.
+/// Finds what messages name. Fails with `protocol_violation` if the peer must not name it.
 ///
 /// Threads: one.
 class mention_finder {
@@ -22,11 +22,12 @@ public:
   /// Counts one mention of the actor.
   [[nodiscard]] virtual std::expected<caf::strong_actor_ptr, node_error> find_actor(const actor_mention& which) = 0;
 
-  /// Takes over all of the objects that one message mentions, as they are described; of one that is lost, what says so.
+  /// Takes over all objects that one message mentions, as they are described. A lost object becomes a source that
+  /// reports the loss.
   [[nodiscard]] virtual std::expected<std::vector<object_source_ptr>, node_error>
   receive_objects(const std::vector<object_mention>& described) = 0;
 
-  /// Takes over a frame that lies in the store of both ends. Fails with another error where it is lost.
+  /// Takes over a frame in the shared store. Fails with another error if the frame is lost.
   [[nodiscard]] virtual std::expected<frame, node_error> receive_frame(const frame_descriptor& where) = 0;
 };
 

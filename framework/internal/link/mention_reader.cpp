@@ -46,7 +46,7 @@ mention_reader::receive_objects(const std::vector<object_mention>& described) {
   return received;
 }
 
-/// Of one that is lost, what says so.
+/// A lost object becomes a source that reports the loss.
 std::expected<object_source_ptr, node_error> mention_reader::receive_stored(const object_mention& described) {
   const auto& handle = described.handle;
   if (handle.name.store != of_.stored.shared_store())

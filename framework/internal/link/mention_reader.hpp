@@ -1,4 +1,4 @@
-// What the peer's messages name: actors, objects, frames in the store.
+// What the peer's messages name: actors, objects, frames in the shared store.
 #pragma once
 
 #include <atomic>
@@ -14,17 +14,17 @@ class actor_names;
 class link_in_exchange;
 class shared_store_objects;
 
-/// Finds what the peer's messages name in the tables of the link.
+/// Finds in the link's tables what the peer's messages name.
 ///
 /// Threads: the I/O thread.
 class mention_reader final : public mention_finder {
 public:
-  /// Parts of the link, which outlive this.
+  /// Parts of the link; all must outlive this object.
   struct parts {
     actor_names& actors;
     link_in_exchange& counted;
     shared_store_objects& stored;
-    std::atomic<std::uint64_t>& handle_bytes; // Received, behind handles of stored objects.
+    std::atomic<std::uint64_t>& handle_bytes; // Received bytes behind handles of stored objects.
   };
   explicit mention_reader(const parts& of) : of_(of) {}
 

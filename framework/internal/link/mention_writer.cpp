@@ -11,7 +11,7 @@ namespace troupe::internal {
 
 namespace {
 
-// What stands in one packet of descriptions.
+// A packet of descriptions is sent when its body exceeds this size; one more description always fits.
 constexpr std::size_t mentions_bytes_max = packet_body_bytes_max - object_mention_bytes_max;
 
 object_mention uncounted(const outgoing_mention& which) {

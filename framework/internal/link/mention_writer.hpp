@@ -19,7 +19,7 @@ class link_in_exchange;
 /// Guarded by the link's lock.
 class mention_writer final : public mention_describer {
 public:
-  /// `counted` counts those that the peer has to pull; it outlives this.
+  /// `counted` counts the objects that the peer has to pull; it must outlive this object.
   explicit mention_writer(link_in_exchange& counted) : counted_(counted) {}
 
   void append_mentions(const link_held& held, std::span<const outgoing_mention> mentions, outbox& out) override;

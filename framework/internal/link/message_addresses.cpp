@@ -12,14 +12,14 @@ std::expected<message_ends, node_error> message_addresses::find_ends(const messa
                                                                      taken_question& returned) {
   const auto has = [&](std::uint8_t flag) { return (head.flags & flag) != 0; };
   const auto is_returned = has(message_flags::returned);
-  // This end's own question comes back for somebody else of this end to answer: only one that is pending can. It may
-  // have been answered meanwhile, given up, or forwarded to several.
+  // The peer returns a question of this end for another actor of this end to answer. Only a pending question can be
+  // returned: it may have been answered meanwhile, given up, or forwarded to several.
   const auto brings_question = is_returned && has(message_flags::request);
   auto held = link_.mutex.lock();
   auto receiver = of_.actors.own(held, head.receiver);
   if (!receiver)
     return violation("the peer sends to actor " + grouped(head.receiver) + ", which it was never given");
-  // Else the peer could speak in the name of every actor that it was ever given.
+  // Otherwise the peer could send in the name of every actor that it was ever given.
   const auto is_believed =
       !is_returned || brings_question || (!has(message_flags::response) && of_.actors.take_return(held, head.sender));
   if (brings_question)
@@ -28,10 +28,10 @@ std::expected<message_ends, node_error> message_addresses::find_ends(const messa
   const auto side = head.sender == 0 ? actor_name::side::nobody
                     : is_returned    ? actor_name::side::yours
                                      : actor_name::side::mine;
-  // Never one's own actor by introduction: what answers it has to go back by the way that the message came.
+  // Never this node's own actor by introduction: the answer has to go back the way that the message came.
   auto sender = of_.actors.find(held, {side, head.sender}, false);
   held.unlock();
-  if (returned) // Its room has come free without an answer that could be consumed.
+  if (returned) // Its room has become free without an answer that could be consumed.
     of_.replies.wake();
   if (!sender)
     return std::unexpected{std::move(sender).error()};

@@ -1,4 +1,4 @@
-// Whom a message that has come is from and for.
+// The sender and the receiver of an incoming message.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class shared_helpers;
 /// Threads: the I/O thread.
 class message_addresses final : public ends_finder {
 public:
-  /// Parts of the link and of its node, which outlive this.
+  /// Parts of the link and of its node; all must outlive this object.
   struct parts {
     actor_names& actors;
     pending_requests& asked; // Guarded by the link's lock.
-    reply_room& replies;     // Of those.
+    reply_room& replies;     // The room for answers to `asked`.
     const shared_helpers& helpers;
   };
   message_addresses(const link_common& link, const parts& of) : link_(link), of_(of) {}

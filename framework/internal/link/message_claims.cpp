@@ -59,7 +59,7 @@ void message_claims::fail(const node_error& why) {
     back.asker->fail(question, why);
 }
 
-/// Where the link has ended meanwhile, its tables are empty and nothing is found in them.
+/// If the link has ended meanwhile, its tables are empty and nothing is found in them.
 message_claims::given_back message_claims::give_back() {
   auto* tables = std::exchange(tables_, nullptr);
   given_back back;
@@ -74,7 +74,7 @@ message_claims::given_back message_claims::give_back() {
   for (const auto number : actors_)
     release(number);
   if (may_return_)
-    (void)tables->actors.take_return(held, sender_); // The peer has nothing to send back in its name.
+    (void)tables->actors.take_return(held, sender_); // The peer has nothing to return in the sender's name.
   release(sender_);
   if (question_.asker != 0)
     back.asker = tables->requests.take(question_, asked_);

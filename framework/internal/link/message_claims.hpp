@@ -1,4 +1,4 @@
-// What one message has taken of its link, and how it comes back where the message does not leave.
+// What one message has claimed from its link, and how the link gets it back if the message does not leave.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,21 @@
 
 namespace troupe::internal {
 
-/// The tables of a link in which messages claim something, all guarded by its lock.
+/// The tables of a link from which messages claim. The link's lock guards them all.
 struct claim_tables {
   link_mutex& mutex;
   actor_names& actors;
   link_objects<store::handle>& objects;
   pending_requests& requests;
   negotiation& epochs;
-  change_acknowledger& changes; // Once a message for which the peer may wait has left, or never will.
+  change_acknowledger& changes; // Told when a message for which the peer may wait has left, or will never leave.
 };
 
-/// What one message has taken of its link: given back by the destructor, unless it was committed.
+/// What one message has claimed from its link. The destructor gives it back unless it was committed.
 ///
-/// What it keeps alive beside (the peer's actors that it mentions, the receipt of another link) ends with it in any
-/// case. Lifetime: is neither destroyed nor cleared under the link's lock.
+/// Ends in any case what it only keeps alive: the peer's actors that the message mentions, and the receipt of another
+/// link.
+/// Lifetime: must be neither destroyed nor cleared under the link's lock.
 class message_claims {
 public:
   message_claims() = default;
@@ -43,18 +44,18 @@ public:
   message_claims& operator=(message_claims&& other) noexcept;
   ~message_claims() { end(); }
 
-  /// From here on, until commit() or clear(), it takes from those tables. Requires: new or cleared.
+  /// Claims from these tables until commit() or clear(). Requires: new or cleared.
   void begin(claim_tables& of) noexcept {
     tables_ = &of;
     flights_.begin(of.objects);
   }
 
-  // -- taking, while the message is encoded
+  // -- claiming, while the message is encoded
 
-  /// `name` exports an actor of this end, counting it once, or finds that it is none.
+  /// Calls `name` to name an actor. Records the naming if it has counted an actor of this end.
   template <class Name>
   actor_name actor(Name&& name) {
-    actors_.push_back(0); // First, so that nothing stays counted where there is no memory.
+    actors_.push_back(0); // Pushed first: if there is no memory, nothing stays counted.
     const actor_name named = name();
     if (named.whose == actor_name::side::mine)
       actors_.back() = named.number;
@@ -62,29 +63,30 @@ public:
       actors_.pop_back();
     return named;
   }
-  /// What it has handed over in the store of both ends, and will.
+  /// The objects that the message has handed over in the shared store, and those it is going to.
   [[nodiscard]] flight_claims<store::handle>& flights() noexcept { return flights_; }
   [[nodiscard]] const flight_claims<store::handle>& flights() const noexcept { return flights_; }
-  /// The peer waits for the message where it changes its lists: those of this epoch have made it.
+  /// If the peer changes its lists, it waits for this message. `number`: the epoch of the lists that encoded it.
   void epoch(const link_held&, std::uint64_t number);
   [[nodiscard]] bool has_epoch() const noexcept { return epoch_.has_value(); }
 
-  /// One of the peer's actors, released to the peer after the message only.
+  /// Keeps a proxy of the peer's actor: it is released to the peer only after the message.
   void keep(caf::strong_actor_ptr proxy) { kept_.push_back(std::move(proxy)); }
-  /// Another link's sender waits until the message has left.
+  /// The sender on another link waits until the message has left.
   void owe(receipt to) noexcept { owed_ = std::move(to); }
   [[nodiscard]] receipt take_owed() noexcept { return std::move(owed_); }
 
-  // -- taking, once it may leave
+  // -- claiming, once the message may leave
 
-  /// Its sender, exported under that number, counted once.
+  /// Records that the message's sender was exported under that number, counted once.
   void sender(const link_held&, std::uint64_t number) noexcept { sender_ = number; }
-  /// The peer may pass the message on to this node with its sender as sender, once. Requires: sender().
+  /// The peer may pass the message on to this node once, in the sender's name. Requires: sender().
   void allow_return(const link_held&);
-  /// It asks a question.
+  /// Notes the question that the message asks as pending.
   void question(const link_held&, const question_key& key, std::uint64_t receiver, waiting_asker asker);
   [[nodiscard]] const question_key& question() const noexcept { return question_; }
-  /// A stand-in for another link's asker forwards its request by this message: answered elsewhere once it leaves.
+  /// The message forwards the request of `asker`, a stand-in for another link's requester. Once the message leaves, the
+  /// answer comes from elsewhere.
   void excuses(caf::strong_actor_ptr asker) noexcept { to_excuse_ = std::move(asker); }
   void excuse_asker();
 
@@ -92,17 +94,17 @@ public:
 
   // -- the end
 
-  /// The message has been appended: all that it took is the peer's now.
+  /// The message has been appended to the outbox: all its claims pass to the peer.
   void commit(const link_held& held, outbox& out);
-  /// The message will not leave: gives back what it took, and tells the asker of its request the reason.
+  /// The message will not leave: gives its claims back and tells the requester the reason.
   void fail(const node_error& why);
-  /// Gives back what was not committed. Then new, but for the lists' memory.
+  /// Gives back what was not committed. Then it is as new, but keeps the memory of its lists.
   void clear();
 
 private:
   struct given_back {
-    std::optional<waiting_asker> asker;         // Of its request, to be told.
-    std::vector<caf::strong_actor_ptr> senders; // Some askers live by these only: to be kept until they are told.
+    std::optional<waiting_asker> asker;         // The requester to tell.
+    std::vector<caf::strong_actor_ptr> senders; // Some requesters live by these only: keep them until those are told.
   };
   given_back give_back();
   void end() {
@@ -110,13 +112,13 @@ private:
       give_back();
   }
 
-  claim_tables* tables_ = nullptr; // Null: nothing is to be given back.
+  claim_tables* tables_ = nullptr; // Null: there is nothing to give back.
   std::vector<std::uint64_t> actors_;
   flight_claims<store::handle> flights_;
   std::uint64_t sender_ = 0;
   bool may_return_ = false;
   question_key question_;
-  std::uint64_t asked_ = 0; // The question's receiver.
+  std::uint64_t asked_ = 0; // The receiver of the question.
   std::optional<std::uint64_t> epoch_;
   std::vector<caf::strong_actor_ptr> kept_;
   caf::strong_actor_ptr to_excuse_;

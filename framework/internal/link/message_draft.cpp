@@ -91,9 +91,9 @@ std::expected<void, node_error> message_draft::check_size() const {
 
 namespace {
 
-/// A map that came over another link, and what was stated of the values here where nobody has stated it there.
+/// Combines the map of another link with what this end has stated of the values, unless the map states it.
 byte_vector with_stated(bytes_view map, byte_vector stated) {
-  constexpr auto key = static_cast<std::uint64_t>(extension_key::value_bytes); // The lowest.
+  constexpr auto key = static_cast<std::uint64_t>(extension_key::value_bytes); // The lowest key.
   if (stated.empty() || find_extension(map, key) || stated.size() + map.size() > extension_bytes_max)
     return {map.begin(), map.end()};
   stated.insert(stated.end(), map.begin(), map.end());

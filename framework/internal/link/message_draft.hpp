@@ -1,4 +1,4 @@
-// One message, until it leaves.
+// One outgoing message, until it leaves.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ struct unsent {
   unsent(node_error reason) : why(std::move(reason)) {}
 
   node_error why;
-  bool is_outdated = false; // The peer has changed what it accepts meanwhile: the message is to be encoded anew.
+  bool is_outdated = false; // The peer has changed what it accepts meanwhile: the message must be encoded anew.
 };
-/// The draft was encoded by lists of the peer that are older than the newest.
+/// The failure of a draft that was encoded by outdated lists of the peer.
 [[nodiscard]] std::unexpected<unsent> outdated(std::string_view peer);
 
-/// Puts one message together, element by element. Takes back what it has taken of its link, unless it was sent.
+/// Puts one message together, element by element. Gives its claims back to the link unless the message was sent.
 ///
-/// Threads: one, which uses it again from message to message, so that small messages allocate nothing.
+/// Threads: one. Reused from message to message, so that small messages allocate nothing.
 class message_draft {
 public:
-  /// Of one link. All of it outlives the link's messages.
+  /// Parts of one link; all must outlive the link's messages.
   struct parts {
     claim_tables& claims;
     message_mentions::parts mentions;
@@ -49,60 +49,60 @@ public:
   message_draft& operator=(const message_draft&) = delete;
   ~message_draft() { clear(); }
 
-  /// A message over that link. Where it `is_waited_for` the peer waits for it with its acknowledgement when it changes
-  /// its lists meanwhile; else it may turn out to be outdated. Requires: cleared.
+  /// Starts a message over that link. If the peer changes its lists meanwhile: with `is_waited_for` the peer's
+  /// acknowledgement waits for this message; otherwise the draft may become outdated. Requires: cleared.
   void begin(const parts& of, const newest_terms& terms, bool is_waited_for);
   void clear();
   [[nodiscard]] bool in_use() const noexcept { return of_ != nullptr; }
 
-  /// The message is encoded by them.
+  /// The terms that encode the message.
   [[nodiscard]] const sending_terms& terms() const noexcept { return *terms_; }
 
   // -- its elements
 
-  /// The next element; mentions from here on are its own.
+  /// Begins the next element. Mentions from here on belong to it.
   element_descriptor& begin_element();
-  /// Gives each frame its place, and appends the element that begin_element() has begun. `shared_body` is the body as a
-  /// frame that may be kept; null where its bytes are used for something else afterwards.
+  /// Places each frame and appends the element that begin_element() has begun. `shared_body` is the body as a frame
+  /// that may be kept; null if the buffer is reused afterwards.
   [[nodiscard]] std::expected<void, node_error> end_element(bytes_view body, const frame* shared_body,
                                                             std::span<const frame> attached);
-  /// It has none, since its value goes beside the bytes; so many bytes it takes.
+  /// Passes the value beside the bytes instead of elements. `size_bytes`: the memory that the value takes.
   void pass_value(std::any value, std::uint64_t size_bytes);
 
-  /// Codecs of handles find them in their context.
+  /// Where the codecs of handles note their mentions.
   [[nodiscard]] message_mentions& mentions() noexcept { return mentions_; }
   [[nodiscard]] frame_placer& frames() noexcept { return frames_; }
   [[nodiscard]] bytes_view elements() const noexcept { return elements_; }
 
   // -- how large it is
 
-  /// Compressed frames become so much more at the other end.
+  /// Adds how much larger compressed frames are at the receiver.
   void add_decompressed(std::uint64_t bytes) noexcept { decompressed_bytes_ += bytes; }
-  /// The memory that it takes at the other end, but for its head.
+  /// The memory that the message takes at the receiver, without its head.
   [[nodiscard]] std::uint64_t cost_without_head() const noexcept {
     return elements_.size() + frames_.chunked_bytes() + value_bytes_ + decompressed_bytes_ + message_cost_bytes
            + (cargo_.claims.actors() + cargo_.mentions.size()) * mention_cost_bytes;
   }
-  /// Behind handles.
+  /// The bytes behind its handles.
   [[nodiscard]] std::uint64_t handle_bytes() const noexcept {
     return frames_.bytes_in_store() + mentions_.bytes_in_store();
   }
-  /// Fails with `unserializable` where it is larger than packets may be, or than the peer takes.
+  /// Fails with `unserializable` if the message exceeds the limit of packets, or the limit of the peer.
   [[nodiscard]] std::expected<void, node_error> check_size() const;
 
   // -- its cargo
 
   [[nodiscard]] message_cargo& cargo() noexcept { return cargo_; }
   [[nodiscard]] const message_cargo& cargo() const noexcept { return cargo_; }
-  /// Another link's sender bounds the message, which waits for room as long as need be.
+  /// The sender on another link bounds the message, so it waits for room without limit.
   void owe(receipt owed) {
     cargo_.claims.owe(std::move(owed));
     if (how_ == urgency::ordinary)
       how_ = urgency::always_waits;
   }
-  /// A payload that is counted there once the message is sent.
+  /// Notes a payload that is counted once the message is sent.
   void carry(traffic& counted_as, std::uint64_t bytes) { carried_.emplace_back(&counted_as, bytes); }
-  /// It was sent.
+  /// Counts the payloads; to be called when the message is sent.
   void count_carried() const {
     for (const auto& [counted_as, bytes] : carried_)
       counted_as->count(bytes);
@@ -114,12 +114,13 @@ public:
   [[nodiscard]] const message_types& types() const noexcept { return types_; }
   [[nodiscard]] urgency how() const noexcept { return how_; }
   void set_urgency(urgency how) noexcept { how_ = how; }
-  /// It carries this extension map of another link, where the peer takes one, beside what is stated of its values here.
+  /// Adds the extension map of another link, if the peer accepts maps. Keeps what state_value_bytes() has stated,
+  /// unless the map states it.
   void extend(bytes_view map);
-  /// Its extensions say what its values take, where the peer reads that.
+  /// States in the extensions what the values take, if the peer reads that.
   void state_value_bytes(std::uint64_t bytes);
   [[nodiscard]] bytes_view extensions() const noexcept { return extensions_; }
-  /// The bytes of its packet ahead of elements(); valid until the next call.
+  /// The bytes of the packet before elements(). Valid until the next call.
   [[nodiscard]] bytes_view start(const message_head& head);
 
 private:

@@ -15,17 +15,17 @@ namespace troupe::internal {
 
 namespace {
 
-// The memory of decoded values that nobody can measure, as they have codecs of their own, per byte of their bodies.
+// The estimated memory per body byte of decoded values that cannot be measured, since they have codecs of their own.
 constexpr std::size_t rebuilt_ratio = 4;
 
-/// What an element takes once it is decoded, where its family has weighed so much of what it holds.
+/// Returns the memory of a decoded element. `weighed`: what its family has weighed of its content.
 std::size_t element_bytes(const type_entry& type, const void* value, std::size_t weighed, std::size_t body_bytes) {
   if (!type.is_self_contained())
     return std::max(type.value_bytes() + weighed, rebuilt_ratio * body_bytes);
   return weighed > 0 ? type.value_bytes() + weighed : type.owned_bytes(value); // A user's family weighs nothing.
 }
 
-/// Null where nothing is counted; a null family says that the value is handed over as it is.
+/// Null if nothing is counted. A null family stands for a value that is passed unencoded.
 traffic* row_of(const message_encoder::parts& link, const family* by, const type_entry& type) {
   return link.counts != nullptr ? &link.counts->of(by != nullptr ? by->name() : no_family, type.alias()) : nullptr;
 }
@@ -41,7 +41,7 @@ void carries(const message_encoder::parts& link, known_type& type, const family*
   in.carry(*type.counted_as, size_bytes);
 }
 
-/// Whether all of it means the same at the other end, which is in this process.
+/// Returns true if all elements have the same meaning at the other end, which is in this process.
 bool is_passable(const message_encoder::parts& link, known_types& known, const message_view& content) {
   for (std::size_t i = 0; i < content.size(); ++i)
     if (const auto* type = known.find(link.serial, content.type(i), link.types);
@@ -58,7 +58,7 @@ void message_encoder::clear() {
   taken_bytes_ = 0;
 }
 
-/// Mostly they are those of the message before.
+/// The terms are mostly those of the message before.
 void message_encoder::use(const sending_terms& terms, message_draft& into) {
   if (context_terms_ != terms.number) {
     context_terms_ = terms.number;
@@ -94,7 +94,7 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     into.pass_value(message->element->move_content_to_message(), bytes);
     return {};
   }
-  // A message that several hold may go to others as well, or have gone.
+  // A shared message may go, or have gone, to other links as well.
   const auto is_shared = content.is_shared();
   const auto known_form = is_shared ? link.encodings.find(content, context_) : nullptr;
   if (is_shared && !known_form)
@@ -108,7 +108,7 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     if (auto encoded = encode_element(link, **type, content.value(i), form, into); !encoded)
       return encoded;
   }
-  // The least cost of a message covers small values.
+  // The minimum cost of a message covers small values.
   if (taken_bytes_ > into.cost_without_head())
     into.state_value_bytes(taken_bytes_);
   if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
@@ -116,7 +116,7 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
   return into.check_size();
 }
 
-/// Gives the memory that they take. Requires: is_passable().
+/// Returns the memory that the values take. Requires: is_passable().
 std::uint64_t message_encoder::carry_values(const parts& link, const message_view& content, message_draft& into) {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < content.size(); ++i) {
@@ -135,14 +135,14 @@ std::expected<known_type*, node_error> message_encoder::type_of(const parts& lin
     return fail(node_errc::unserializable, "type " + of.name()
                                                + " has no alias; add it to the node's type "
                                                  "registry with types.add<T>(\"alias\")");
-  if (terms.refused && !actor_exports::is_foreign(receiver)) // The actor behind the peer may know the type.
+  if (terms.refused && !actor_exports::is_foreign(receiver)) // Its own node may know the type.
     if (const auto refused = terms.refused->find(type->type); refused != terms.refused->end())
       return fail(node_errc::undecodable,
                   refused->second + "; " + lists_text(link.own_name, link.link.peer_name(), terms));
   return type;
 }
 
-/// `form` is its encoding for another link; null where it has to be encoded.
+/// `form` is the encoding that another link has made; null if the value has to be encoded.
 std::expected<void, unsent> message_encoder::encode_element(const parts& link, known_type& known, const void* value,
                                                             const encoded_element* form, message_draft& into) {
   const auto& type = *known.type;
@@ -208,7 +208,7 @@ std::uint64_t message_encoder::output_bytes() const {
   return bytes;
 }
 
-/// The last encoding, where it is worth keeping for other links and the same for all of them.
+/// Returns the last encoding if it is worth keeping for other links and the same for all of them.
 std::optional<encoded_element> message_encoder::take_encoded(const family* by, const type_entry& type,
                                                              frame_placer& frames) {
   if (!kept_ || !type.is_self_contained() || output_bytes() < encoding_cache::encoded_bytes_min)

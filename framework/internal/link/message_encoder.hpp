@@ -1,4 +1,4 @@
-// From the elements of a message to bytes.
+// Encodes the elements of a message.
 #pragma once
 
 #include <cstdint>
@@ -23,35 +23,35 @@
 
 namespace troupe::internal {
 
-/// Turns the elements of messages into bytes, each by the first family of the link's terms that carries it.
+/// Encodes the elements of messages, each by the first family of the link's terms that supports it.
 ///
-/// Threads: one, which uses it again from message to message, so that small messages allocate nothing.
+/// Threads: one. Reused from message to message, so that small messages allocate nothing.
 class message_encoder {
 public:
-  /// Of one link. All of it outlives the link's messages.
+  /// Parts of one link; all must outlive the link's messages.
   struct parts {
     const link_common& link;
     const std::uint64_t serial; // link_core::serial
     const std::string& own_name;
     const type_registry& types;
-    encoding_cache& encodings; // For other links.
+    encoding_cache& encodings; // Shared with other links.
     header_definitions& headers;
     traffic_table* counts;                     // Null: nothing is counted.
-    const std::shared_ptr<value_lane>& values; // Null where only bytes pass; set before the first message.
+    const std::shared_ptr<value_lane>& values; // Null if only bytes pass; set before the first message.
   };
 
-  /// `known` outlives this.
+  /// `known` must outlive this object.
   explicit message_encoder(known_types& known) : known_(known) {}
 
-  /// Encodes the content of `message` into a draft that has begun. Values may leave without a copy and are then kept by
-  /// the frames. Keeps `message` until it is given another, or forget_values(). Fails with `unserializable`,
-  /// `undecodable` or `refused_family`; with `link_busy` where the draft is outdated.
+  /// Encodes the content of `message` into a draft that has begun. Values may leave without a copy: then the frames
+  /// keep them. Keeps `message` until the next one, or forget_values(). Fails with `unserializable`, `undecodable` or
+  /// `refused_family`; with `link_busy` if the draft is outdated.
   std::expected<void, unsent> encode(const parts& link, std::uint64_t receiver,
                                      const std::shared_ptr<message_owner>& message, message_draft& into);
 
-  /// The draft was sent, or will not be.
+  /// Resets the encoder after a draft was sent or has failed.
   void clear();
-  /// The last message's values are kept by its frames alone from now on.
+  /// From now on only the frames keep the last message's values.
   void forget_values() noexcept { context_.value_owner.reset(); }
 
 private:
@@ -66,16 +66,16 @@ private:
   [[nodiscard]] std::uint64_t output_bytes() const;
 
   known_types& known_;
-  context context_;                 // The terms', with the last message as owner of the values.
+  context context_;                 // Copied from the terms; the last message owns the values.
   std::uint64_t context_terms_ = 0; // sending_terms::number
   encode_output output_;
   frame header_;
-  std::shared_ptr<encoded_message> kept_; // What is encoded now, for other links; null where nobody sends it again.
-  std::size_t taken_bytes_ = 0;           // What the values take once they are decoded.
+  std::shared_ptr<encoded_message> kept_; // The encoding in progress, if other links can use it; else null.
+  std::size_t taken_bytes_ = 0;           // The memory of the values once they are decoded.
 };
 
-/// The memory that the values of a message take, as far as that says how long encoding them takes; 0 where it is handed
-/// over as it is. Stops counting beyond `enough`.
+/// Returns the memory that the values of a message take, which estimates the time to encode them. Returns 0 if the
+/// message is passed unencoded. Stops counting at `enough`.
 [[nodiscard]] std::uint64_t weigh(const message_encoder::parts& link, known_types& known, const message_view& content,
                                   std::uint64_t enough);
 

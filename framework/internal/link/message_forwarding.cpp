@@ -63,7 +63,8 @@ std::expected<void, node_error> copy_forwarded(const forwarding_parts& link, con
                                                receipt owed, message_draft& into) {
   into.types().forward(*message.types);
   into.extend(message.extensions);
-  // Its sender waits for credit as long as it waits here: that bounds it. An error in place of an answer is small.
+  // Its sender waits for credit as long as the message waits here, which bounds it. An error in place of an answer is
+  // small.
   into.owe(std::move(owed));
   if (message.types->kind == message_kind::error)
     into.set_urgency(urgency::answers_anyway);

@@ -54,7 +54,7 @@ std::expected<std::uint32_t, serialize_error> message_mentions::mention(const ob
     made.which = stored.id();
     stored_bytes_ += made.size_bytes;
   } else if (object->kind() == source_kind::lost) {
-    made.is_lost = true; // Its readers are told so, here as elsewhere.
+    made.is_lost = true; // Readers at the other end learn of the loss like readers here.
   } else if (made.counted = of_->exchange->object_of(object); made.counted) {
     const auto known = made.counted->what();
     made.which = {.store = 0, .index = known.index, .generation = known.generation};

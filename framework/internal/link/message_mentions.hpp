@@ -1,4 +1,4 @@
-// What the values of a message name beside their bytes: actors and objects.
+// What the values of an outgoing message name beside their bytes: actors and objects.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@
 
 namespace troupe::internal {
 
-/// Notes the actors and objects that a message mentions, as codecs of handles come upon them.
+/// Notes the actors and objects that a message mentions, as the codecs of handles report them.
 ///
-/// Threads: one. Used again from message to message.
+/// Threads: one. Reused from message to message.
 class message_mentions final : public codec_mentions {
 public:
-  /// Of one link. All of it outlives the link's messages.
+  /// Parts of one link; all must outlive the link's messages.
   struct parts {
     const link_common& link;
     actor_names& actors;
-    const std::shared_ptr<handle_counter>& exchange; // Null for a node without a store.
+    const std::shared_ptr<handle_counter>& exchange; // Null if the node has no store.
     const std::optional<store::object_store>& store;
   };
 
-  /// For a message of that link; what it mentions is taken by its claims. All outlive this, or the next begin().
+  /// Starts a message of that link; its claims take what it mentions. Both must live until the next begin().
   void begin(const parts& of, message_cargo& cargo) noexcept {
     of_ = &of;
     cargo_ = &cargo;
     stored_bytes_ = 0;
   }
-  /// Mentions from here on are that element's.
+  /// Mentions from here on belong to that element.
   void begin_element(element_descriptor& of) noexcept { element_ = &of; }
 
-  /// Of objects that have been handed over in the shared store.
+  /// The bytes of objects that were handed over in the shared store.
   [[nodiscard]] std::uint64_t bytes_in_store() const noexcept { return stored_bytes_; }
 
   std::expected<std::uint32_t, serialize_error> mention(const actor_handle& handle) override;
   std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
-  /// An object in the store of both ends is handed over at once; one that the peer has to pull is counted when the
-  /// message leaves. 0: neither can be, and its bytes have to travel.
+  /// Hands an object in the shared store over at once; an object that the peer has to pull is counted when the message
+  /// leaves. Returns 0 if neither is possible: then its bytes have to travel.
   std::expected<std::uint32_t, serialize_error> mention(const object_source_ptr& object);
 
   std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override;

@@ -16,14 +16,14 @@ namespace troupe::internal {
 
 namespace {
 
-// Messages of more elements are read one element after the other.
+// A message with more elements is read element by element.
 constexpr std::size_t plain_elements_max = 8;
 
 std::unexpected<node_error> too_many_bytes(bytes_view message, const packet_reader& in) {
   return violation("message of " + grouped(message.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
 }
 
-/// Nothing where one of them is another.
+/// Returns nullopt if one of the elements is not plain.
 std::optional<std::array<plain_element, plain_elements_max>> read_plain_elements(packet_reader& in, std::size_t count) {
   std::array<plain_element, plain_elements_max> elements;
   for (auto& each : std::span{elements}.first(count)) {
@@ -37,7 +37,7 @@ std::optional<std::array<plain_element, plain_elements_max>> read_plain_elements
 
 } // namespace
 
-/// Flags that this version does not know, or that the link has not agreed on.
+/// Fails for flags that this version does not know, or that the link has not agreed on.
 std::expected<void, node_error> message_receiver::admit_flags(std::uint8_t flags) const {
   if (const auto unknown = flags & binding_flags & ~message_flags::known; unknown != 0)
     return violation("a message has flags " + std::to_string(unknown)
@@ -106,7 +106,7 @@ std::expected<void, node_error> message_receiver::take_message(arrival& what, st
   return on_elements(what, *types, in, body);
 }
 
-/// Null where the bytes are no head, or its signature is not known.
+/// Returns null if the bytes are no head, or the signature is not known.
 const signature* message_receiver::read_head(arrival& what, packet_reader& in, std::uint8_t flags, bytes_view body) {
   if (last_.begins(flags, body)) {
     in.skip(last_.size_bytes);
@@ -118,7 +118,7 @@ const signature* message_receiver::read_head(arrival& what, packet_reader& in, s
   const auto* const types = of_.known.find_signature(what.head.signature);
   if (!in.ok() || types == nullptr)
     return nullptr;
-  // Signatures stay, and so does what the bytes mean. Of what is numbered no two heads are the same.
+  // Signatures stay, so the same bytes keep their meaning. Heads with a request number are never equal.
   const auto size_bytes = body.size() - in.rest().size();
   constexpr auto differs = message_flags::request | message_flags::response | message_flags::extended;
   if ((flags & differs) == 0 && size_bytes <= last_.bytes.size()) {
@@ -132,7 +132,7 @@ const signature* message_receiver::read_head(arrival& what, packet_reader& in, s
   return types;
 }
 
-/// What most messages are: a few plain elements.
+/// Handles what most messages are: a few plain elements.
 std::expected<void, node_error> message_receiver::on_plain(arrival& what, const signature& types,
                                                            std::span<const plain_element> elements,
                                                            std::size_t body_bytes) {
@@ -152,7 +152,7 @@ std::expected<void, node_error> message_receiver::on_plain(arrival& what, const 
   return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built));
 }
 
-/// More of them may follow.
+/// Prepares on_run() for more messages of this kind.
 void message_receiver::expect_like(const arrival& what, const signature& types, const plain_element& element) {
   constexpr auto differs = message_flags::extended | message_flags::returned;
   if (!what.begins_as_last || (what.head.flags & differs) != 0 || !delivery::is_ordinary(types.kind)
@@ -170,12 +170,12 @@ std::expected<handled_packets, node_error> message_receiver::on_run(bytes_view b
   const auto& types = *last_.types;
   const auto header = of_.known.header(run_header_);
   if (!header || !value_decoder::reads(**header, *types.entries[0]))
-    return handled; // on_message() says why.
+    return handled; // on_message() reports the reason.
   taken_question none;
   const auto route = of_.routes.find(last_.head, none);
   if (!route)
     return std::unexpected{route.error()};
-  assert((*route)->way_on() == nullptr); // As it was: a number stands for one actor as long as the link lives.
+  assert((*route)->way_on() == nullptr); // As before: a number stands for one actor as long as the link lives.
   for (;;) {
     if (auto taken = on_one_of_run(**route, **header, *next); !taken)
       return std::unexpected{std::move(taken).error()};
@@ -227,7 +227,7 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
   if (!owed)
     return std::unexpected{std::move(owed).error()};
   add_alone(of_.received, 1);
-  // Beyond the limit it is not decompressed.
+  // Bytes beyond the limit are not decompressed.
   const auto taken = std::min<std::uint64_t>(beside->decompressed_bytes, of_.accepted.bounds().decompressed_bytes);
   if (!is_deliverable(what,
                       body.size() + beside->chunk_bytes + taken + account.share_of_window(beside->behind_handles.bytes),
@@ -235,7 +235,7 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
     return {};
   if (auto forwarded = forward(what, types, *owed); !forwarded || *forwarded)
     return forwarded ? std::expected<void, node_error>{} : std::unexpected{std::move(forwarded).error()};
-  // What goes on to another node is consumed when it has left.
+  // A message that goes on to another node counts as consumed when it has left.
   const auto goes_on = what.route->way_on() != nullptr;
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto values_take = of_.decoder.decode(of_.incoming.elements(), types, built);
@@ -273,7 +273,7 @@ std::expected<void, node_error> message_receiver::take_value(arrival& what, std:
   return {};
 }
 
-/// True where the message was forwarded undecoded, and nothing is left to do. Requires: all of it is claimed.
+/// Returns true if the message was forwarded undecoded. Requires: all its frames are claimed.
 std::expected<bool, node_error> message_receiver::forward(const arrival& what, const signature& types, receipt& owed) {
   if (what.route->way_on() == nullptr)
     return false;
@@ -290,7 +290,7 @@ std::expected<bool, node_error> message_receiver::forward(const arrival& what, c
   return true;
 }
 
-/// The receipt of the message that has been read: until it is consumed, what it names is listed.
+/// Returns the receipt of the message; the objects that it names stay listed until it is settled.
 receipt message_receiver::noted(receipt owed) {
   auto named = of_.incoming.named_objects();
   if (named.empty())
@@ -298,7 +298,7 @@ receipt message_receiver::noted(receipt owed) {
   return of_.pending.note(std::move(named), std::move(owed), of_.known.signatures_kept());
 }
 
-/// What its values take beyond what the message cost, by a peer that should have stated it.
+/// Charges what the values take beyond the message's cost, which the peer should have stated.
 std::expected<void, node_error> message_receiver::charge_understated(const message_head& head, std::uint64_t cost,
                                                                      std::size_t values_take,
                                                                      message_under_construction& message) {
@@ -310,7 +310,7 @@ std::expected<void, node_error> message_receiver::charge_understated(const messa
   return {};
 }
 
-/// Whether the receiver is to get it; else it is counted.
+/// Returns true if the receiver is to get the message; otherwise counts it.
 bool message_receiver::is_deliverable(arrival& what, std::uint64_t cost, receipt& owed) {
   if (what.route->is_unasked()) {
     of_.deliveries.refuse_unasked();
@@ -319,7 +319,7 @@ bool message_receiver::is_deliverable(arrival& what, std::uint64_t cost, receipt
   return (what.head.flags & message_flags::response) == 0 || take_question(what, cost, owed);
 }
 
-/// Whether the response answers something that was asked here.
+/// Returns true if the response answers a pending request of this end.
 bool message_receiver::take_question(arrival& what, std::uint64_t cost, receipt& owed) {
   auto& head = what.head;
   const question_key key{head.receiver, head.request_number};
@@ -333,7 +333,7 @@ bool message_receiver::take_question(arrival& what, std::uint64_t cost, receipt&
   }
   if (asked->forwarded_for)
     as_asker(asked->forwarded_for)->excuse();
-  // As it was asked, whatever the peer says: CAF knows the answer by that.
+  // CAF matches the answer by the priority of the request, whatever the peer says.
   head.flags =
       static_cast<std::uint8_t>((head.flags & ~message_flags::urgent) | (asked->urgent ? message_flags::urgent : 0));
   what.question.take(of_.asked, of_.mutex, key, head.sender, *std::move(asked));

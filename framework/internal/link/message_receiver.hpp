@@ -1,4 +1,4 @@
-// The way in: from the packets of messages to deliveries.
+// From the packets of messages to deliveries.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ namespace troupe::internal {
 /// Threads: one.
 class message_receiver {
 public:
-  /// Parts of the link, which outlive this.
+  /// Parts of the link; all must outlive this object.
   struct parts {
     const acceptance& accepted;
     const received_dictionary& known;
@@ -43,48 +43,48 @@ public:
     value_decoder& decoder;
     route_finder& routes;
     delivery& deliveries;
-    pending_objects& pending; // Objects that messages name which are not consumed.
+    pending_objects& pending; // Objects named by messages that are not consumed.
     link_mutex& mutex;
     pending_requests& asked;       // Guarded by `mutex`.
-    reply_room& replies;           // Of those.
-    passed_traffic& passed_counts; // Of values that come beside the bytes.
+    reply_room& replies;           // The room for answers to `asked`.
+    passed_traffic& passed_counts; // Counts the values that pass beside the bytes.
     std::atomic<std::uint64_t>& received;
     std::atomic<std::uint64_t>& forwarded;
   };
 
   explicit message_receiver(const parts& of) : of_(of) {}
 
-  /// What the link has agreed on.
+  /// The terms that the link has agreed on.
   struct terms {
     receive_account& account;
-    std::shared_ptr<value_lane> values = nullptr; // Null where only bytes pass.
+    std::shared_ptr<value_lane> values = nullptr; // Null if only bytes pass.
     bool takes_extensions = false;
     bool takes_repeated_frames = false;
   };
-  /// Before the first message.
+  /// To be called before the first message.
   void open(terms agreed) { terms_.emplace(std::move(agreed)); }
 
-  // The detail and the body of a packet.
+  // Handles one message, by the detail and the body of its packet.
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
-  /// The packets at the beginning of these bytes, as long as each is a message like one that came before it; of most
-  /// messages all that is asked has the answer of the one before. At most `packets_max`.
+  /// Handles the packets at the beginning of `bytes`, at most `packets_max`, as long as each is a message like an
+  /// earlier one: for most messages every check has the same result as for the one before. Returns what it has handled.
   std::expected<handled_packets, node_error> on_run(bytes_view bytes, int packets_max);
-  /// A message that comes beside the bytes, as it is.
+  /// Handles a message whose value passes beside the bytes.
   std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);
 
 private:
-  /// What is known of the message whose packet is being handled.
+  /// What is known of the message being handled.
   struct arrival {
     message_head head;
-    bool begins_as_last = false; // Its head is that of the message before, neither a request nor an answer.
+    bool begins_as_last = false; // Same head as the message before, neither a request nor an answer.
     message_route* route = nullptr;
-    taken_question question; // That it answers, or brings back.
+    taken_question question; // The question that it answers or returns.
   };
 
-  /// The head of a message that is no request and no answer, with the bytes that say it.
+  /// The head of a message that is neither a request nor an answer, with its bytes.
   struct known_head {
     std::array<std::byte, 32> bytes = {};
-    std::size_t size_bytes = 0; // 0: none is known.
+    std::size_t size_bytes = 0; // 0: no head is known.
     message_head head;
     const signature* types = nullptr;
 
@@ -116,9 +116,9 @@ private:
 
   const parts of_;
   std::optional<terms> terms_;
-  known_head last_;              // Most messages begin as the one before.
-  message_run run_;              // Messages like one with the head last_.
-  std::uint64_t run_header_ = 0; // The number of the header that their elements have; 0: none.
+  known_head last_;              // Most messages begin like the one before.
+  message_run run_;              // Matches messages like the one with the head last_.
+  std::uint64_t run_header_ = 0; // The number of the header of their elements; 0: none.
 };
 
 } // namespace troupe::internal

@@ -19,7 +19,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// Why a message of this sort does not cross the link; nullopt when it does.
+/// Returns why a message of this sort does not cross the link; nullopt if it does.
 std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_terms& peer) {
   auto unsupported = [](std::string text) { return node_error{node_errc::unsupported, std::move(text)}; };
   if (what.mid.is_stream_message())
@@ -39,7 +39,7 @@ std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_t
 
 } // namespace
 
-/// The parts that a thread uses again from message to message.
+/// The parts that a thread reuses from message to message.
 struct message_sender::scratch {
   std::shared_ptr<message_owner> owner = std::make_shared<message_owner>();
   known_types known;
@@ -47,8 +47,8 @@ struct message_sender::scratch {
   message_encoder encoder{known};
   message_draft draft;
 
-  /// Takes the element when it was sent; else gives it back, with the error. Whatever happens, an exception included,
-  /// nothing stays counted that was not sent.
+  /// Takes the element if it was sent; otherwise gives it back, with the error. In any case, exceptions included,
+  /// nothing stays counted for a message that was not sent.
   std::expected<void, unsent> send(const parts& link, std::uint64_t receiver, caf::mailbox_element_ptr& what,
                                    receipt* owed, bytes_view extensions) {
     struct clearing {
@@ -59,8 +59,8 @@ struct message_sender::scratch {
         used.clear();
         if (!sent)
           what = std::move(used.owner->element);
-        // Where no frame borrows the values, the owner serves for the next message; else the frames keep it.
-        constexpr long own_uses = 2; // Here and in the message's context.
+        // If no frame borrows the values, the owner serves the next message; otherwise the frames keep it.
+        constexpr long own_uses = 2; // This member, and the encoder's context.
         if (used.owner.use_count() <= own_uses) {
           used.owner->element.reset();
         } else {
@@ -100,7 +100,7 @@ struct message_sender::scratch {
   }
 };
 
-/// False where the message has failed already.
+/// Returns false if the message has failed already.
 bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
   if (!of_.link.is_open()) {
     undo(receiver, *what, of_.link.down(), context);
@@ -125,7 +125,7 @@ void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what,
   encode_and_send(receiver, std::move(what), context, nullptr, {});
 }
 
-/// What most messages are. False where nothing has happened, and the message is to be sent by a draft.
+/// Tries the short way of most messages. If it returns false, nothing has happened and a draft has to send the message.
 bool message_sender::send_plain(std::uint64_t receiver, const caf::mailbox_element& what) {
   if (!of_.link.is_open() || !what.stages.empty() || what.mid.is_stream_message() || !offload_.is_idle())
     return false;
@@ -135,7 +135,7 @@ bool message_sender::send_plain(std::uint64_t receiver, const caf::mailbox_eleme
   try {
     const auto* message = used.plain.encode(of_.encoding, of_.terms, what);
     return message != nullptr && of_.plain_out.send(*message, receiver, what.sender, what.mid);
-  } catch (const std::exception&) { // Out of memory, mostly. The draft then fails, too, and tells the asker.
+  } catch (const std::exception&) { // Mostly out of memory. The draft then fails as well, and tells the requester.
     return false;
   }
 }
@@ -156,8 +156,8 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   encode_and_send(receiver, std::move(what), context, &owed, extensions);
 }
 
-/// On this thread. Requires: a message of a supported sort. `owed`, where there is any, is held until it has left, and
-/// it waits for that as long as need be.
+/// Encodes and sends on this thread. Requires: a message of a supported sort. If `owed` is given, the message holds it
+/// until it has left, and waits for that without limit.
 void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
                                      caf::execution_unit* context, receipt* owed, bytes_view extensions) {
   // A codec may itself send something while it encodes.
@@ -170,7 +170,7 @@ void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_elemen
   std::expected<void, unsent> sent;
   try {
     sent = used->send(of_, receiver, what, owed, extensions);
-  } catch (const std::exception& failure) { // No memory, mostly; the asker is told all the same.
+  } catch (const std::exception& failure) { // Mostly no memory; the requester is told all the same.
     sent = std::unexpected{
         node_error{node_errc::unserializable, "cannot be encoded: " + std::string{exception_text(failure)}}};
   }
@@ -189,7 +189,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
     return false;
   thread_local message_draft draft;
   const std::unique_ptr<message_draft, void (*)(message_draft*)> cleared{&draft, [](auto* used) { used->clear(); }};
-  draft.begin(of_.drafts, of_.terms, true); // So the peer's lists are these until it has left.
+  draft.begin(of_.drafts, of_.terms, true); // The peer's lists stay in force until the message has left.
   if (!accepts(draft.terms(), what))
     return false;
   std::expected<void, unsent> sent =
@@ -205,12 +205,12 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
 
 // -- messages that are not sent
 
-/// Counts and logs it by its reason, and tells the actor that waits.
+/// Counts and logs the message by its reason, and tells the waiting actor.
 void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                           caf::execution_unit* context) {
   of_.unsent.count_unsent(reason);
-  // A link that is down has said so; its senders may go on for long. And CAF answers messages without a handler, or
-  // whose handler has no result that anybody waits for, by errors that nobody has asked for.
+  // The end of a link was logged already, and its senders may go on for long. CAF also answers messages without a
+  // handler, or whose result nobody waits for, by unsolicited errors.
   const auto is_expected = reason.code() == node_errc::link_down
                            || (!what.mid.is_response() && message_view{what}.kind() == message_kind::error);
   of_.link.log.say(is_expected ? log_level::debug : log_level::warning,
@@ -218,7 +218,8 @@ void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, co
   tell_asker(receiver, what, reason, context);
 }
 
-/// The asker gets the reason; the actor that waits for this answer gets the reason instead, as long as there is a link.
+/// The requester gets the reason. If the message is an answer, its receiver gets the reason instead, as long as the
+/// link lives.
 void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                                 caf::execution_unit* context) {
   if (what.mid.is_request() && what.sender)
@@ -230,7 +231,7 @@ void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& wh
 
 // -- messages that are encoded elsewhere
 
-/// False where it is to be sent on this thread.
+/// Returns false if the message has to be sent on this thread.
 bool message_sender::offload(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
                              receipt* owed, bytes_view extensions) {
   const auto verdict = offload_.take(receiver, what, owed, extensions);
@@ -246,10 +247,10 @@ bool message_sender::offload(std::uint64_t receiver, caf::mailbox_element_ptr& w
   return verdict.what != offload_verdict::kind::here;
 }
 
-/// Once for each message.
+/// Called once for each message.
 void message_sender::encode_soon() {
   of_.encoder.run_soon([this, weak = link_] {
-    if (const auto link = weak.lock()) // Which has this.
+    if (const auto link = weak.lock()) // The link owns this object.
       encode_next();
   });
 }
@@ -259,8 +260,8 @@ void message_sender::encode_next() {
     encode(std::make_shared<offloaded_message>(*std::move(next)));
 }
 
-/// Encodes and sends one of the messages that wait for it. One that several links send is encoded by the first of them;
-/// the others come again when that is done.
+/// Encodes and sends one waiting message. If several links send it, the first encodes it; the others are called again
+/// when that is done.
 void message_sender::encode(const std::shared_ptr<offloaded_message>& next) {
   const message_view content{*next->what.element};
   const auto* const place = content.is_shared() ? content.place() : nullptr;
@@ -275,7 +276,7 @@ void message_sender::encode(const std::shared_ptr<offloaded_message>& next) {
     return;
   const std::unique_ptr<const void, std::function<void(const void*)>> turn{
       place, [&all = of_.encoding.encodings](const void* ended) { all.done(ended); }};
-  auto element = std::move(next->what.element); // The proxy stays until it counts as done.
+  auto element = std::move(next->what.element); // `next` keeps the proxy until the message counts as done.
   auto* const owed = next->what.owed ? &*next->what.owed : nullptr;
   if (of_.link.is_open())
     encode_and_send(next->receiver, std::move(element), nullptr, owed, next->what.extensions);

@@ -1,4 +1,4 @@
-// The way out of a message, from a proxy to the outbox.
+// From a proxy to the outbox.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class job_actor;
 /// Threads: any.
 class message_sender {
 public:
-  /// Parts of the link, which outlive this.
+  /// Parts of the link; all must outlive this object.
   struct parts {
     const link_common& link;
     caf::actor_system& system;
@@ -43,24 +43,25 @@ public:
     draft_sender& drafts_out;
     plain_sender& plain_out;
     send_gate& gate;
-    job_actor& encoder; // Of the node, for large messages.
+    job_actor& encoder; // The node's encoder for large messages.
     unsent_counter& unsent;
   };
   message_sender(const parts& of, const offloader::parts& offloading) : of_(of), offload_(offloading) {}
 
-  /// Before the first message. `link` has this; jobs that wait for the encoder do nothing once it is gone.
+  /// To be called before the first message. `link` owns this object; jobs that wait for the encoder do nothing once it
+  /// is gone.
   void open(std::weak_ptr<const void> link) { link_ = std::move(link); }
 
-  /// The message that a proxy was given.
+  /// Sends the message that a proxy was given.
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
-  /// A message that came over another link and had to be decoded: waits for room as long as need be, and holds `owed`
-  /// until it has left.
+  /// Sends a message from another link that had to be decoded. It waits for room without limit, and holds `owed` until
+  /// it has left.
   void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions);
-  /// One that is passed on as it came. False where that cannot be; then nothing has happened.
+  /// Passes a message on undecoded. Returns false, without any effect, if that is not possible.
   [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                              caf::message_id id, receipt& owed);
 
-  /// The link has ended: messages that are not encoded yet fail.
+  /// Fails the messages that are not encoded yet, because the link has ended.
   void end();
 
 private:

@@ -20,15 +20,15 @@ void monitors::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
     internal::end_proxies(system_, {{std::move(proxy), reason_of_lost_node()}});
     return;
   }
-  // Also while the link ends: otherwise the proxy could be destroyed before end() tells those that monitor it.
+  // Kept even while the link ends: otherwise the proxy could be destroyed before end() informs its monitors.
   if (!kept_.try_emplace(number, std::move(proxy)).second)
     return;
-  if (link_.is_open()) // Else the link's end tells of it.
+  if (link_.is_open()) // Otherwise the end of the link informs them.
     link_.admin.send(held, admin_op::monitor, monitor{number});
 }
 
 void monitors::unwatch(std::uint64_t number) {
-  decltype(kept_)::node_type kept; // Let go outside of the lock.
+  decltype(kept_)::node_type kept; // Released outside the lock.
   const auto held = link_.mutex.lock();
   kept = kept_.extract(number);
   if (kept && link_.is_open())
@@ -81,7 +81,7 @@ void monitors::on_demonitor(const monitor& what) {
 void monitors::own_actor_ended(std::uint64_t number, const caf::error& reason) {
   const auto message = down_of(number, reason);
   const auto held = link_.mutex.lock();
-  watched_.erase(number); // Monitored again, it is answered again.
+  watched_.erase(number); // If the peer monitors it again, it gets another answer.
   link_.admin.send(held, admin_op::down, message);
 }
 

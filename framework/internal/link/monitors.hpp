@@ -1,4 +1,4 @@
-// What the two ends of a link tell each other of the end of actors.
+// How the two ends of a link tell each other that actors have ended.
 #pragma once
 
 #include <cstdint>
@@ -19,40 +19,40 @@
 
 namespace troupe::internal {
 
-/// Carries the news that an actor has ended over a link.
+/// Carries the news over a link that an actor has ended.
 ///
-/// Threads: `watch`, `unwatch` and `own_actor_ended` any; the rest on the I/O thread.
+/// Threads: any for `watch`, `unwatch` and `own_actor_ended`; the I/O thread for the rest.
 class monitors {
 public:
-  /// `names` outlives this.
+  /// `names` must outlive this object.
   monitors(const link_common& link, caf::actor_system& system, actor_names& names)
       : link_(link), system_(system), names_(names) {}
 
-  /// Before anything is monitored. `owner` has this.
+  /// To be called before anything is monitored. `owner` owns this object.
   void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  // -- the peer's actors. Under the locks of two actors: so these only note and write.
+  // -- the peer's actors. CAF calls these two under the locks of two actors, so they only note and write.
 
-  /// Somebody here wants to know when the actor ends; `proxy` is kept until then.
+  /// An actor of this node monitors the peer's actor `number`; `proxy` is kept until that actor ends.
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy);
-  /// Nobody here wants to know any more.
+  /// No actor of this node monitors it any more.
   void unwatch(std::uint64_t number);
 
   void on_down(const down& what);
-  /// Ends the proxies of actors that are down.
+  /// Ends the proxies of the actors that on_down() has reported.
   void end_proxies();
 
-  // -- this end's
+  // -- this node's actors
 
   std::expected<void, node_error> on_monitor(const monitor& what);
-  /// Of an actor that has ended meanwhile, nothing is left to do.
+  /// Does nothing if the actor has ended meanwhile.
   void on_demonitor(const monitor& what);
   void own_actor_ended(std::uint64_t number, const caf::error& reason);
 
   // -- both
 
-  /// The link has ended: so have, for this node, the actors of the peer, `proxies` beside those that are kept here.
-  /// Nobody looks at this end's any more.
+  /// Handles the end of the link: for this node all actors of the peer have ended. Ends `proxies` and those kept here,
+  /// and stops watching this node's actors for the peer.
   void end(std::vector<caf::strong_actor_ptr> proxies);
 
 private:
@@ -63,8 +63,8 @@ private:
   actor_names& names_;
   std::weak_ptr<void> owner_;
   // Guarded by the link's lock.
-  std::unordered_map<std::uint64_t, caf::strong_actor_ptr, detail::salted_hash> kept_; // Since a monitor does not.
-  std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; something is attached to each.
+  std::unordered_map<std::uint64_t, caf::strong_actor_ptr, detail::salted_hash> kept_; // Monitors keep no proxies.
+  std::unordered_map<std::uint64_t, caf::weak_actor_ptr> watched_; // By the peer; a callback is attached to each.
   bool is_ended_ = false;                                          // end() was called: watch() ends the proxy at once.
   // I/O thread.
   std::vector<ended_proxy> ended_;

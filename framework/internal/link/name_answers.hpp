@@ -1,4 +1,4 @@
-// What the peer asks this end for by name.
+// The peer's questions for actors of this node by name.
 #pragma once
 
 #include <troupe/framework/internal/link/actor_names.hpp>
@@ -14,11 +14,11 @@ class name_book;
 /// Threads: the I/O thread.
 class name_answers {
 public:
-  /// `book` and `actors` outlive this.
+  /// `book` and `actors` must outlive this object.
   name_answers(const link_common& link, const name_book& book, actor_names& actors)
       : link_(link), book_(book), actors_(actors) {}
 
-  /// The peer may ask, and finds no actors.
+  /// From now on the peer's questions find no actors.
   void hide_all() noexcept { hides_all_ = true; }
   [[nodiscard]] bool hides_all() const noexcept { return hides_all_; }
 

@@ -36,7 +36,7 @@ std::uint64_t name_questions::ask(std::string_view name, const std::set<std::str
 bool name_questions::forget(std::uint64_t number) {
   auto held = link_.mutex.lock();
   const auto unanswered = questions_.extract(number);
-  held.unlock(); // What it holds is let go of without the lock.
+  held.unlock(); // What it holds is released outside the lock.
   return !unanswered.empty();
 }
 
@@ -49,10 +49,10 @@ std::expected<void, node_error> name_questions::on_found(const found& answer) {
     const auto& what = asked.mapped();
     log(what, answer.actor == 0 ? "nothing of that name" : "actor " + grouped(answer.actor));
     what.then(actor_of(what, answer));
-    if (answer.readers && answer.actor != 0 && !own) // Who asked has got the same reason.
+    if (answer.readers && answer.actor != 0 && !own) // The caller of ask() has got the same reason.
       return violation("the peer names actor " + grouped(answer.actor) + ", which it was never given");
   } else if (answer.actor != 0) {
-    // Nobody waits any more: receive and drop the handle, so that the peer's count goes back.
+    // Nobody waits any more. Receives and drops the handle, so that the peer's count goes back.
     if (const auto dropped = actors_.find(name_in(answer)); !dropped)
       return std::unexpected{dropped.error()};
   }
@@ -66,14 +66,14 @@ std::expected<caf::strong_actor_ptr, node_error> name_questions::actor_of(const 
   if (!actor)
     return actor;
   std::set<std::string> offered{answer.interface.begin(), answer.interface.end()};
-  // Whoever asks for an untyped handle takes any actor; CAF's own rule is that a typed one is none.
+  // A caller that asks for an untyped handle accepts any actor, although by CAF's rule a typed actor does not match.
   if (!asked.interface.empty() && !system_.assignable(offered, asked.interface))
     return fail(node_errc::interface_mismatch,
                 "\"" + asked.name + "\" at " + link_.peer_name() + " does not have the interface asked for: it has "
                     + std::to_string(offered.size()) + " kinds of messages, asked for are "
                     + std::to_string(asked.interface.size()));
   if (auto* remote = as_proxy(*actor))
-    remote->set_message_types(std::move(offered)); // For those whom this node introduces.
+    remote->set_message_types(std::move(offered)); // For the nodes to which this node introduces the actor.
   return actor;
 }
 

@@ -1,4 +1,4 @@
-// What this end asks its peer for by name.
+// This end's questions for actors of the peer by name.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,22 @@ namespace troupe::internal {
 
 /// Asks the peer for actors by name.
 ///
-/// Threads: `ask` and `forget` any; the rest on the I/O thread.
+/// Threads: any for `ask` and `forget`; the I/O thread for the rest.
 class name_questions {
 public:
-  /// `actors` outlives this.
+  /// `actors` must outlive this object.
   name_questions(const link_common& link, caf::actor_system& system, actor_names& actors)
       : link_(link), system_(system), actors_(actors) {}
 
-  /// Asks once: calls `then` once, at once or on the I/O thread. Gives the question's number; 0 where there is none.
+  /// Asks once. Calls `then` once, at once or later on the I/O thread. Returns the question's number; 0 if none was
+  /// asked.
   std::uint64_t ask(std::string_view name, const std::set<std::string>& interface, on_lookup then);
-  /// Nobody waits for the answer any more; false when it has come.
+  /// Drops the question. Returns false if its answer has come.
   bool forget(std::uint64_t number);
 
   std::expected<void, node_error> on_found(const found& answer);
 
-  /// The link has ended: that is what each question comes to.
+  /// Answers every open question with `reason`, because the link has ended.
   void end(const node_error& reason);
 
 private:

@@ -67,7 +67,7 @@ bool negotiation::change_peer(std::uint64_t number, family_names theirs) {
   theirs_ = std::move(theirs);
   accepted_number_ = number;
   is_owed_ = true;
-  assert(waiting_before_ == 0); // Else the change before would not have been acknowledged.
+  assert(waiting_before_ == 0); // Otherwise the previous change would not have been acknowledged.
   waiting_before_ = std::exchange(waiting_, 0);
   return true;
 }

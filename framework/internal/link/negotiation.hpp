@@ -1,5 +1,5 @@
 // What the two ends of a link send with and accept, and how that changes while messages are under way. Pure: no
-// sockets, no threads; the link that owns it guards it with its own lock.
+// sockets, no threads. The link that owns it guards it with its lock.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace troupe::internal {
 
 /// The names of the families of one end, each list in order of preference.
 struct family_names {
-  std::vector<std::string> serializers;   // What it sends with, as far as the other end accepts them.
+  std::vector<std::string> serializers;   // What it sends with, if the other end accepts it.
   std::vector<std::string> deserializers; // What it accepts.
   bool operator==(const family_names&) const = default;
 };
 
-/// Whether each end accepts something of what the other sends.
+/// Returns true if each end accepts a family that the other sends with.
 [[nodiscard]] bool have_in_common(const family_names& one, const family_names& other);
 
 /// "no family in common: far sends with [typed], near accepts [msgpack]; near sends with ..., far accepts ...".
@@ -27,63 +27,64 @@ struct family_names {
 //  An end's change:  settled --begin--> under way --settle(accepted or not)--> settled
 //  The peer's:       settled --change_peer, when it is accepted--> owed --take_acknowledgement--> settled
 /// Either end may change its lists at any time, one change after the other:
-/// - What it sends with it changes at once, since the peer accepts it. What it accepts is both lists until the peer has
-///   acknowledged, and the new one from then on.
-/// - The peer sends by the new lists at once, and acknowledges when nothing that was encoded by the older ones can
-///   follow any more. Messages that leave at once are by the newest lists; those that wait are counted here.
-/// - Where the two ends would have nothing in common the change is refused and nothing has changed. Changes that cross
-///   are held against each other, at both ends, so that both are refused or none.
+/// - An end changes at once what it sends with, since the peer accepts it. It accepts the families of both lists until
+/// the peer has acknowledged, and those of the new list from then on.
+/// - The peer sends by the new lists at once. It acknowledges when no message that was encoded by the older lists can
+/// follow. Messages that leave at once use the newest lists; messages that wait are counted here.
+/// - A change that leaves nothing in common is refused and has no effect. Crossing changes are checked against each
+/// other at both ends, so that both are refused or neither.
 ///
 /// Invariants:
-/// 1. While no change of this end's is under way, and the peer tells the truth, both ends know the same lists.
-/// 2. Nothing waits by older lists than those before the peer's last change.
+/// Invariants:
+/// 1. While no change of this end is under way, and the peer is honest, both ends know the same lists.
+/// 2. No message waits that was encoded by lists older than those before the peer's last change.
 class negotiation {
 public:
-  /// As the hellos say.
+  /// Starts with the lists of the hellos.
   void open(family_names mine, family_names theirs);
 
   // -- this end's changes
 
-  /// As they will be where a change is under way.
+  /// This end's lists, including a change under way.
   [[nodiscard]] const family_names& mine() const noexcept { return wanted_ ? *wanted_ : mine_; }
-  /// What the peer may send with now.
+  /// The families that the peer may send with now.
   [[nodiscard]] std::vector<std::string> accepted() const;
   [[nodiscard]] bool is_changing() const noexcept { return wanted_.has_value(); }
 
-  /// Gives the change's number. Requires: none is under way, and there is something in common with theirs().
+  /// Returns the change's number. Requires: no change is under way, and `wanted` has something in common with theirs().
   std::uint64_t begin(family_names wanted);
-  /// The peer's answer. False where it answers nothing that it was told.
+  /// Handles the peer's answer. Returns false if it answers no change that the peer was told of.
   [[nodiscard]] bool settle(std::uint64_t number, bool is_accepted);
 
   // -- the peer's
 
   [[nodiscard]] const family_names& theirs() const noexcept { return theirs_; }
-  /// The number of the last change of theirs that was accepted; what is encoded by theirs() is encoded by that.
+  /// The number of the last accepted change of the peer. It identifies the lists that theirs() has now.
   [[nodiscard]] std::uint64_t peer_epoch() const noexcept { return accepted_number_; }
 
-  /// Whether that change comes in turn: its number is the next one, and the one before is answered.
+  /// Returns true if the number is the next one and the previous change is acknowledged.
   [[nodiscard]] bool is_in_turn(std::uint64_t number) const noexcept { return number == peer_number_ + 1 && !is_owed_; }
-  /// False where it leaves nothing in common; then nothing changes. Requires: in turn.
+  /// Returns false, without any effect on the lists, if nothing would be in common. Requires: is_in_turn(number).
   [[nodiscard]] bool change_peer(std::uint64_t number, family_names theirs);
 
-  /// A message that is, or is being, encoded by that epoch's lists has not left yet.
+  /// Counts a message that is, or is being, encoded by that epoch's lists and has not left.
   void add_waiting(std::uint64_t epoch);
-  /// It has left, or never will.
+  /// The message has left, or never will.
   void remove_waiting(std::uint64_t epoch);
-  /// The number of the change to acknowledge now; once.
+  /// Returns once the number of the change to acknowledge now.
   [[nodiscard]] std::optional<std::uint64_t> take_acknowledgement();
 
 private:
   family_names mine_;
   std::optional<family_names> wanted_;
-  std::uint64_t number_ = 0; // Of this end's last change.
+  std::uint64_t number_ = 0; // The number of this end's last change.
 
   family_names theirs_;
-  std::uint64_t peer_number_ = 0;     // Of the last change of theirs, accepted or not.
-  std::uint64_t accepted_number_ = 0; // Of the last one that was accepted.
-  bool is_owed_ = false;              // It is not acknowledged yet.
-  std::uint64_t waiting_ = 0;         // By theirs_.
-  std::uint64_t waiting_before_ = 0;  // By what was theirs before.
+  std::uint64_t peer_number_ = 0;     // The number of the peer's last change, accepted or not.
+  std::uint64_t accepted_number_ = 0; // The number of the last accepted change.
+  bool is_owed_ = false;              // That change is not acknowledged yet.
+  std::uint64_t waiting_ = 0;         // Messages that wait by theirs_.
+  std::uint64_t waiting_before_ = 0;  // Messages that wait by the lists before theirs_.
 };
 
 } // namespace troupe::internal
