@@ -31,7 +31,7 @@ public:
   /// To be called before anything is monitored. `owner` owns this object.
   void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  // -- the peer's actors. CAF calls these two under the locks of two actors, so they only note and write.
+  // -- the peer's actors. watch() and unwatch() run under the locks of two actors, so they only note and write.
 
   /// An actor of this node monitors the peer's actor `number`; `proxy` is kept until that actor ends.
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy);

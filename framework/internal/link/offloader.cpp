@@ -24,7 +24,7 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
     return verdict;
   constexpr std::uint64_t least_bytes = 128;
   const auto is_answer = what->mid.is_response();
-  // An actor that waits for an answer that failed gets the error in any case.
+  // The requester must learn of a failed answer in any case.
   const auto is_error = is_answer && message_view{*what}.kind() == message_kind::error;
   const auto* sender = itself(what->sender).get();
   offloaded_message message{.receiver = receiver,
@@ -37,7 +37,7 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
                             .sender = sender};
   if (owed != nullptr)
     message.what.owed = std::move(*owed);
-  // What came over another link is bounded there.
+  // A message from another link is bounded there.
   const auto bound = is_error || owed != nullptr ? UINT64_MAX : bound_of(is_answer);
   auto entry = of_.waiting.add(message, is_large, bound);
   while (entry == lane::entry::full && !is_answer && of_.options.when_full == when_full::drop_oldest) {
@@ -74,12 +74,12 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
   return verdict;
 }
 
-/// When they are encoded they are held to the bounds one by one; until then to their sum.
+/// When encoded, messages are held to the bounds one by one; until then their sum is held to them.
 std::uint64_t offloader::bound_of(bool is_answer) const {
   return of_.link.agreed().windows.window + (is_answer ? of_.options.unread_answer_bytes : of_.options.queue_bytes);
 }
 
-/// Whoever waits for room may go on.
+/// Callers that wait for room may go on.
 bool offloader::done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer) {
   const auto comes_again = of_.waiting.done(receiver, size_bytes, is_answer);
   auto held = of_.link.mutex.lock();

@@ -1,4 +1,4 @@
-// Large messages are encoded off their senders' threads.
+// Large messages are encoded on other threads than their senders'.
 #pragma once
 
 #include <atomic>
@@ -24,30 +24,30 @@ namespace troupe::internal {
 
 using offloaded_message = encoding_lane<unencoded_message>::waiting;
 
-/// What became of a message that was to be offloaded.
+/// The result of offering a message to the offloader.
 struct offload_verdict {
   enum class kind : std::uint8_t {
-    here,   // It is to be sent on this thread.
+    here,   // To be sent on this thread.
     kept,   // It waits for the encoder.
-    refused // It is not sent.
+    refused // Not sent.
   };
   kind what = kind::here;
-  bool wakes_encoder = false;                  // Kept: next() has to be called for it.
-  std::optional<node_error> reason = {};       // Refused: why; the caller still has it.
-  std::vector<offloaded_message> dropped = {}; // Older ones, which have made room for it.
+  bool wakes_encoder = false;                  // If kept: next() has to be called for it.
+  std::optional<node_error> reason = {};       // If refused: the reason; the caller still has the message.
+  std::vector<offloaded_message> dropped = {}; // Older messages that have made room for it.
 };
 
-/// Keeps large messages of actors for the node's encoder; later messages to the same receiver stay behind them.
+/// Keeps large messages of actors for the node's encoder. Later messages to the same receiver stay behind them.
 ///
 /// Threads: any.
 class offloader {
 public:
-  /// Parts of the link, which outlive this.
+  /// Parts of the link; all must outlive this object.
   struct parts {
     const link_common& link;
     const link_options& options;
-    const std::atomic<std::size_t>& enough_bytes; // Such a message is large; 0: none is.
-    message_encoder::parts types;                 // Messages are weighed by them.
+    const std::atomic<std::size_t>& enough_bytes; // From this size on a message is large; 0: none is.
+    message_encoder::parts types;                 // Used to weigh messages.
     const actor_names& actors;
     encoding_lane<unencoded_message>& waiting;
     send_gate& gate;
@@ -55,28 +55,28 @@ public:
   };
   explicit offloader(const parts& of) : of_(of) {}
 
-  /// Takes a message where it is large and comes from an actor, or others are ahead of it. One that came over another
-  /// link has a receipt, is bounded there, and finds room here in any case.
+  /// Takes a message if it is large and comes from an actor, or if others are ahead of it. A message from another link
+  /// comes with a receipt: that link bounds it, so it always finds room here.
   [[nodiscard]] offload_verdict take(std::uint64_t receiver, caf::mailbox_element_ptr& what, receipt* owed = nullptr,
                                      bytes_view extensions = {});
-  /// Quick: take() would take nothing on this thread. False where that depends on the message.
+  /// Quick check: take() would take nothing on this thread. Returns false if that depends on the message.
   [[nodiscard]] bool takes_nothing() const noexcept {
-    return may_block() // A thread of the user's own, which waits for room if need be.
+    return may_block() // A thread of the user waits for room itself.
            || (of_.enough_bytes.load(std::memory_order_relaxed) == 0 && of_.waiting.is_idle());
   }
-  /// Quick: no message is kept, so that a small one stays behind none.
+  /// Quick check: no message is kept, so a small one has none ahead of it.
   [[nodiscard]] bool is_idle() const noexcept { return of_.waiting.is_idle(); }
-  /// Whether messages of that pair are being encoded.
+  /// Returns true if messages of that pair are being encoded.
   [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const { return of_.waiting.has(receiver, sender); }
 
   // -- for the encoder, once for each message that wakes it
 
-  /// The message whose turn it is; nullopt where the link has ended meanwhile.
+  /// Returns the next message; nullopt if the link has ended meanwhile.
   [[nodiscard]] std::optional<offloaded_message> next() { return of_.waiting.next(); }
-  /// It was sent, or failed. Whether the encoder has to come again.
+  /// To be called when the message was sent, or has failed. Returns true if the encoder has to come again.
   [[nodiscard]] bool done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer);
 
-  /// At the link's end.
+  /// To be called when the link ends.
   [[nodiscard]] std::vector<offloaded_message> take_all() { return of_.waiting.take_all(); }
 
 private:

@@ -1,4 +1,4 @@
-// The parts of a message beside its packet, and a message that could not be written at once.
+// What a message carries beside its packet, and a message that could not be written at once.
 #pragma once
 
 #include <any>
@@ -13,12 +13,12 @@
 
 namespace troupe::internal {
 
-/// The parts of a message beside its packet, its claims among them.
+/// What a message carries beside its packet, including its claims.
 struct message_cargo {
-  std::any value =
-      {}; // A caf::message that goes beside the bytes; then the elements say only how large it is. Else empty.
-  std::vector<outgoing_transfer> transfers = {}; // Go ahead in chunks.
-  std::vector<outgoing_mention> mentions = {};   // Of objects, described ahead.
+  // A caf::message that passes beside the bytes: then the elements say only its size. Else empty.
+  std::any value = {};
+  std::vector<outgoing_transfer> transfers = {}; // Sent ahead in chunks.
+  std::vector<outgoing_mention> mentions = {};   // Objects, described ahead.
   std::vector<stored_frame> frames = {};         // Charged against the window for handles, with `mentions`.
   message_claims claims = {};
 
@@ -31,9 +31,9 @@ struct packed_message : message_cargo {
   std::uint64_t sender = 0;
   std::uint8_t flags = 0; // message_flags
   asking asks = asking::nothing;
-  std::uint64_t cost = 0;     // Charged against the window; zero for what is never held back.
-  byte_vector body = {};      // Head and elements.
-  bool may_be_dropped = true; // To make room for newer ones.
+  std::uint64_t cost = 0;     // Charged against the window; zero if the message is never held back.
+  byte_vector body = {};      // The head and the elements.
+  bool may_be_dropped = true; // It may make room for newer messages.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// Values that come beside the bytes, by type.
+// Counts, by type, the values that pass beside the bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace troupe::internal {
 
-/// Counts the values of messages that come as they are, without having been encoded.
+/// Counts the values of messages that arrive unencoded.
 ///
 /// Threads: one.
 class passed_traffic {
 public:
-  /// `counts`: null where nothing is counted. Both outlive this.
+  /// `counts`: null if nothing is counted. Both must outlive this object.
   passed_traffic(const type_registry& types, traffic_table* counts) : types_(types), counts_(counts) {}
 
-  /// `size_bytes`: of the whole message.
+  /// `size_bytes`: the size of the whole message.
   void count(const message_view& content, std::uint64_t size_bytes);
 
 private:
   struct row {
-    traffic* counted_as = nullptr; // Null where the registry does not have the type.
+    traffic* counted_as = nullptr; // Null if the registry does not have the type.
     std::shared_ptr<const type_entry> type;
   };
 

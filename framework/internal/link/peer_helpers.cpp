@@ -61,7 +61,7 @@ caf::actor peer_helpers::helper(caf::strong_actor_ptr helpers::*which, std::stri
 void peer_helpers::end() {
   auto held = link_.mutex.lock();
   const auto dropped = std::exchange(known_, {});
-  held.unlock(); // Let go of without the lock.
+  held.unlock(); // Released outside the lock.
 }
 
 } // namespace troupe::internal

@@ -18,29 +18,31 @@ namespace troupe::internal {
 
 /// Finds the actors by which the peer serves this node.
 ///
-/// Threads: `open` on the I/O thread, the rest any.
+/// Threads: the I/O thread for `open`, any for the rest.
 class peer_helpers {
 public:
-  /// `types` and `actors` outlive this.
+  /// `types` and `actors` must outlive this object.
   peer_helpers(const link_common& link, caf::actor_system& system, const type_registry& types, actor_names& actors)
       : link_(link), system_(system), types_(types), actors_(actors) {}
 
-  /// Takes those that the agreed terms name.
+  /// Imports the actors that the agreed terms name.
   std::expected<void, node_error> open();
 
-  /// Who runs that function in the peer, and its name; where nobody does, an actor that answers with the reason.
+  /// Returns the peer's actor that runs that function, and sets `name` to the function's name. If there is none,
+  /// returns an actor that answers with the reason.
   [[nodiscard]] caf::actor task_runner_of(std::type_index function, std::string& name) const;
-  /// Who spawns actors in the peer; where nobody does, an actor that answers with the reason.
+  /// Returns the peer's actor that spawns actors. If there is none, returns an actor that answers with the reason.
   [[nodiscard]] caf::actor spawner() const;
-  /// The same for what the peer keeps.
+  /// Returns the peer's actor that answers inspections. If there is none, returns an actor that answers with the
+  /// reason.
   [[nodiscard]] caf::actor inspector() const;
 
-  /// The link has ended.
+  /// Drops the actors because the link has ended.
   void end();
 
 private:
   struct helpers {
-    caf::strong_actor_ptr runner; // Proxies; null where the link does not allow it.
+    caf::strong_actor_ptr runner; // Proxies; null if the peer does not offer the service.
     caf::strong_actor_ptr spawner;
     caf::strong_actor_ptr inspector;
   };

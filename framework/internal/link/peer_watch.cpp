@@ -24,7 +24,7 @@ void peer_watch::look_later() {
   });
 }
 
-/// False when the link ends.
+/// Returns false if the link ends.
 bool peer_watch::look() {
   if (!chores_->run())
     return false;

@@ -1,4 +1,4 @@
-// Looks at the life of a link's peer.
+// Watches whether a link's peer is alive.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@
 
 namespace troupe::internal {
 
-/// What is looked at.
+/// The peer that a peer_watch watches.
 class watched_peer {
 public:
   virtual ~watched_peer() = default;
 
   [[nodiscard]] virtual signs_of_life signs() const = 0;
-  /// It is gone: the link ends for this reason.
+  /// Ends the link for this reason, because the peer is gone.
   virtual void give_up(const node_error& reason) = 0;
 };
 
@@ -37,14 +37,14 @@ private:
   const std::shared_ptr<connection> over_;
 };
 
-/// What is due on a link from time to time.
+/// Periodic work of a link.
 class link_chores {
 public:
   virtual ~link_chores() = default;
 
-  /// False when the link ends.
+  /// Returns false if the link ends.
   [[nodiscard]] virtual bool run() = 0;
-  /// When it is due again, at the latest.
+  /// The longest time until the next run.
   [[nodiscard]] virtual std::chrono::milliseconds pause() const noexcept = 0;
 };
 
@@ -57,16 +57,16 @@ public:
              std::chrono::milliseconds timeout)
       : link_(link), io_(io), heartbeat_(interval, timeout) {}
 
-  /// Looks at the peer from now on, as long as the link is open. `owner` has this and `chores`, which run before
-  /// each look, and say how soon the next one is due; nobody looks again where they end the link.
+  /// Starts watching the peer, as long as the link is open. `owner` owns this object and `chores`. The chores run
+  /// before each look and may shorten the time to the next one; after a run that ends the link there is no next look.
   void start(std::unique_ptr<watched_peer> peer, link_chores& chores, std::weak_ptr<void> owner);
-  /// The link has ended.
+  /// Stops watching because the link has ended.
   void stop() { timer_.reset(); }
 
-  // -- what the peer asks and answers
+  // -- questions and answers of the peer
 
   void on_ping(const ping&) { link_.admin.send(admin_op::pong, ping{}); }
-  void on_pong(const ping&) {} // It was heard.
+  void on_pong(const ping&) {} // The connection has counted it as a sign of life.
 
 private:
   void look_later();
@@ -78,7 +78,7 @@ private:
   std::unique_ptr<watched_peer> peer_;
   link_chores* chores_ = nullptr;
   std::weak_ptr<void> owner_;
-  std::unique_ptr<io_timer> timer_; // Its handler does nothing once this is gone.
+  std::unique_ptr<io_timer> timer_; // Its handler does nothing once the timer is gone.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// Requests that crossed a link and wait for their responses.
+// Requests that have crossed a link and wait for their responses.
 #pragma once
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
@@ -10,11 +10,11 @@ namespace troupe::internal {
 /// Identifies the actor that waits for the answer to a request.
 struct waiting_asker {
   caf::weak_actor_ptr who;
-  bool urgent = false;                      // The request; so is its answer.
-  caf::strong_actor_ptr forwarded_for = {}; // The asker of another link's request; null for one of this node's.
+  bool urgent = false;                      // The priority of the request, and so of its answer.
+  caf::strong_actor_ptr forwarded_for = {}; // A stand-in for another link's requester, or null.
 
   [[nodiscard]] bool is_gone() const noexcept;
-  /// The answer is this error. Not under a link's lock.
+  /// Answers the request with this error. Requires: no link's lock is held.
   void fail(const question_key& question, const node_error& reason) const;
 };
 

@@ -11,8 +11,8 @@ namespace troupe::internal {
 
 namespace {
 
-// What is encoded in vain costs twice. So values that own more memory are not tried, and those whose type was no plain
-// one before only now and then.
+// An attempt in vain doubles the cost. So values that own more memory are not tried; after a failed attempt, the next
+// `skips` messages with that type are not tried either.
 constexpr std::size_t owned_bytes_max = plain_encoder::bytes_max;
 constexpr std::uint32_t skips = 64;
 
@@ -29,7 +29,7 @@ const plain_message* plain_encoder::encode(const message_encoder::parts& link, c
   const auto size = content.size();
   if (size == 0 || size > plain_message::elements_max || content.kind() != message_kind::ordinary || link.values)
     return nullptr;
-  if (content.is_shared()) // Others may have encoded it, or will send it as well.
+  if (content.is_shared()) // Other links may have encoded it, or will send it as well.
     return nullptr;
   const auto& terms = terms_.take(newest);
   if (terms.families.empty() || terms.refused)
@@ -48,8 +48,8 @@ const plain_message* plain_encoder::encode(const message_encoder::parts& link, c
   return &made_;
 }
 
-/// Whether the link knows all of them, and the values are few and small. Copies what is known: a codec that sends may
-/// have the table forget it.
+/// Returns true if the link knows all types, and the values are few and small. Copies what is known, since a codec that
+/// sends may evict it from the cache.
 bool plain_encoder::take_types(const message_encoder::parts& link, const message_view& content, const family& by) {
   owned_bytes_ = 0;
   for (std::size_t i = 0; i < made_.size; ++i) {
@@ -76,7 +76,7 @@ bool plain_encoder::take_values(const message_view& content, std::span<const fam
   for (std::size_t i = 0; i < made_.size; ++i) {
     const auto used = encode_value(*made_.types[i], content.value(i), by, context_, output_);
     if (!used || !output_.frames().empty() || !output_.has_standard_header())
-      return false; // By another family, or with frames. A failure is found once more, and told.
+      return false; // By another family, or with frames. A failure is found again and reported by the draft.
     const auto body = output_.body().bytes();
     if (body.size() > bytes_max)
       return false;
@@ -84,7 +84,7 @@ bool plain_encoder::take_values(const message_view& content, std::span<const fam
     made_.carried[i].second = body.size();
     taken_bytes_ += made_.types[i]->value_bytes();
   }
-  // What it costs covers what its values take: nothing has to be stated of them.
+  // The message's cost covers what its values take, so that need not be stated.
   return elements_.size() <= bytes_max && std::max(owned_bytes_, taken_bytes_) <= elements_.size() + message_cost_bytes;
 }
 
@@ -94,7 +94,7 @@ void plain_encoder::skip_next(const message_encoder::parts& link, const message_
       known->plain_skips = skips;
 }
 
-/// Mostly they are those of the message before.
+/// The terms are mostly those of the message before.
 void plain_encoder::use(const sending_terms& terms) {
   if (context_terms_ == terms.number)
     return;

@@ -49,18 +49,18 @@ bool plain_sender::send(const plain_message& message, std::uint64_t receiver, co
   return true;
 }
 
-/// Its question is pending.
+/// Notes the question as pending.
 void plain_sender::ask(const link_held& held, const question_key& question, std::uint64_t receiver,
                        const caf::strong_actor_ptr& asker, caf::message_id id) {
   try {
     of_.asked.add(question, receiver, {.who = caf::weak_actor_ptr{asker.get()}, .urgent = id.is_urgent_message()});
   } catch (...) {
-    static_cast<void>(of_.actors.take_back(held, question.asker)); // Not the last reference: the caller has one.
+    static_cast<void>(of_.actors.take_back(held, question.asker)); // Not the last reference, since the caller has one.
     throw;
   }
 }
 
-/// Where the thread does not remember its number, the link may.
+/// If the thread's cache does not have the number, the link may.
 bool plain_sender::know_signature(const link_held& held, const plain_message& message) const {
   auto& number = message.signature->number;
   if (number == known_type::unknown_signature)

@@ -1,4 +1,4 @@
-// Small messages of nothing but values, to the outbox.
+// Sends small messages that hold nothing but values.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,14 @@
 
 namespace troupe::internal {
 
-/// Sends plain messages where nothing is in their way; all others are left to draft_sender.
+/// Sends plain messages if nothing is in their way; draft_sender sends all others.
 ///
-/// What is done is what draft_sender does to such a message. Since it either leaves at once or nothing happens, there
-/// is nothing to take back. Threads: any.
+/// Does what draft_sender does to such a message. Either the message leaves at once or nothing happens, so nothing has
+/// to be taken back.
+/// Threads: any.
 class plain_sender {
 public:
-  /// Parts of the link, which outlive this.
+  /// Parts of the link; all must outlive this object.
   struct parts {
     const link_common& link;
     actor_names& actors;
@@ -38,11 +39,11 @@ public:
   };
   explicit plain_sender(const parts& of) : of_(of) {}
 
-  /// Before the first message. Outlives this.
+  /// To be called before the first message. `to` must outlive this object.
   void open(const link_held&, connection& to) { to_ = &to; }
 
-  /// Appends the message to the outbox. False where it has to wait, where its signature or its receiver are new to the
-  /// link, or its sender is another node's: then nothing has happened.
+  /// Appends the message to the outbox. Returns false, without any effect, if the message has to wait, if its signature
+  /// or receiver is new to the link, or if its sender is an actor of another node.
   [[nodiscard]] bool send(const plain_message& message, std::uint64_t receiver, const caf::strong_actor_ptr& sender,
                           caf::message_id id);
 

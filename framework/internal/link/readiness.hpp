@@ -1,4 +1,4 @@
-// Actors that wait until a remote actor may be sent more.
+// Actors that wait until they may send more to a remote actor.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace troupe::internal {
 
-/// Tells actors that a receiver has room again.
+/// Tells actors when a receiver has room again.
 class readiness {
 public:
-  /// Says that a receiver has room. Keeps the actor that asked alive until it is told.
+  /// The news that a receiver has room. Keeps the waiting actor alive until it is told.
   struct notice {
     caf::strong_actor_ptr who;
-    caf::strong_actor_ptr receiver; // The proxy of it.
+    caf::strong_actor_ptr receiver; // The receiver's proxy.
 
-    /// Sends a link_ready. Not under a link's lock.
+    /// Sends a link_ready. Requires: no link's lock is held.
     void tell() const;
   };
 
   void add(const link_held&, std::uint64_t receiver, notice asked) { asked_.push_back({receiver, std::move(asked)}); }
 
-  /// Takes out, in the order in which they asked, those of whose receiver `may_tell` says yes.
+  /// Removes and returns the notices whose receiver satisfies `may_tell`, in the order in which they were added.
   template <class MayTell>
   [[nodiscard]] std::vector<notice> take(const link_held&, MayTell&& may_tell) {
     std::vector<notice> due;

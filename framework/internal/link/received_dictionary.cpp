@@ -8,7 +8,7 @@
 
 namespace troupe::internal {
 
-/// What a peer defines stays as long as the link: all of it together is bounded.
+/// Definitions stay as long as the link, so their total size is bounded.
 std::expected<void, node_error> received_dictionary::charge(std::size_t size_bytes) {
   const auto has_room = kept_.has_room_for(size_bytes);
   kept_.add(size_bytes);
@@ -51,7 +51,7 @@ std::expected<received_header, node_error> received_dictionary::admit(bytes_view
   auto fields = parse_header(result.bytes, accepted_.bounds());
   if (!fields)
     return violation("a payload's header cannot be read: " + fields.error().message());
-  result.fields = *fields; // Views of result.bytes, whose memory stays where it is when it is moved.
+  result.fields = *fields; // Views of result.bytes, whose memory keeps its address when it is moved.
   auto by = accepted_.check(fields->family);
   if (!by)
     return std::unexpected{std::move(by).error()};
@@ -68,7 +68,7 @@ std::expected<const received_header*, node_error> received_dictionary::header(st
   if (number == 0 || number > headers_.size())
     return violation("an element names header " + grouped(number) + " of " + grouped(headers_.size()));
   const auto* header = headers_[static_cast<std::size_t>(number - 1)].get();
-  if (header->by == nullptr) // Any more.
+  if (header->by == nullptr) // Not accepted any more.
     return std::unexpected{accepted_.check(header->fields.family).error()};
   return header;
 }

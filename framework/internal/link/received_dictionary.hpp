@@ -1,4 +1,4 @@
-// What a peer says once and then names by number.
+// Signatures and headers that the peer has numbered.
 #pragma once
 
 #include <cstddef>
@@ -20,45 +20,45 @@ namespace troupe::internal {
 
 /// A payload's header that the peer sends once and then names by number.
 struct received_header {
-  byte_vector bytes; // What `fields` views.
+  byte_vector bytes; // Viewed by `fields`.
   header_fields fields;
-  const family* by = nullptr;                       // Null while this end does not accept it.
-  std::shared_ptr<const type_entry> type = nullptr; // Null where the registry did not have it when the header came.
-  traffic* counted_as = nullptr;                    // Null like these two, and where nothing is counted.
+  const family* by = nullptr;                       // Null while this end does not accept the family.
+  std::shared_ptr<const type_entry> type = nullptr; // Null if the registry did not have the type when the header came.
+  traffic* counted_as = nullptr;                    // Null if `type` was not found, or nothing is counted.
 };
 
-/// Looks up what the peer has numbered.
+/// Looks up the signatures and headers that the peer has numbered.
 ///
-/// Threads: one; what a message has of it may be read on any.
+/// Threads: one; the parts that a message refers to may be read on any.
 /// Every failure is `protocol_violation`.
 class received_dictionary {
 public:
-  /// `counts`: where payloads are counted by family and type; null: nowhere. Both outlive this.
+  /// `counts`: counts payloads by family and type; null: nothing is counted. Both must outlive this object.
   received_dictionary(const acceptance& accepted, traffic_table* counts) : accepted_(accepted), counts_(counts) {}
 
-  /// The bodies of packets. The next number is due.
+  /// Add the definition in a packet's body. Its number has to be the next one.
   std::expected<const signature*, node_error> add_signature(bytes_view body);
   std::expected<const received_header*, node_error> add_header(bytes_view body);
 
-  /// Null for a number that the peer has not defined.
+  /// Returns null for a number that the peer has not defined.
   [[nodiscard]] const signature* find_signature(std::uint64_t number) const {
     return number < signatures_->size() ? &(*signatures_)[static_cast<std::size_t>(number)] : nullptr;
   }
   [[nodiscard]] std::size_t signatures() const noexcept { return signatures_->size(); }
-  /// What keeps all signatures, for messages that outlive the link.
+  /// Keeps all signatures alive for messages that outlive the link.
   [[nodiscard]] const std::shared_ptr<std::deque<signature>>& signatures_kept() const noexcept { return signatures_; }
 
   [[nodiscard]] std::expected<const received_header*, node_error> header(std::uint64_t number) const;
   [[nodiscard]] std::size_t headers() const noexcept { return headers_.size(); }
 
-  /// Reads a header that has no number, and refuses a family that this end does not accept before anything of it is
-  /// decoded.
+  /// Reads a header that has no number. Refuses a family that this end does not accept, before anything is decoded by
+  /// it.
   [[nodiscard]] std::expected<received_header, node_error> admit(bytes_view header) const;
 
-  /// What is accepted has changed.
+  /// To be called when the accepted families have changed.
   void review();
 
-  /// Nothing is decoded any more. Signatures stay, as long as messages have them.
+  /// Drops the headers when nothing is decoded any more. Signatures stay as long as messages have them.
   void forget_headers() { headers_.clear(); }
 
 private:
@@ -68,7 +68,7 @@ private:
   traffic_table* const counts_;
   const std::shared_ptr<std::deque<signature>> signatures_ = std::make_shared<std::deque<signature>>();
   std::vector<std::unique_ptr<received_header>> headers_;
-  kept_definitions kept_; // Both together.
+  kept_definitions kept_; // Counts signatures and headers together.
 };
 
 } // namespace troupe::internal

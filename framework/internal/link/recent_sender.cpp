@@ -8,7 +8,7 @@ namespace troupe::internal {
 
 void recent_sender::end() {
   timer_.reset();
-  // Of the last reference's end others are told, who must not find this half-way.
+  // Dropping the last reference calls others, which must find this object in a valid state.
   const auto dropped = std::exchange(kept_, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// An actor of the peer's that has sent something a moment ago.
+// The actor of the peer that has sent the last messages.
 #pragma once
 
 #include <chrono>
@@ -9,25 +9,25 @@
 
 namespace troupe::internal {
 
-/// Keeps the actor that has sent the last messages. Otherwise a peer's actor that asks again and again, and waits for
-/// each answer, would be received anew and released again for every question.
+/// Keeps the actor that has sent the last messages. Otherwise an actor of the peer that asks again and again, and waits
+/// for each answer, would be imported and released for every question.
 ///
 /// Threads: the I/O thread.
 class recent_sender {
 public:
-  /// An actor that sends nothing is let go of after this time, or twice as much.
+  /// An actor that sends nothing is released after this time, at most after twice as much.
   static constexpr std::chrono::milliseconds patience{50};
 
   explicit recent_sender(asio::io_context& io) : io_(io) {}
 
-  /// Keeps this one in place of the one before. Null, and actors of this node, change nothing.
+  /// Keeps this actor instead of the previous one. Null and actors of this node change nothing.
   void keep(const caf::strong_actor_ptr& sender) {
     if (sender == kept_)
       is_used_ = true;
     else if (sender)
       replace(sender);
   }
-  /// The link has ended.
+  /// Releases the actor because the link has ended.
   void end();
 
 private:
@@ -36,8 +36,8 @@ private:
 
   asio::io_context& io_;
   caf::strong_actor_ptr kept_;
-  bool is_used_ = false;            // Since the last look.
-  std::shared_ptr<io_timer> timer_; // Null while nothing is kept. Its handler does nothing once this is gone.
+  bool is_used_ = false;            // It has sent something since the last look.
+  std::shared_ptr<io_timer> timer_; // Null while nothing is kept. Its handler does nothing once the timer is gone.
 };
 
 } // namespace troupe::internal

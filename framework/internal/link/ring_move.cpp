@@ -104,7 +104,7 @@ void ring_move::decline(int descriptor, std::string reason) {
   link_.admin.send(admin_op::ring_decline, ring_decline{std::move(reason)});
 }
 
-/// What this end says next stands in its ring.
+/// Announces the move; the output after that goes into this end's ring.
 void ring_move::begin() {
   auto held = link_.mutex.lock();
   auto* const out = over_->open_outbox(held);

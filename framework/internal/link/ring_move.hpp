@@ -14,12 +14,12 @@
 
 namespace troupe::internal {
 
-/// Moves the bytes of a link into rings, where both ends want that.
+/// Moves the bytes of a link into rings, if both ends want that.
 ///
-/// Threads: the I/O thread, but for is_complete().
+/// Threads: the I/O thread, except for is_complete().
 //  dialer:   idle --ring_offer sent--> offered --ring_begin came: input, then output move--> complete
 //  acceptor: idle --ring_offer came, ring_begin sent: output moves--> begun --ring_begin came: input moves--> complete
-//  Either stays in the socket where it does not want rings, or has no memory for them: the acceptor declines.
+//  A link stays in its socket if an end wants no rings or has no memory for them: no offer is made, or it is declined.
 class ring_move {
 public:
   /// What this end wants.
@@ -27,23 +27,23 @@ public:
     bool wanted = false;
     std::size_t ring_bytes = 0;
   };
-  /// All outlive this.
+  /// Both must outlive this object.
   ring_move(const link_common& link, ring_budget& budget) : link_(link), budget_(budget) {}
   ring_move(const ring_move&) = delete;
   ring_move& operator=(const ring_move&) = delete;
   ~ring_move() { end(); }
 
-  /// The link has been opened, over this connection, which outlives what is heard.
+  /// To be called when the link is open. `over` must live until end().
   void open(connection& over, wishes mine);
 
   std::expected<void, node_error> on_offer(const ring_offer& what);
   std::expected<void, node_error> on_begin(const ring_begin& what);
   std::expected<void, node_error> on_decline(const ring_decline& what);
 
-  /// The connection has ended.
+  /// To be called when the connection has ended.
   void end();
 
-  /// Any thread. Both directions have moved.
+  /// True if both directions have moved. Threads: any.
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_.load(std::memory_order_relaxed); }
 
 private:
@@ -57,11 +57,11 @@ private:
 
   const link_common& link_;
   ring_budget& budget_;
-  connection* over_ = nullptr; // Null before open() and after end().
+  connection* over_ = nullptr; // Null before open() and after end(), and if this end wants no rings.
   wishes mine_;
   step step_ = step::idle;
-  std::size_t ring_bytes_ = 0;    // Of the rings that there are.
-  std::uint64_t taken_bytes_ = 0; // From the budget.
+  std::size_t ring_bytes_ = 0;    // The size of the rings in use or on offer.
+  std::uint64_t taken_bytes_ = 0; // Taken from the budget.
   std::atomic<bool> is_complete_{false};
 };
 

@@ -14,17 +14,17 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// A request that is not answered for so long no longer keeps room for its answer from others.
+// A request that is unanswered for this long does not keep the room for its answer any more.
 constexpr std::chrono::seconds reply_patience{30};
 
-// So many requests may stay unanswered for longer than that.
+// How many requests may stay unanswered for longer than that.
 constexpr std::size_t unanswered_max = 65'536;
 
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/// How full the windows for bytes behind handles are, where there are any.
+/// Describes how full the windows for bytes behind handles are; empty if the windows are unused or unbounded.
 std::string handles_text(const send_window<packed_message>& window, std::uint64_t receiver) {
   const auto& bounds = window.bounds();
   const auto out = window.outstanding_handle_bytes();
@@ -100,8 +100,8 @@ asking send_gate::asked_by(const message_head& head) const {
   return asked_by(head.receiver, (head.flags & message_flags::request) != 0);
 }
 
-/// Of a message that is not passed back. Tasks differ too much for the last one's answer to say what the next one's
-/// will take, and none may hold up others.
+/// For a message that is not passed back. Tasks reserve no room: they differ too much to predict an answer from the one
+/// before, and no task may hold up others.
 asking send_gate::asked_by(std::uint64_t receiver, bool request) const {
   return request && receiver != of_.link.agreed().peer.runner ? asking::room : asking::nothing;
 }
@@ -125,7 +125,7 @@ std::expected<void, node_error> send_gate::admit_answer(const link_held& held) c
 }
 
 std::uint64_t send_gate::unread_answers_bound() const {
-  // One message may exceed the window, and is on its way.
+  // A single message on its way may exceed the window.
   return saturating_sum(std::max(window_.bounds().window, window_.outstanding_bytes()),
                         of_.options.unread_answer_bytes);
 }
@@ -182,7 +182,7 @@ void send_gate::forget(const link_held&, std::uint64_t receiver) {
 
 // -- link_ready
 
-/// Whether the next message to that receiver would be sent, or find room to wait in.
+/// Returns true if the next message to that receiver would leave, or find room to wait.
 bool send_gate::has_room_for(const link_held&, std::uint64_t receiver) const {
   return window_.is_ready(receiver) && !of_.encoding.has(receiver)
          && of_.encoding.has_room(window_.bounds().window + of_.options.queue_bytes);
@@ -196,7 +196,7 @@ bool send_gate::is_ready(std::uint64_t receiver) {
 
 void send_gate::notify_when_ready(std::uint64_t receiver, readiness::notice whom) {
   auto held = of_.link.mutex.lock();
-  of_.replies.want(true); // Before looking at the answers consumed so far: later ones find it.
+  of_.replies.want(true); // Before the check of the consumed answers: later ones find the wish.
   of_.replies.settle();
   if (is_open(held) && !has_room_for(held, receiver)) {
     readiness_.add(held, receiver, std::move(whom));
@@ -239,7 +239,7 @@ void send_gate::give_up_old_requests() {
 std::optional<node_error> send_gate::excess_of_unread() const {
   auto held = of_.link.mutex.lock();
   const auto unread = to_->unwritten_bytes(held);
-  // One answer may exceed the bound, as far as it does not go in chunks.
+  // A single answer may exceed the bound, unless it goes in chunks.
   const auto limit = saturating_sum(
       unread_answers_bound(), std::max<std::uint64_t>(of_.options.unread_answer_bytes, 2 * packet_body_bytes_max));
   held.unlock();

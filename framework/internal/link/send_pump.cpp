@@ -6,7 +6,7 @@ namespace troupe::internal {
 
 void send_pump::run(link_held& held) {
   gate_.note_consumed_answers(held);
-  // Also while the link closes, until the goodbye.
+  // Messages leave even while the link closes, until the goodbye.
   if (auto* out = to_ != nullptr ? to_->open_outbox(held) : nullptr) {
     while (auto message = gate_.next(held)) {
       gate_.expect_answer(held, message->claims.question(), message->receiver);

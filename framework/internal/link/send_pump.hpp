@@ -1,4 +1,4 @@
-// Messages that wait to leave, when there is room again.
+// Lets waiting messages leave when there is room again.
 #pragma once
 
 #include <troupe/framework/internal/link/departures.hpp>
@@ -8,20 +8,20 @@
 
 namespace troupe::internal {
 
-/// Lets messages that wait at the gate leave, as far as they may.
+/// Lets messages that wait at the gate leave, as far as there is room.
 ///
 /// Threads: any.
 class send_pump {
 public:
-  /// Both outlive this.
+  /// Both must outlive this object.
   send_pump(send_gate& gate, departures& leaving) : gate_(gate), leaving_(leaving) {}
 
-  /// Before anything waits. Outlives this.
+  /// To be called before anything waits. `to` must outlive this object.
   void open(const link_held&, connection& to) { to_ = &to; }
 
-  /// Also tells the actors that asked for it that there is room. Lets go of the lock.
+  /// Also notifies the actors that wait for room. Releases the lock.
   void run(link_held& held);
-  /// The same where anybody waits: room for an answer has come free without one that could be consumed.
+  /// As run(), but only if anybody waits: room for an answer has become free without an answer that could be consumed.
   void run_if_anybody_waits(link_held& held);
 
 private:

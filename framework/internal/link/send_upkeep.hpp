@@ -1,4 +1,4 @@
-// What keeps a link's sending within bounds while time passes.
+// Keeps what a link's sending holds within bounds as time passes.
 #pragma once
 
 #include <chrono>
@@ -12,18 +12,18 @@ class connection;
 class send_gate;
 class send_pump;
 
-/// Frees what overdue answers and unread bytes would hold for ever.
+/// Frees what overdue answers and unread bytes would otherwise hold forever.
 ///
 /// Threads: the I/O thread.
 class send_upkeep final : public link_chores {
 public:
-  /// All outlive this.
+  /// All must outlive this object.
   send_upkeep(link_mutex& mutex, send_gate& gate, send_pump& pump) : mutex_(mutex), gate_(gate), pump_(pump) {}
 
-  /// Once the link is open. Outlives this.
+  /// To be called when the link is open. `to` must outlive this object.
   void open(connection& to) noexcept { to_ = &to; }
 
-  /// Ends the link for what the peer asks and does not read. Whether it ends.
+  /// Ends the link if too much waits for a peer that asks and does not read. Returns true if it ends.
   bool end_for_unread();
 
   [[nodiscard]] bool run() override;
@@ -35,7 +35,7 @@ private:
   send_gate& gate_;
   send_pump& pump_;
   connection* to_ = nullptr;
-  bool requests_wait_ = false; // When it ran last.
+  bool requests_wait_ = false; // As of the last run.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// By what a link's messages are encoded, as it is agreed at one moment.
+// The terms by which a link's messages are encoded, as agreed at one moment.
 #pragma once
 
 #include <atomic>
@@ -19,34 +19,34 @@
 
 namespace troupe::internal {
 
-/// Types that the peer has said it cannot read, and what is said to who sends one.
+/// Types that the peer cannot read, each with the error text for senders.
 using refused_types = std::unordered_map<const type_entry*, std::string>;
 
-/// A message takes the newest ones when its encoding begins, and keeps to them.
+/// The terms of one moment. A message takes the newest ones when its encoding begins, and keeps to them.
 struct sending_terms {
-  /// No others of this process have it; above zero.
+  /// Unique in this process; above zero.
   std::uint64_t number = 0;
   std::uint64_t peer_epoch = 0;                 // negotiation::peer_epoch
-  std::vector<std::string> serializers;         // This end's, in order.
+  std::vector<std::string> serializers;         // This end's list, in order.
   std::vector<std::string> peer_accepts;        // What the peer accepts.
-  std::vector<const family*> families;          // Those of `serializers` that the peer accepts.
+  std::vector<const family*> families;          // The families in `serializers` that the peer accepts.
   std::size_t spill_bytes = 0;                  // link_options
-  std::shared_ptr<const refused_types> refused; // Null: none.
+  std::shared_ptr<const refused_types> refused; // Null: no types.
   troupe::context context;                      // Views `families`, and texts of the link.
 };
 
-/// Where the newest terms of a link are.
+/// Where to find the newest terms of a link.
 struct newest_terms {
   link_mutex& mutex;
   const std::uint64_t link;                          // link_core::serial
-  const std::atomic<std::uint64_t>& number;          // Of `terms`; changed under the mutex.
+  const std::atomic<std::uint64_t>& number;          // The number of `terms`; changed under the mutex.
   const std::shared_ptr<const sending_terms>& terms; // Guarded by the mutex.
 };
 
 /// "near sends with [typed], far accepts [msgpack]".
 [[nodiscard]] std::string lists_text(std::string_view near, std::string_view far, const sending_terms& terms);
 
-/// What a value that cannot be encoded by these terms fails with.
+/// The error for a value that cannot be encoded by these terms.
 [[nodiscard]] node_error failure_of_encoding(const serialize_error& error, std::string_view near, std::string_view far,
                                              const sending_terms& terms);
 

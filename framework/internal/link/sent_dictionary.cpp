@@ -21,7 +21,7 @@ std::size_t sent_dictionary::types_hash::operator()(const std::vector<const type
   return hash;
 }
 
-/// Whether the peer has room for a signature that takes so much there, beside what is left alone.
+/// Returns true if the peer has room for a signature that takes `bytes` there, beside the reserved numbers.
 bool sent_dictionary::has_room(std::size_t reserved_numbers, std::size_t bytes) const {
   return signatures_ + reserved_numbers < kept_definitions::signatures_max && kept_.has_room_for(bytes);
 }

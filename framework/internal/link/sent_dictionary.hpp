@@ -19,47 +19,48 @@
 
 namespace troupe::internal {
 
-/// Numbers what the peer is told once. What is new is defined for the peer by one packet, ahead of its first use. The
-/// peer keeps all of it, and so much only (kept_definitions.hpp): what finds no room there is not defined.
+/// Numbers signatures and headers for the peer. A new one is defined by a packet ahead of its first use. The peer keeps
+/// all definitions, up to the bounds in kept_definitions.hpp; a definition that exceeds them is not sent.
 ///
-/// What this node passes on for third nodes counts apart and is bounded, since their number and size are others'
-/// choice: by a quarter of what a reader takes. Signatures of both kinds share one row of numbers, and so do headers.
+/// Definitions that this node passes on for third nodes are bounded separately, since others choose their number and
+/// size: their bound is a quarter of what a reader accepts. Own and foreign signatures share one sequence of numbers,
+/// as do headers.
 class sent_dictionary {
 public:
   static constexpr std::size_t others_signatures_max = 16'384;
   static constexpr std::size_t others_headers_max = 4'096;
   static constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
 
-  /// What is left alone of what the peer keeps, so that errors and ends of actors always find room.
+  /// Reserved of what the peer keeps, so that errors and ends of actors always find room.
   static constexpr std::size_t reserved_signatures = 64;
   static constexpr std::size_t reserved_bytes = 64 * 1024;
 
   struct numbered {
     std::uint64_t number = 0;
-    bool is_new = false; // The peer has been told of it just now.
+    bool is_new = false; // Defined for the peer by this call.
   };
 
-  /// Of a message of values of these types. Numbers begin at 0. Nothing where the peer has no room for it; what is
-  /// `vital` may take what is reserved.
+  /// The signature of a message with values of these types. Numbers begin at 0. Returns nullopt if the peer has no room
+  /// for it; a `vital` signature may use the reserved room.
   [[nodiscard]] std::optional<numbered> signature(const link_held& held, const std::vector<const type_entry*>& types,
                                                   bool vital, outbox& out);
-  /// The same where the peer knows it already; it is not told.
+  /// As signature(), but returns nullopt instead of defining a new one.
   [[nodiscard]] std::optional<std::uint64_t> find_signature(const link_held& held,
                                                             std::span<const type_entry* const> types) const;
   /// The standard header of that family's payloads of that type. Numbers begin at 1; 0: the peer has no room for it, so
-  /// it has to stand in each element. Without an outbox, after the link's end, nobody is told and nothing leaves by
-  /// that number.
+  /// each element has to carry it. `out` is null after the link's end: then nothing is sent, and no message uses the
+  /// number.
   numbered header(const link_held& held, const family& by, const type_entry& type, outbox* out);
 
-  /// Whether the signature of a message that is passed on is defined, or may be.
+  /// Returns true if the signature of a message that is passed on is defined, or there is room to define it.
   [[nodiscard]] bool admits_for_others(const link_held& held, const std::vector<std::string>& aliases) const;
-  /// Nothing where it is not admitted.
+  /// Returns nullopt if the signature is not admitted.
   [[nodiscard]] std::optional<std::uint64_t> signature_for_others(const link_held& held,
                                                                   const std::vector<std::string>& aliases, outbox& out);
-  /// Number 0: there is no room for it, so it has to stand in each element.
+  /// Number 0: there is no room for it, so each element has to carry the header.
   numbered header_for_others(const link_held& held, bytes_view header, outbox& out);
 
-  /// How many signatures the peer has been told of, and what it keeps in all.
+  /// How many signatures the peer has been told of, and how many bytes it keeps in all.
   [[nodiscard]] std::uint64_t signatures(const link_held&) const noexcept { return signatures_; }
   [[nodiscard]] std::size_t kept_bytes(const link_held&) const noexcept { return kept_.bytes(); }
 
@@ -70,14 +71,14 @@ private:
 
   [[nodiscard]] bool has_room(std::size_t reserved_numbers, std::size_t bytes) const;
 
-  std::uint64_t signatures_ = 0; // Defined, own and others'.
+  std::uint64_t signatures_ = 0; // Own and foreign.
   std::uint64_t headers_ = 0;
-  kept_definitions kept_; // By the peer: all of both.
+  kept_definitions kept_; // Kept by the peer: signatures and headers.
   std::unordered_map<std::vector<const type_entry*>, std::uint64_t, types_hash> own_signatures_;
   std::map<std::pair<const family*, const type_entry*>, std::uint64_t> own_headers_;
   std::map<std::vector<std::string>, std::uint64_t> others_signatures_;
-  std::unordered_map<std::string, std::uint64_t> others_headers_; // By their bytes.
-  std::size_t others_bytes_ = 0;                                  // Of others' definitions of both.
+  std::unordered_map<std::string, std::uint64_t> others_headers_; // By the bytes of the header.
+  std::size_t others_bytes_ = 0;                                  // Foreign signatures and headers.
 };
 
 } // namespace troupe::internal

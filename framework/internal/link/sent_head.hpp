@@ -1,4 +1,4 @@
-// The head of a message on its way out.
+// The head of an outgoing message.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace troupe::internal {
 
-/// What CAF's id says of the message; sender, signature and extensions are left out.
+/// Returns the head as CAF's message id defines it. Sender, signature and extensions remain to be set.
 [[nodiscard]] inline message_head head_of(std::uint64_t receiver, caf::message_id id) {
   message_head head{.receiver = receiver};
   if (id.is_urgent_message())

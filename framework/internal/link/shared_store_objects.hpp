@@ -1,4 +1,4 @@
-// The objects in the store of both ends of a link.
+// The objects in the store that both ends of a link share.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,21 @@
 
 namespace troupe::internal {
 
-/// Gives a link the objects that it shares with its peer, those of a busy store later.
+/// Gives a link the objects in the store that it shares with its peer. If the store is busy, claims them later.
 ///
-/// Threads: adopt(), on_release() and abandon() on the I/O thread; objects() from any.
+/// Threads: the I/O thread for adopt(), on_release() and abandon(); any for objects().
 class shared_store_objects {
 public:
-  /// How long a store that was busy is left alone.
+  /// The pause before a busy store is tried again.
   static constexpr std::chrono::milliseconds busy_pause{200};
 
-  /// All outlive this.
+  /// All must outlive this object.
   shared_store_objects(link_mutex& mutex, flight_path<store::handle>& path, asio::io_context& io)
       : io_(io), objects_(mutex, path) {}
 
-  /// Before anything comes: both ends have the store of that number open.
+  /// To be called before anything arrives. `store`: the number of the store that both ends have open.
   void share(std::uint64_t store) noexcept { store_ = store; }
-  /// Its number; none where no store is shared.
+  /// The number of the shared store; nullopt if no store is shared.
   [[nodiscard]] const std::optional<std::uint64_t>& shared_store() const noexcept { return store_; }
 
   [[nodiscard]] link_objects<store::handle>& objects() noexcept { return objects_; }
@@ -37,10 +37,10 @@ public:
 
   /// As link_objects::adopt().
   [[nodiscard]] std::expected<link_objects<store::handle>::owner, node_error> adopt(const store::object_id& id);
-  /// As link_objects::on_release(). Fails also where no store is shared.
+  /// As link_objects::on_release(). Also fails if no store is shared.
   std::expected<void, node_error> on_release(const release_object& what);
 
-  /// The link has ended.
+  /// As link_objects::abandon(); to be called when the link ends.
   [[nodiscard]] std::expected<void, store::store_error> abandon();
 
 private:
@@ -49,7 +49,7 @@ private:
   asio::io_context& io_;
   link_objects<store::handle> objects_;
   std::optional<std::uint64_t> store_;
-  std::shared_ptr<io_timer> timer_; // Its handler does nothing once this is gone.
+  std::shared_ptr<io_timer> timer_; // Its handler does nothing once the timer is gone.
 };
 
 } // namespace troupe::internal

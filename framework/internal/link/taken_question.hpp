@@ -1,4 +1,4 @@
-// A request of this end whose answer has come.
+// A request of this end that is being answered.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace troupe::internal {
 
-/// A request that was taken from those pending. Pending again when this ends, so that the link's end answers it, unless
-/// its answer was delivered.
+/// A request that was taken out of the pending ones. Unless answered() is called, the destructor makes it pending
+/// again, so that the end of the link answers it.
 ///
-/// Lifetime: is not destroyed under the link's lock.
+/// Lifetime: must not be destroyed under the link's lock.
 class taken_question {
 public:
-  taken_question() noexcept {} // Defaulted, GCC would fill all of it with zeros for each message.
+  taken_question() noexcept {} // If defaulted, GCC would fill all of it with zeros for each message.
   taken_question(const taken_question&) = delete;
   taken_question& operator=(const taken_question&) = delete;
   ~taken_question() {
@@ -27,16 +27,16 @@ public:
     taken_->from.add(taken_->key, taken_->receiver, std::move(taken_->asker));
   }
 
-  /// Once. Both outlive this.
+  /// To be called once. `from` and `mutex` must outlive this object.
   void take(pending_requests& from, link_mutex& mutex, const question_key& key, std::uint64_t receiver,
             waiting_asker asker) noexcept {
     taken_.emplace(from, mutex, key, receiver, std::move(asker));
   }
-  /// Whatever has become of the answer, the asker waits for it no more.
+  /// The requester does not wait any more, whatever has become of the answer.
   void answered() noexcept { taken_.reset(); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return taken_.has_value(); }
-  /// Requires: one is taken.
+  /// Requires: a request is taken.
   [[nodiscard]] const waiting_asker& asker() const noexcept { return taken_->asker; }
 
 private:

@@ -4,12 +4,12 @@
 
 namespace troupe::internal {
 
-/// Mostly they are known, and those of the message before.
+/// In most cases the terms are cached, and those of the message before.
 const sending_terms& terms_cache::take(const newest_terms& of, message_claims& claims, bool is_waited_for) {
   if (!is_waited_for)
     return take(of);
   auto& known = place_of(of);
-  auto older = std::move(known); // Ends outside of the lock.
+  auto older = std::move(known); // Released outside the lock.
   const auto held = of.mutex.lock();
   known = of.terms;
   claims.epoch(held, known->peer_epoch);
@@ -17,7 +17,7 @@ const sending_terms& terms_cache::take(const newest_terms& of, message_claims& c
 }
 
 void terms_cache::renew(place& known, const newest_terms& of) {
-  auto older = std::move(known); // Ends outside of the lock.
+  auto older = std::move(known); // Released outside the lock.
   const auto held = of.mutex.lock();
   known = of.terms;
 }

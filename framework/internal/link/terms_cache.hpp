@@ -1,4 +1,4 @@
-// The terms of links, as a thread that sends over them finds them.
+// The terms of the links that a thread sends over.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace troupe::internal {
 
-/// Keeps the newest terms of the links that a thread sends over, so that their locks are not taken for each message.
+/// Caches the newest terms of the links that a thread sends over, so that a message need not take the link's lock.
 ///
 /// Threads: one.
 class terms_cache {
 public:
-  /// For one message. What they refer to stays until the next call. Where the message `is_waited_for`, the peer waits
-  /// for it with its acknowledgement when it changes its lists meanwhile.
+  /// Returns the terms for one message; the reference is valid until the next call. With `is_waited_for`, if the peer
+  /// changes its lists meanwhile, its acknowledgement waits for the message.
   const sending_terms& take(const newest_terms& of, message_claims& claims, bool is_waited_for);
-  /// The same, for a message that is not waited for.
+  /// As above, for a message that the peer does not wait for.
   const sending_terms& take(const newest_terms& of) {
     auto& known = place_of(of);
     if (!known || known->number != of.number.load(std::memory_order_acquire))
@@ -32,7 +32,7 @@ private:
   [[nodiscard]] place& place_of(const newest_terms& of) { return known_[of.link % known_.size()]; }
   static void renew(place& known, const newest_terms& of);
 
-  std::array<place, 16> known_; // By link; the last one to come stays.
+  std::array<place, 16> known_; // By link; a new entry replaces the old one.
 };
 
 } // namespace troupe::internal

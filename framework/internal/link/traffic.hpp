@@ -15,21 +15,21 @@
 
 namespace troupe::internal {
 
-/// In the place of a family, where a value was handed over as it is.
+/// The family's name for values that pass unencoded.
 inline constexpr std::string_view no_family = "none";
 
-/// Adds to what only one thread at a time writes, and others may read.
+/// Adds to a counter that only one thread at a time writes, while others may read it.
 inline void add_alone(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
 /// Payloads of one type by one family, in one direction.
 ///
-/// Looking at the clock twice takes a fifth of what a small message does. So the first payload is timed, then one in
-/// `timed_every`, which stands for as many; and each one whose predecessor had `large_bytes`, beside which it is
-/// nothing.
+/// Reading the clock twice takes a fifth of the time of a small message. So only the first payload is timed, then one
+/// in `timed_every`, which stands for as many. A payload whose predecessor had `large_bytes` is always timed: beside it
+/// the clock costs nothing.
 ///
-/// Threads: `count` by one at a time, the rest by any.
+/// Threads: one at a time for `count`, any for the rest.
 class traffic {
 public:
   static constexpr std::uint64_t timed_every = 64;
@@ -41,7 +41,7 @@ public:
     last_bytes_.store(payload_bytes, std::memory_order_relaxed);
   }
 
-  /// For how many payloads the time that the next one takes stands; 0: it is not to be timed.
+  /// How many payloads the time of the next one stands for; 0: it is not timed.
   [[nodiscard]] std::uint64_t timed_for() const noexcept {
     const auto before = payloads_.load(std::memory_order_relaxed);
     if (before == 0 || last_bytes_.load(std::memory_order_relaxed) >= large_bytes)
@@ -61,7 +61,7 @@ private:
   std::atomic<std::uint64_t> payloads_{0}, bytes_{0}, nanoseconds_{0}, last_bytes_{0};
 };
 
-/// Looks at the clock only where the payload is to be timed.
+/// Reads the clock only if the payload is timed.
 class traffic_timer {
 public:
   using clock = std::chrono::steady_clock;
@@ -73,7 +73,7 @@ public:
     if (stands_for_ > 0)
       took_ = clock::now() - began_;
   }
-  /// Requires: stopped.
+  /// Requires: stop() was called, or the payload is not timed.
   void add_to(traffic& where) const noexcept {
     if (stands_for_ > 0)
       where.add_time(std::chrono::duration_cast<std::chrono::nanoseconds>(took_), stands_for_);
@@ -85,23 +85,23 @@ private:
   clock::duration took_{};
 };
 
-/// The traffic of one direction of a link. As large as families times types: callers name those of the node only.
+/// The traffic of one direction of a link. Grows with families times types: callers pass only names that the node has.
 ///
 /// Threads: any.
 class traffic_table {
 public:
-  /// The same one for the same names; stays as long as the table.
+  /// Returns the same object for the same names; it lives as long as the table.
   [[nodiscard]] traffic& of(std::string_view family, std::string_view type);
 
-  /// By family, then by type, both in alphabetical order; `into` has that order, too.
+  /// Adds in alphabetical order by family, then by type. `into` must have the same order.
   void add_to(std::vector<type_stats>& into, payload_totals type_stats::*direction) const;
 
 private:
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, traffic> entries_; // Guarded by mutex_; what is in them is not.
+  std::map<std::pair<std::string, std::string>, traffic> entries_; // The map is guarded by mutex_, its values are not.
 };
 
-/// The row of that family and type in what is ordered as add_to() says; made where there is none.
+/// Returns the row of that family and type in rows ordered as by add_to(). Inserts it if there is none.
 [[nodiscard]] type_stats& row_of(std::vector<type_stats>& rows, std::string_view family, std::string_view type);
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// What a message is before it is encoded.
+// A message before it is encoded.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace troupe::internal {
 /// A message that waits to be encoded for a link.
 struct unencoded_message {
   caf::mailbox_element_ptr element;
-  caf::strong_actor_ptr proxy; // The receiver's, so that the peer is not told that nobody refers to it.
-  // Of a message that came over another link:
+  caf::strong_actor_ptr proxy; // The receiver's proxy: while it lives, the receiver is not released to the peer.
+  // Set for a message from another link:
   std::vector<std::byte> extensions = {};     // Most have none.
-  std::optional<receipt> owed = std::nullopt; // Held until it has left.
+  std::optional<receipt> owed = std::nullopt; // Held until the message has left.
 };
 
 } // namespace troupe::internal

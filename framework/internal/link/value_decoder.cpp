@@ -19,7 +19,7 @@ std::unexpected<node_error> undecodable(std::string text) {
   return fail(node_errc::undecodable, std::move(text));
 }
 
-/// What the codecs of handles see while an element is decoded: the actors that it mentions are received already.
+/// The context of handle codecs while an element is decoded. The actors that the element mentions are received already.
 class incoming_extension final : public codec_mentions {
 public:
   incoming_extension(std::span<const caf::strong_actor_ptr> actors, std::span<const object_source_ptr> mentions,
@@ -76,7 +76,7 @@ void value_decoder::open(const context& of_link) {
   bounds_ = of_link.limits;
 }
 
-/// A message of many elements may cost no more than one payload: the elements divide these limits among them.
+/// A message of many elements may cost no more than one payload, so the elements share these limits.
 void value_decoder::begin(std::size_t elements) {
   const auto share = [elements](std::size_t whole) { return elements > 1 ? whole / elements : whole; };
   context_.limits.hash_probes = share(bounds_.hash_probes);
@@ -87,7 +87,7 @@ void value_decoder::begin(std::size_t elements) {
 
 std::expected<std::size_t, node_error> value_decoder::decode(std::span<received_element> elements,
                                                              const signature& types, message_under_construction& into) {
-  if (types.entries.size() < types.aliases.size()) { // The unknown one may be the empty text.
+  if (types.entries.size() < types.aliases.size()) { // The unknown alias may be the empty text.
     refuse(types.unknown_alias, nullptr);
     return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
   }
@@ -109,7 +109,7 @@ std::expected<std::size_t, node_error> value_decoder::decode(std::span<const pla
       return std::unexpected{header.error()};
     if (!reads(**header, type))
       return not_as_signed(**header, type.alias());
-    const frame bytes{elements[i].body, nullptr}; // Read before the packet's bytes go.
+    const frame bytes{elements[i].body, nullptr}; // The body is read before the packet's bytes go.
     if (auto decoded = decode_value_of(**header, type, std::span{&bytes, 1}, extension, into); !decoded)
       return std::unexpected{std::move(decoded).error()};
   }
@@ -120,7 +120,7 @@ std::expected<std::size_t, node_error> value_decoder::decode(const received_head
                                                              bytes_view body, message_under_construction& into) {
   begin(1);
   incoming_extension extension{{}, {}, accepted_.objects()};
-  const frame bytes{body, nullptr}; // Read before the packet's bytes go.
+  const frame bytes{body, nullptr}; // The body is read before the packet's bytes go.
   if (auto decoded = decode_value_of(header, type, std::span{&bytes, 1}, extension, into); !decoded)
     return std::unexpected{std::move(decoded).error()};
   return taken_bytes_;
@@ -165,7 +165,7 @@ std::expected<void, node_error> value_decoder::decode_value_of(const received_he
       count(*counted_as, timer, frames);
     return {};
   }
-  if (!std::ranges::equal(header.fields.schema, type.schema())) // Else it was the value.
+  if (!std::ranges::equal(header.fields.schema, type.schema())) // With an equal schema it was the value, not the type.
     refuse(type.alias(), &type);
   return undecodable(decoded.error().message());
 }

@@ -1,4 +1,4 @@
-// From the payloads of a message to its values.
+// Decodes the payloads of a message.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,26 @@
 
 namespace troupe::internal {
 
-/// Decodes the values of messages. Fails with `undecodable`, or `protocol_violation` where the link has to end.
+/// Decodes the values of messages. Fails with `undecodable`, or with `protocol_violation` if the link has to end.
 ///
 /// Threads: one.
 class value_decoder {
 public:
-  /// By `admin` the peer is told of types that cannot be read. `counts`: null where nothing is counted. All outlive
-  /// this.
+  /// `admin` tells the peer about types that cannot be read. `counts`: null if nothing is counted. All must outlive
+  /// this object.
   value_decoder(acceptance& accepted, const received_dictionary& known, traffic_table* counts, admin_output& admin)
       : accepted_(accepted), known_(known), counts_(counts), admin_(admin) {}
 
-  /// With what the link has agreed on. Families and circles are those of the acceptance.
+  /// To be called with the agreed context. Families and circles come from the acceptance.
   void open(const context& of_link);
 
-  /// Makes all elements of the message; gives what they take in memory.
+  /// Decodes all elements of the message. Returns the memory that the values take.
   std::expected<std::size_t, node_error> decode(std::span<received_element> elements, const signature& types,
                                                 message_under_construction& into);
-  /// The same for a message of plain elements of known types.
+  /// As above, for a message with plain elements of known types.
   std::expected<std::size_t, node_error> decode(std::span<const plain_element> elements, const signature& types,
                                                 message_under_construction& into);
-  /// The same for a message of one plain element whose header has been looked up. Requires: reads(header, type).
+  /// As above, for a message with one plain element whose header is known. Requires: reads(header, type).
   std::expected<std::size_t, node_error> decode(const received_header& header, const type_entry& type, bytes_view body,
                                                 message_under_construction& into);
   [[nodiscard]] static bool reads(const received_header& header, const type_entry& type) noexcept {
@@ -57,9 +57,9 @@ private:
   const received_dictionary& known_;
   traffic_table* const counts_;
   admin_output& admin_;
-  limits bounds_;               // Of a whole message.
-  context context_;             // Of the message that is being decoded.
-  std::size_t taken_bytes_ = 0; // By its values so far.
+  limits bounds_;               // The bounds of a whole message.
+  context context_;             // For the message that is being decoded.
+  std::size_t taken_bytes_ = 0; // Memory of its values so far.
 };
 
 } // namespace troupe::internal

@@ -11,7 +11,7 @@ namespace troupe::internal {
 
 namespace {
 
-// Those of whom the peer is told again are few.
+// At this size the set is cleared: then the peer is told again of a few nodes.
 constexpr std::size_t told_nodes_max = 4096;
 
 } // namespace

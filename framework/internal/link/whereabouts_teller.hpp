@@ -1,4 +1,4 @@
-// What a link says of where nodes listen: this one, and those whose handles are passed on.
+// What a link tells the peer about where nodes listen: this node, and the exporters of handles that are passed on.
 #pragma once
 
 #include <expected>
@@ -20,30 +20,31 @@ class entrance_book;
 class node_link;
 class whereabouts_book;
 
-/// Passes on over a link where nodes listen.
+/// Tells the peer where nodes listen, and learns it from the peer.
 class whereabouts_teller {
 public:
-  /// Of the node; all outlive this.
+  /// Parts of the node; all must outlive this object.
   struct surroundings {
     const entrance_book& entrances;
-    whereabouts_book* book = nullptr; // Null for a node without a store.
-    handles::node_name self = {};     // This node, where it has a store.
+    whereabouts_book* book = nullptr; // Null if the node has no store.
+    handles::node_name self = {};     // This node, if it has a store.
   };
   whereabouts_teller(const link_common& link, const surroundings& node) : link_(link), node_(node) {}
 
-  /// Before anything is heard: the link that has this, by which the node knows who said it.
+  /// To be called before anything arrives. `owner` owns this object; the node knows by it which link has told
+  /// something.
   void belong_to(std::weak_ptr<node_link> owner) { owner_ = std::move(owner); }
-  /// Where the link leads to.
+  /// Sets where the link leads to.
   void open(link_place place) { place_ = std::move(place); }
 
-  // -- out. Once it is open
+  // -- outgoing, once the link is open
 
-  /// I/O thread. Tells the peer where this node listens.
+  /// Tells the peer where this node listens. I/O thread.
   void say_own();
-  /// Of the nodes that offer what these handles are to.
+  /// Appends where the nodes listen that offer the objects of these handles. Belongs before the handles.
   void append(const link_held& held, std::span<const handles::handle_descriptor> before, outbox& out);
 
-  // -- in
+  // -- incoming
 
   std::expected<void, node_error> on_whereabouts(const whereabouts& what);
 
@@ -52,7 +53,7 @@ private:
   const surroundings node_;
   std::weak_ptr<node_link> owner_;
   link_place place_;
-  std::set<handles::node_name> told_; // Of these nodes, the peer was. Guarded by the link's lock.
+  std::set<handles::node_name> told_; // The nodes that the peer was told of. Guarded by the link's lock.
 };
 
 } // namespace troupe::internal
