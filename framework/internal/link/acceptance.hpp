@@ -24,20 +24,19 @@ namespace troupe::internal {
 /// How many types each end may report as refused. Beyond this number, messages of such types fail one by one.
 inline constexpr std::size_t refused_types_max = 1024;
 
-/// The longest contract of a type that is sent and compared; a longer one is left out.
+/// The longest contract of a type that is sent or compared, in bytes.
 inline constexpr std::size_t contract_bytes_max = 16 * 1024;
 
-/// Says what this end of a link decodes.
+/// Holds what this end of a link accepts: families, types and limits.
 ///
-/// Threads: one; the environments that objects() returns may be read on any.
+/// Threads: one.
 class acceptance {
 public:
   /// Accepts no family until accept(). The registry and the families must outlive this object.
   acceptance(const type_registry& types, const family_set& known, const limits& bounds, bool allow_cycles,
              std::uint64_t cycle_bytes);
 
-  /// From now on accepts only the families in `names`, also in nested payloads and in objects. Requires: the families
-  /// are known.
+  /// From now on accepts only the known families in `names`, also in nested payloads and in objects.
   void accept(std::vector<std::string> names);
 
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return objects_->deserializers; }

@@ -16,7 +16,7 @@ constexpr std::uint32_t hops_max = 16;
 
 constexpr std::size_t host_digits = 2 * caf::node_id::default_data::host_id_size;
 
-/// Proves that its author knows the key: it has received actor `actor` on the key's link, or learned of it from a
+/// Proves that its author knows the key, and so has received `actor` on the key's link, or learned of it from a
 /// receiver.
 digest proof_of_receipt(bytes_view key, std::uint64_t actor) {
   std::string text = "troupe introduction";

@@ -1,5 +1,5 @@
-// Introductions of actors of third nodes: the receiver of a handle learns which node the actor lives on. So that node
-// recognizes its own actor, whichever links the handle has come over.
+// Introductions of actors of third nodes. They tell the receiver of a handle on which node the actor lives, so that
+// this node recognizes its own actor, whichever links the handle has come over.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ public:
   /// The maximum number of actors of third nodes that are named on a link at a time.
   static constexpr std::size_t actors_max = 131'072;
 
-  /// What the peer has introduced.
+  /// An actor that the peer has introduced.
   struct introduced {
     std::shared_ptr<const introduce> how;
     caf::strong_actor_ptr own; // Set if it is an actor of this node.
@@ -51,12 +51,12 @@ public:
 
   // -- for other links
 
-  /// The introduction of the peer's own actor `number` for another node; its `number` field there is not yet set.
+  /// Returns an introduction of the peer's own actor `number` for another node. The caller sets its `number` field.
   [[nodiscard]] introduce of_peers_actor(std::uint64_t number) const;
   /// Returns true if `what` proves that its author received that actor on this link, or learned of it from a receiver.
   [[nodiscard]] bool proves_receipt(const introduce& what) const;
 
-  // -- of the peer
+  // -- from the peer
 
   /// Returns null if the peer has introduced no actor by that number. The result is valid while the lock is held.
   [[nodiscard]] const introduced* find(const link_held& held, std::uint64_t number) const;

@@ -7,7 +7,7 @@
 
 namespace troupe::internal {
 
-// -- to the peer
+// -- actors named to the peer
 
 bool actor_names::can_name(const caf::strong_actor_ptr& actor) const {
   const auto* remote = as_proxy(actor);
@@ -79,7 +79,7 @@ std::expected<void, node_error> actor_names::on_release(const release_actor& wha
   return {};
 }
 
-// -- of the peer
+// -- the peer's actors
 
 std::expected<caf::strong_actor_ptr, node_error> actor_names::find(const actor_name& name) {
   const auto held = link_.mutex.lock();

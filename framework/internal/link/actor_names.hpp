@@ -31,8 +31,8 @@ public:
   actor_names(const link_common& link, caf::actor_system& system, actor_introductions& introductions)
       : link_(link), system_(system), introductions_(introductions), exports_(system.node()) {}
 
-  /// To be called before anything is named. Proxies of the peer's actors keep `proxies_link`, the owner of this object,
-  /// alive.
+  /// To be called before anything is named. Proxies of the peer's actors keep `proxies_link` alive, which owns this
+  /// object.
   void belong_to(const std::shared_ptr<proxy_link>& proxies_link) {
     self_ = proxies_link.get();
     proxies_link_ = proxies_link;
@@ -74,19 +74,17 @@ public:
 
   /// The peer was sent a plain message of that actor. It may pass one such message on to this node in the actor's name.
   void allow_return(const link_held&, std::uint64_t number) { exports_.allow_return(number); }
-  /// Uses up one allowance of allow_return(). Returns false if none is left: then the peer has nothing of the actor to
-  /// pass on.
+  /// Uses up one allow_return(). Returns false if none is left: then the peer has nothing of the actor to pass on.
   [[nodiscard]] bool take_return(const link_held&, std::uint64_t number) { return exports_.take_return(number); }
 
   std::expected<void, node_error> on_release(const release_actor& what);
 
-  // -- of the peer
+  // -- the peer's actors
 
   /// Finds the actor that the peer means: a proxy, or one of this node's own. Fails with `protocol_violation` if the
   /// name is malformed or the peer was never given the number, and with the link's reason if the link is not open.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(const actor_name& name);
-  /// As above. `recognizes`: if a third node has named an actor of this node, the result is that actor itself, not a
-  /// proxy.
+  /// As above. `recognizes`: an actor of this node that a third node has named is returned itself, not as a proxy.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(const link_held& held, const actor_name& name,
                                                                       bool recognizes);
   /// As find() for the peer's actor `number`; null for 0.
@@ -105,7 +103,7 @@ public:
   /// refers to it any more.
   bool proxy_gone(const link_held& held, std::uint64_t number, const caf::actor_control_block* control);
 
-  // -- both
+  // -- actors of both ends
 
   [[nodiscard]] std::size_t exported(const link_held&) const noexcept { return exports_.size(); }
   [[nodiscard]] std::size_t imported(const link_held&) const noexcept { return imports_.size(); }

@@ -36,8 +36,7 @@ public:
 
   /// The peer was sent a plain message of that actor. It may pass one such message on to this node in the actor's name.
   void allow_return(std::uint64_t number);
-  /// Uses up one allowance of allow_return(). Returns false if none is left: then the peer has nothing of the actor to
-  /// pass on.
+  /// Uses up one allow_return(). Returns false if none is left: then the peer has nothing of the actor to pass on.
   [[nodiscard]] bool take_return(std::uint64_t number);
 
   /// The actor behind a number that the peer uses. Null if the peer was never given the number, or has released it.
@@ -79,8 +78,7 @@ private:
 /// 2. The proxy of an entry may be dying (its last reference is gone): then the next receipt makes a new proxy.
 class actor_imports {
 public:
-  /// Counts one more receipt and returns the living proxy. Returns null if there is none: then the caller must call
-  /// `put`.
+  /// Counts one more receipt and returns the living proxy. Returns null if there is none: then `put` has to follow.
   caf::strong_actor_ptr receive(std::uint64_t number);
   void put(std::uint64_t number, const caf::strong_actor_ptr& proxy);
 

@@ -23,16 +23,16 @@ struct peer_terms {
   caf::node_id node;
   std::string id; // `node` as text.
   std::string name = "unknown peer";
-  byte_vector token;            // By which it is recognized as the same node on other links.
-  handles::node_name handles;   // The node whose objects come over this link. Has no incarnation: the objects bring it.
-  store::process_id process;    // Its place in the shared store.
-  std::uint64_t link = 0;       // The peer's number for this link ...
-  byte_vector introduction_key; // ... and the key that proves to the peer what it has given away on this link.
-  std::uint64_t runner = 0;     // The peer's actor that runs tasks; 0: the peer does not allow them.
-  std::uint64_t spawner = 0;    // The peer's actor that spawns actors; 0: the peer does not allow it ...
-  std::uint64_t inspector = 0;  // ... and the one that answers inspections; 0: none.
-  bool takes_exits = false;     // The peer accepts exit messages.
-  bool verifies = false;        // The peer wants every message to be encoded.
+  byte_vector token;               // By which it is recognized as the same node on other links.
+  handles::node_name handles;      // Names the peer in handles; incarnation 0: objects come with their bytes.
+  store::process_id process;       // The peer's slot in the shared store.
+  std::uint64_t link = 0;          // The peer's number for this link ...
+  byte_vector introduction_key;    // ... and the key that proves to the peer what it has given away on this link.
+  std::uint64_t runner = 0;        // The peer's actor that runs tasks; 0: the peer does not allow them.
+  std::uint64_t spawner = 0;       // The peer's actor that spawns actors; 0: the peer does not allow it ...
+  std::uint64_t inspector = 0;     // ... and the one that answers inspections; 0: none.
+  bool takes_exits = false;        // The peer accepts exit messages.
+  bool verifies = false;           // The peer wants every message to be encoded.
   std::uint64_t message_bytes = 0; // The largest message that the peer accepts ...
   std::uint64_t header_bytes = 0;  // ... the largest header ...
   std::uint64_t frames = 0;        // ... and the most frames of an element.

@@ -9,8 +9,7 @@
 
 namespace troupe::internal {
 
-/// Returns the options with each wait capped at `longest_wait`. Shorter waits stay unchanged, even those that
-/// link_core::check refuses.
+/// Returns the options with each wait capped at `longest_wait`. Shorter waits, even invalid ones, stay unchanged.
 [[nodiscard]] inline link_options with_bounded_waits(link_options options) {
   for (auto* wait :
        {&options.connect_timeout, &options.block_timeout, &options.heartbeat_interval, &options.heartbeat_timeout})

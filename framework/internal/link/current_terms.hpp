@@ -58,11 +58,10 @@ public:
   /// A text that says what each end sends with and accepts by these terms.
   [[nodiscard]] std::string lists_text(const sending_terms& terms) const;
 
-  /// Takes over changed lists, and then applies `change`. Requires: open() was called.
+  /// Takes over the changed lists, then applies `change`. Requires: open() was called.
   void renew(const link_held& held, const negotiation& lists, const std::function<void(sending_terms&)>& change = {});
 
-  /// From now on sending a value of the type fails, unless this end finds that other values of the type may be
-  /// readable.
+  /// From now on sending a value of the type fails, unless this end finds that the peer can read the type.
   void on_type_refused(const type_refused& what);
 
 private:

@@ -22,7 +22,7 @@
 
 namespace troupe::internal {
 
-/// Where a message goes from this end.
+/// The route of an incoming message: its receiver and its sender.
 class message_route {
 public:
   /// The message returns a request that is not pending; it goes to refuse_unasked().
@@ -108,7 +108,7 @@ public:
   /// Sets the peer's name in log lines.
   void name_peer(std::string name) { peer_ = std::move(name); }
 
-  // Exactly one of the following functions is called for each message.
+  // For each message, one of the functions up to give_up() is called. If forward() returns false, another one follows.
   /// For a route that is_unasked().
   void refuse_unasked();
   /// For a response that answers no request of this node.
@@ -123,7 +123,7 @@ public:
   }
   /// Delivers a message that was not encoded. `owed` is settled when the message is consumed.
   void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed);
-  /// Forwards the message undecoded over the link to the receiver's node. Returns false if it has to be decoded.
+  /// Forwards the message undecoded over the link to the receiver's node. Returns false if it has to be decoded first.
   /// Requires: way_on().
   [[nodiscard]] bool forward(const message_route& to, const message_head& head, const forwarded_message& message,
                              receipt& owed);

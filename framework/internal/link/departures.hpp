@@ -42,8 +42,7 @@ public:
   void append(const link_held& held, std::uint8_t flags, bytes_view begin, bytes_view end, message_cargo& cargo,
               outbox& out);
 
-  /// Appends the message at once, or returns true if it goes by append_next(): then the caller has to wake the I/O
-  /// thread.
+  /// Appends the message, or returns true if it goes by append_next(): then the I/O thread has to come for it.
   [[nodiscard]] bool leave(const link_held& held, packed_message message, outbox& out);
 
   /// Appends a chunk, or a message whose chunks have all left. Returns false if nothing is left.

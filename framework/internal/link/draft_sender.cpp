@@ -43,7 +43,8 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
   auto admitted =
       of_.gate.admit(held, head, std::max(message.cost_without_head() + message_head_bytes_max, stated_bytes),
                      message.cargo().behind(), dropped, message.how());
-  // While it waited for room, the peer may have changed its lists and acknowledged that nothing older follows.
+  // While it waited for room, the peer may have changed its lists, and this end acknowledged that nothing older
+  // follows.
   const auto is_late = !message.cargo().value.has_value() && !message.cargo().claims.has_epoch()
                        && message.terms().peer_epoch != of_.lists.peer_epoch();
   auto defined =

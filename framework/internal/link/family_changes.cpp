@@ -35,7 +35,7 @@ std::vector<std::string> family_changes::accepted() const {
   return lists_.accepted();
 }
 
-// -- this end's
+// -- this end's changes
 
 std::expected<void, node_error> family_changes::check(const link_changes& changes) const {
   if (changes.serializers && changes.serializers->empty())
@@ -153,7 +153,7 @@ void family_changes::end(const node_error& reason) {
     change->set_value(std::unexpected{reason});
 }
 
-// -- the peer's
+// -- the peer's changes
 
 std::expected<void, node_error> family_changes::on_reconfigure(const family_change& what) {
   if (!names_are_bounded(what.serializers) || !names_are_bounded(what.deserializers))

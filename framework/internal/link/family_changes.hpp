@@ -33,8 +33,7 @@ namespace troupe::internal {
 
 /// Changes the families that both ends send with and accept on a live link.
 ///
-/// Threads: any for `reconfigure`, `accepted` and the functions that take the link's lock; the I/O thread for all
-/// others.
+/// Threads: any for `reconfigure`, `accepted` and members that take a link_held; the I/O thread for the rest.
 class family_changes final : public change_acknowledger {
 public:
   /// Parts of the link and of its node; all must outlive this object.
@@ -45,7 +44,7 @@ public:
     const family_set& families;
     asio::io_context& io;
   };
-  /// This end's.
+  /// The rules of this end.
   struct own_rules {
     std::string name; // The node's.
     bool trusted_families = false;
@@ -68,7 +67,7 @@ public:
   /// The families that the peer may send with now.
   [[nodiscard]] std::vector<std::string> accepted() const;
 
-  // -- this end's
+  // -- this end's changes
 
   /// Changes this end's lists. Blocks until the peer has acknowledged, for at most `timeout`. Fails with `bad_option`,
   /// `nothing_in_common` or `timed_out`, or with the link's reason if the link has ended.
@@ -76,7 +75,7 @@ public:
                                                             std::chrono::milliseconds timeout);
   std::expected<void, node_error> on_reconfigured(const reconfigured& what);
 
-  // -- the peer's
+  // -- the peer's changes
 
   std::expected<void, node_error> on_reconfigure(const family_change& what);
   void acknowledge_if_due(const link_held& held, outbox* out) override;

@@ -51,7 +51,7 @@ std::optional<agreed_terms> handshake::take_terms() {
   return std::move(terms_);
 }
 
-// -- what is said and heard
+// -- sending and receiving
 
 /// Sends an admin message and adds it to what the proofs cover.
 template <class Admin>
@@ -118,7 +118,7 @@ node_error handshake::read_goodbye(bytes_view body) {
   return {node_errc::link_down, "the peer closed the link in the handshake" + reason};
 }
 
-// -- who the peer is
+// -- the identity of the peer
 
 greet handshake::my_greet() const {
   auto result = proofs_.my_greet();
@@ -188,7 +188,7 @@ void handshake::let_peer_in() {
     send_hello();
 }
 
-// -- what each end says of itself
+// -- the hellos
 
 void handshake::send_hello() {
   const auto helpers = host_.export_helpers();
@@ -325,7 +325,7 @@ bool handshake::agrees_on_store(const hello& theirs) const {
          && store.shares_with({theirs.store_slot, theirs.store_nonce});
 }
 
-// -- whether both have seen the same
+// -- whether both ends have seen the same handshake
 
 /// Returns an empty proof if the two ends have no shared key.
 byte_vector handshake::key_proof(link_side by, const transcript& seen) const {

@@ -59,7 +59,7 @@ public:
   [[nodiscard]] virtual helper_numbers export_helpers() = 0;
 };
 
-/// Leads the dialog with a peer to agreed terms.
+/// Agrees with the peer on the terms of a link.
 ///
 /// Threads: the I/O thread.
 //  greet --with a secret--> prove --> hello --> agreement (acceptor: ready; dialer: opened) --> take_terms()

@@ -17,14 +17,14 @@ class link_host;
 /// Threads: the I/O thread.
 class handshake_report {
 public:
-  /// `node` and `log` must outlive this object. `refusals`: of the address that the peer dialed; null at the dialing
-  /// end.
+  /// `node` and `log` must outlive this object. `refusals`: of the address that the peer dialed; null if this end
+  /// dialed.
   handshake_report(link_host& node, std::shared_ptr<refusal_log> refusals, limited_log& log)
       : node_(node), refusals_(std::move(refusals)), log_(log) {}
 
   /// This end has refused the peer.
   void refused(const node_error& reason);
-  /// The peer had to make room for other peers. The log lines about those peers say so.
+  /// The peer had to make room for others; the entrances have logged that.
   void displaced();
   /// The connection has ended. A peer that only connects and closes may have probed whether the port is open.
   /// `is_common`: such an end is usual, and logged as info instead of a warning.

@@ -27,10 +27,10 @@ public:
   /// To be called before the first message. `to` must outlive this object.
   void open(const link_held&, connection& to) { to_ = &to; }
 
-  /// Returns the number of the standard header of that family and type. Returns 0 if the peer has no room for more
-  /// definitions: then each element carries its header. Returns nullopt if the peer has changed its lists since `terms`
-  /// were taken, unless `is_waited_for`: the peer may not accept the family any more. `is_waited_for`: the peer's
-  /// change waits for this message.
+  /// Returns the number of the standard header of that family and type; 0 if the peer has no room for more definitions:
+  /// then each element carries the header. `is_waited_for`: this end acknowledges a change of the peer's lists only
+  /// after this message. Otherwise returns nullopt if the peer has changed its lists since `terms` were taken, since it
+  /// may not accept the family any more.
   [[nodiscard]] std::optional<std::uint64_t> number_of(const family& by, const type_entry& type,
                                                        const sending_terms& terms, bool is_waited_for);
 

@@ -75,7 +75,7 @@ public:
 
   // -- the message
 
-  /// Marks that a message is being read. When this ends, all that was read of the message is released.
+  /// Marks that a message is being read. Its destructor releases all that was read of the message.
   class [[nodiscard]] reading {
   public:
     explicit reading(incoming_message& of) : of_(&of) {}
@@ -100,8 +100,8 @@ public:
 
   [[nodiscard]] std::span<received_element> elements() noexcept { return std::span{elements_}.first(count_); }
 
-  /// Returns the message as a link to another node passes it on, a view of this object's memory. Returns nullopt if the
-  /// message has to be decoded first.
+  /// Returns the message for a link to another node, as a view of this object's memory. Returns nullopt if it has to be
+  /// decoded first.
   [[nodiscard]] std::expected<std::optional<forwarded_message>, node_error>
   undecoded(const signature& types, bytes_view extensions, const received_dictionary& known);
 

@@ -528,7 +528,7 @@ std::expected<void, node_error> link_core::on_goodbye(const goodbye& what) {
   return fail(node_errc::link_down, "the peer closed the link: " + one_line(cut(what.reason)));
 }
 
-// -- what the peer defines for its messages
+// -- definitions of the peer
 
 std::expected<void, node_error> link_core::on_signature(bytes_view body) {
   const auto added = received_words_.add_signature(body);

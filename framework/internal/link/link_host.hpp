@@ -40,7 +40,7 @@ class node_link;
 class shared_helpers;
 class store_reaper;
 
-/// Where the nodes are that peers name.
+/// Where to find the nodes that peers name.
 class whereabouts_book {
 public:
   virtual ~whereabouts_book() = default;
@@ -52,8 +52,7 @@ public:
   };
   /// Threads: any.
   [[nodiscard]] virtual std::optional<own_words> of(const handles::node_name& who) const = 0;
-  /// Remembers where `who` listens, as the peer of that link has said; `who` may be the peer or another node. Threads:
-  /// any.
+  /// Remembers where `who` listens, as the peer of that link has said of itself or of another node. Threads: any.
   virtual void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
                      std::vector<std::string> addresses) = 0;
   /// Forgets what came over the link with that node_link::serial, which has ended. Threads: any.
@@ -102,7 +101,7 @@ public:
   link_host& operator=(const link_host&) = delete;
   virtual ~link_host() = default;
 
-  // -- what does not change while there are links
+  // -- constant while there are links
 
   [[nodiscard]] caf::actor_system& system() const noexcept { return system_; }
   [[nodiscard]] const type_registry& types() const noexcept { return types_; }

@@ -36,7 +36,7 @@ void link_in_exchange::end_for_handles(const node_error& why) {
   over_->close(why, std::chrono::milliseconds{0});
 }
 
-// -- out
+// -- outgoing
 
 void link_in_exchange::write_handles() {
   auto held = of_.link.mutex.lock();
@@ -81,7 +81,7 @@ bool link_in_exchange::append_piece(const link_held&, outbox& out) {
   return true;
 }
 
-// -- in
+// -- incoming
 
 std::expected<std::vector<object_source_ptr>, node_error>
 link_in_exchange::receive(const std::vector<object_mention>& described) {

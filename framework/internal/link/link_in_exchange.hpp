@@ -67,8 +67,7 @@ public:
 
   // -- incoming
 
-  /// Returns the sources of counted objects in order, with null for all others. All are null if the ends count no
-  /// handles.
+  /// Returns the sources of counted objects in order, with null for all others; all null if the ends count no handles.
   [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
   receive(const std::vector<object_mention>& described);
   std::expected<void, node_error> on_chunk(bytes_view body);

@@ -43,15 +43,13 @@ public:
   /// peer 5 s. Fails with `link_busy` if `waiting_max` lookups wait.
   void begin(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout, on_lookup then);
 
-  /// As begin(), but blocks. Fails with `unsupported` on I/O threads, and with `timed_out` if the I/O thread is too
-  /// busy.
+  /// As begin(), but blocks. Fails with `unsupported` on I/O threads, with `timed_out` if the I/O thread is too busy.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(std::string name, std::set<std::string> interface,
                                                                       std::chrono::milliseconds timeout);
   /// Returns an actor that answers each request with the result of begin().
   [[nodiscard]] caf::actor finder_of(std::string name, std::set<std::string> interface,
                                      std::chrono::milliseconds timeout);
-  /// Blocks until the peer has answered a question for the empty name. Fails with `timed_out`, or with the link's
-  /// reason.
+  /// Blocks until the peer has answered an empty question. Fails with `timed_out`, or with the link's reason.
   [[nodiscard]] std::expected<void, node_error> ping(std::chrono::milliseconds timeout);
 
   /// The longest time until begin() calls `then`; after that, no answer will come.

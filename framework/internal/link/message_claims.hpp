@@ -29,13 +29,12 @@ struct claim_tables {
   link_objects<store::handle>& objects;
   pending_requests& requests;
   negotiation& epochs;
-  change_acknowledger& changes; // Told when a message for which the peer may wait has left, or will never leave.
+  change_acknowledger& changes; // Told when a message that delays an acknowledgement has left, or never will.
 };
 
 /// What one message has claimed from its link. The destructor gives it back unless it was committed.
 ///
-/// Ends in any case what it only keeps alive: the peer's actors that the message mentions, and the receipt of another
-/// link.
+/// In any case the destructor drops what the message keeps alive: mentioned actors of the peer, another link's receipt.
 /// Lifetime: must be neither destroyed nor cleared under the link's lock.
 class message_claims {
 public:
@@ -63,10 +62,11 @@ public:
       actors_.pop_back();
     return named;
   }
-  /// The objects that the message has handed over in the shared store, and those it is going to.
+  /// The objects in the shared store that the message hands over.
   [[nodiscard]] flight_claims<store::handle>& flights() noexcept { return flights_; }
   [[nodiscard]] const flight_claims<store::handle>& flights() const noexcept { return flights_; }
-  /// If the peer changes its lists, it waits for this message. `number`: the epoch of the lists that encoded it.
+  /// If the peer changes its lists, this end acknowledges that only after this message. `number`: the epoch of the
+  /// lists that encode it.
   void epoch(const link_held&, std::uint64_t number);
   [[nodiscard]] bool has_epoch() const noexcept { return epoch_.has_value(); }
 

@@ -49,8 +49,8 @@ public:
   message_draft& operator=(const message_draft&) = delete;
   ~message_draft() { clear(); }
 
-  /// Starts a message over that link. If the peer changes its lists meanwhile: with `is_waited_for` the peer's
-  /// acknowledgement waits for this message; otherwise the draft may become outdated. Requires: cleared.
+  /// Starts a message over that link. `is_waited_for`: if the peer changes its lists meanwhile, this end acknowledges
+  /// that only after the message; otherwise the draft may become outdated. Requires: cleared.
   void begin(const parts& of, const newest_terms& terms, bool is_waited_for);
   void clear();
   [[nodiscard]] bool in_use() const noexcept { return of_ != nullptr; }

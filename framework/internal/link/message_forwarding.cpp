@@ -63,7 +63,7 @@ std::expected<void, node_error> copy_forwarded(const forwarding_parts& link, con
                                                receipt owed, message_draft& into) {
   into.types().forward(*message.types);
   into.extend(message.extensions);
-  // Its sender waits for credit as long as the message waits here, which bounds it. An error in place of an answer is
+  // Its sender waits for credit as long as the message waits here, which bounds it. Errors in place of answers are
   // small.
   into.owe(std::move(owed));
   if (message.types->kind == message_kind::error)

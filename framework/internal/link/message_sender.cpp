@@ -189,7 +189,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
     return false;
   thread_local message_draft draft;
   const std::unique_ptr<message_draft, void (*)(message_draft*)> cleared{&draft, [](auto* used) { used->clear(); }};
-  draft.begin(of_.drafts, of_.terms, true); // The peer's lists stay in force until the message has left.
+  draft.begin(of_.drafts, of_.terms, true); // This end acknowledges newer lists after it has left.
   if (!accepts(draft.terms(), what))
     return false;
   std::expected<void, unsent> sent =
@@ -218,8 +218,7 @@ void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, co
   tell_asker(receiver, what, reason, context);
 }
 
-/// The requester gets the reason. If the message is an answer, its receiver gets the reason instead, as long as the
-/// link lives.
+/// The requester gets the reason; if the message is an answer, its receiver gets it, as long as the link lives.
 void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                                 caf::execution_unit* context) {
   if (what.mid.is_request() && what.sender)

@@ -48,8 +48,8 @@ public:
   };
   message_sender(const parts& of, const offloader::parts& offloading) : of_(of), offload_(offloading) {}
 
-  /// To be called before the first message. `link` owns this object; jobs that wait for the encoder do nothing once it
-  /// is gone.
+  /// To be called before the first message. `link` owns this object; without it, jobs that wait for the encoder do
+  /// nothing.
   void open(std::weak_ptr<const void> link) { link_ = std::move(link); }
 
   /// Sends the message that a proxy was given.

@@ -52,7 +52,7 @@ void monitors::end_proxies() {
     internal::end_proxies(system_, std::exchange(ended_, {}));
 }
 
-// -- this end's
+// -- this node's actors
 
 std::expected<void, node_error> monitors::on_monitor(const monitor& what) {
   auto held = link_.mutex.lock();
@@ -90,7 +90,7 @@ void monitors::stop_watching(const caf::weak_actor_ptr& own) const {
     unwatch_end(actor, this);
 }
 
-// -- both
+// -- actors of both ends
 
 void monitors::end(std::vector<caf::strong_actor_ptr> proxies) {
   auto held = link_.mutex.lock();

@@ -49,7 +49,7 @@ public:
   void on_demonitor(const monitor& what);
   void own_actor_ended(std::uint64_t number, const caf::error& reason);
 
-  // -- both
+  // -- actors of both ends
 
   /// Handles the end of the link: for this node all actors of the peer have ended. Ends `proxies` and those kept here,
   /// and stops watching this node's actors for the peer.

@@ -27,8 +27,7 @@ public:
   name_questions(const link_common& link, caf::actor_system& system, actor_names& actors)
       : link_(link), system_(system), actors_(actors) {}
 
-  /// Asks once. Calls `then` once, at once or later on the I/O thread. Returns the question's number; 0 if none was
-  /// asked.
+  /// Asks once. Calls `then` once, at once or on the I/O thread. Returns the question's number, or 0 if none was asked.
   std::uint64_t ask(std::string_view name, const std::set<std::string>& interface, on_lookup then);
   /// Drops the question. Returns false if its answer has come.
   bool forget(std::uint64_t number);

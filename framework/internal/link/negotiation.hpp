@@ -35,7 +35,6 @@ struct family_names {
 /// other at both ends, so that both are refused or neither.
 ///
 /// Invariants:
-/// Invariants:
 /// 1. While no change of this end is under way, and the peer is honest, both ends know the same lists.
 /// 2. No message waits that was encoded by lists older than those before the peer's last change.
 class negotiation {
@@ -56,7 +55,7 @@ public:
   /// Handles the peer's answer. Returns false if it answers no change that the peer was told of.
   [[nodiscard]] bool settle(std::uint64_t number, bool is_accepted);
 
-  // -- the peer's
+  // -- the peer's changes
 
   [[nodiscard]] const family_names& theirs() const noexcept { return theirs_; }
   /// The number of the last accepted change of the peer. It identifies the lists that theirs() has now.

@@ -66,8 +66,8 @@ public:
   virtual void tell(life_events whom) = 0;
   /// From now on the peer's questions find no actors. To be called before start().
   virtual void hide_names() = 0;
-  /// Makes room for other links: ends this one, at once or soon, unless its peer has proven its identity. Requires:
-  /// start().
+  /// Makes room for other links: ends this one, at once or soon, unless its peer is proven. Requires: start() was
+  /// called.
   virtual void displace() = 0;
   /// Lets messages that are being encoded or wait for credit leave, for at most `patience`. Then says goodbye, and ends
   /// when all is written.

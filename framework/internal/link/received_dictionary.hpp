@@ -51,8 +51,7 @@ public:
   [[nodiscard]] std::expected<const received_header*, node_error> header(std::uint64_t number) const;
   [[nodiscard]] std::size_t headers() const noexcept { return headers_.size(); }
 
-  /// Reads a header that has no number. Refuses a family that this end does not accept, before anything is decoded by
-  /// it.
+  /// Reads a header that has no number. Refuses an unaccepted family before anything is decoded by it.
   [[nodiscard]] std::expected<received_header, node_error> admit(bytes_view header) const;
 
   /// To be called when the accepted families have changed.

@@ -100,8 +100,8 @@ asking send_gate::asked_by(const message_head& head) const {
   return asked_by(head.receiver, (head.flags & message_flags::request) != 0);
 }
 
-/// For a message that is not passed back. Tasks reserve no room: they differ too much to predict an answer from the one
-/// before, and no task may hold up others.
+/// For a message that is not passed back. Tasks reserve no room: they differ too much to predict an answer from the
+/// last one, and no task may hold up others.
 asking send_gate::asked_by(std::uint64_t receiver, bool request) const {
   return request && receiver != of_.link.agreed().peer.runner ? asking::room : asking::nothing;
 }
@@ -163,7 +163,7 @@ void send_gate::drop(packed_message message) {
                                                  + of_.link.peer_name() + ", to make room for a newer message"});
 }
 
-// -- messages that wait
+// -- waiting messages
 
 std::expected<void, node_error> send_gate::credit(const link_held&, const internal::credit& what) {
   if (window_.credit(what.actor, what.bytes, what.handle_bytes))

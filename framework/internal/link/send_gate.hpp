@@ -128,10 +128,10 @@ public:
 
   // -- the peer's answers
 
-  /// Frees the room of answers that are overdue for more than 30 s.
+  /// Stops reserving room for answers that are overdue for more than 30 s.
   void reclaim(const link_held&);
-  /// As reclaim(); to be called from time to time. If requests wait for room, also frees the room of answers that are
-  /// overdue since the last call, unless an answer has come since. Returns true if requests wait for room.
+  /// As reclaim(); to be called from time to time. If requests wait for room, also stops reserving room for answers
+  /// that are overdue since the last call, unless an answer has come since. Returns true if requests wait for room.
   bool reclaim_stalled(const link_held&);
   /// Fails the oldest requests that have been unanswered for long, if there are more than 65,536. A request that has
   /// timed out at its requester stays pending here, since CAF does not report that.

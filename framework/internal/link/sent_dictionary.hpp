@@ -48,8 +48,8 @@ public:
   [[nodiscard]] std::optional<std::uint64_t> find_signature(const link_held& held,
                                                             std::span<const type_entry* const> types) const;
   /// The standard header of that family's payloads of that type. Numbers begin at 1; 0: the peer has no room for it, so
-  /// each element has to carry it. `out` is null after the link's end: then nothing is sent, and no message uses the
-  /// number.
+  /// each element has to carry it. `out` is null after the link's end: then nothing is sent, and the number stays
+  /// unused.
   numbered header(const link_held& held, const family& by, const type_entry& type, outbox* out);
 
   /// Returns true if the signature of a message that is passed on is defined, or there is room to define it.

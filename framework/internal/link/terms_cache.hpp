@@ -15,10 +15,10 @@ namespace troupe::internal {
 /// Threads: one.
 class terms_cache {
 public:
-  /// Returns the terms for one message; the reference is valid until the next call. With `is_waited_for`, if the peer
-  /// changes its lists meanwhile, its acknowledgement waits for the message.
+  /// Returns the terms for one message; the reference is valid until the next call. `is_waited_for`: if the peer
+  /// changes its lists meanwhile, this end acknowledges that only after the message.
   const sending_terms& take(const newest_terms& of, message_claims& claims, bool is_waited_for);
-  /// As above, for a message that the peer does not wait for.
+  /// As above, with `is_waited_for` false.
   const sending_terms& take(const newest_terms& of) {
     auto& known = place_of(of);
     if (!known || known->number != of.number.load(std::memory_order_acquire))

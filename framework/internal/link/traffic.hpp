@@ -41,7 +41,7 @@ public:
     last_bytes_.store(payload_bytes, std::memory_order_relaxed);
   }
 
-  /// How many payloads the time of the next one stands for; 0: it is not timed.
+  /// For how many payloads the time of the next one counts; 0: it is not timed.
   [[nodiscard]] std::uint64_t timed_for() const noexcept {
     const auto before = payloads_.load(std::memory_order_relaxed);
     if (before == 0 || last_bytes_.load(std::memory_order_relaxed) >= large_bytes)

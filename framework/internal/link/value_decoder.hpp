@@ -23,8 +23,8 @@ namespace troupe::internal {
 /// Threads: one.
 class value_decoder {
 public:
-  /// `admin` tells the peer about types that cannot be read. `counts`: null if nothing is counted. All must outlive
-  /// this object.
+  /// `admin` tells the peer of types that cannot be read. `counts`: null if nothing is counted. All must outlive this
+  /// object.
   value_decoder(acceptance& accepted, const received_dictionary& known, traffic_table* counts, admin_output& admin)
       : accepted_(accepted), known_(known), counts_(counts), admin_(admin) {}
 

@@ -31,8 +31,7 @@ public:
   };
   whereabouts_teller(const link_common& link, const surroundings& node) : link_(link), node_(node) {}
 
-  /// To be called before anything arrives. `owner` owns this object; the node knows by it which link has told
-  /// something.
+  /// To be called before anything arrives. `owner` owns this object, and tells the node which link has said something.
   void belong_to(std::weak_ptr<node_link> owner) { owner_ = std::move(owner); }
   /// Sets where the link leads to.
   void open(link_place place) { place_ = std::move(place); }
