@@ -157,7 +157,7 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
 }
 
 /// Encodes and sends on this thread. Requires: a message of a supported sort. If `owed` is given, the message holds it
-/// until it has left, and waits for that without limit.
+/// until it has left, and waits for room without limit.
 void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
                                      caf::execution_unit* context, receipt* owed, bytes_view extensions) {
   // A codec may itself send something while it encodes.
@@ -189,7 +189,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
     return false;
   thread_local message_draft draft;
   const std::unique_ptr<message_draft, void (*)(message_draft*)> cleared{&draft, [](auto* used) { used->clear(); }};
-  draft.begin(of_.drafts, of_.terms, true); // This end acknowledges newer lists after it has left.
+  draft.begin(of_.drafts, of_.terms, true); // This end acknowledges newer lists only afterwards.
   if (!accepts(draft.terms(), what))
     return false;
   std::expected<void, unsent> sent =
@@ -209,8 +209,8 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
 void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                           caf::execution_unit* context) {
   of_.unsent.count_unsent(reason);
-  // The end of a link was logged already, and its senders may go on for long. CAF also answers messages without a
-  // handler, or whose result nobody waits for, by unsolicited errors.
+  // The end of a link was logged already, and its senders may go on for long. CAF also sends unsolicited errors, in
+  // answer to messages that have no handler, or a result that no actor waits for.
   const auto is_expected = reason.code() == node_errc::link_down
                            || (!what.mid.is_response() && message_view{what}.kind() == message_kind::error);
   of_.link.log.say(is_expected ? log_level::debug : log_level::warning,

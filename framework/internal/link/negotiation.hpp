@@ -28,11 +28,11 @@ struct family_names {
 //  The peer's:       settled --change_peer, when it is accepted--> owed --take_acknowledgement--> settled
 /// Either end may change its lists at any time, one change after the other:
 /// - An end changes at once what it sends with, since the peer accepts it. It accepts the families of both lists until
-/// the peer has acknowledged, and those of the new list from then on.
+///   the peer has acknowledged, and those of the new list from then on.
 /// - The peer sends by the new lists at once. It acknowledges when no message that was encoded by the older lists can
-/// follow. Messages that leave at once use the newest lists; messages that wait are counted here.
+///   follow. Messages that leave at once use the newest lists; messages that wait are counted here.
 /// - A change that leaves nothing in common is refused and has no effect. Crossing changes are checked against each
-/// other at both ends, so that both are refused or neither.
+///   other at both ends, so that both are refused or neither.
 ///
 /// Invariants:
 /// 1. While no change of this end is under way, and the peer is honest, both ends know the same lists.

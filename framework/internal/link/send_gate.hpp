@@ -137,8 +137,8 @@ public:
   /// timed out at its requester stays pending here, since CAF does not report that.
   void give_up_old_requests();
 
-  /// Returns why the link has to end, if too many small packets wait for a peer that does not read: errors in place of
-  /// answers, and replies to what the peer asks of the link. Nothing else bounds them. Else returns nullopt.
+  /// Returns the reason to end the link if too many small packets wait for a peer that does not read: errors in place
+  /// of answers, and replies to the peer's admin packets. Nothing else bounds them. Returns nullopt otherwise.
   [[nodiscard]] std::optional<node_error> excess_of_unread() const;
 
   // -- inspection
