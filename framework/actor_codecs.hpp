@@ -1,5 +1,5 @@
-// How CAF's own types travel: handles of actors, atoms, errors. Alone as message elements or anywhere inside described
-// types, in every family.
+// How CAF's own types travel: actor handles, atoms, errors. Each may be a message element of its own or lie anywhere
+// inside a described type, in every family.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ namespace troupe {
 
 namespace internal {
 
-/// A handle inside a payload: the place of its actor, counted from 1, in the list of those that the payload's element
-/// mentions; 0 for no actor. So the payload can be passed on to another link as it is.
+/// An actor handle inside a payload: the actor's position, counted from 1, in the list of actors that the payload's
+/// element mentions; 0 for no actor. A payload names no link, so it can be passed on to another one unchanged.
 struct actor_form {
   std::uint32_t mention = 0;
 };
 TROUPE_DESCRIBE(actor_form, mention)
 
-/// An error: code and category as in CAF; what its context holds, as texts.
+/// An error: code and category as in CAF, and the elements of its context as texts.
 struct error_form {
   std::uint8_t code = 0;
   std::string category;
@@ -47,7 +47,7 @@ TROUPE_DESCRIBE(error_form, code, category, context)
 [[nodiscard]] TROUPE_EXPORT error_form reduce_error(const caf::error& error);
 [[nodiscard]] TROUPE_EXPORT caf::error rebuild_error(error_form&& from);
 
-/// For every kind of handle: it travels counted, inside messages only.
+/// The codec of every kind of actor handle. Handles are counted, so they travel inside messages only.
 template <class Handle>
 struct handle_codec {
   using form = actor_form;
@@ -105,7 +105,7 @@ struct codec<caf::error> {
 
 namespace internal {
 
-/// An exit message: whose end it tells of, or who sent it, and why.
+/// An exit message: its source and the reason. The source is the actor that ended or that sent the message.
 struct exit_form {
   caf::strong_actor_ptr source;
   caf::error reason;
@@ -114,7 +114,8 @@ TROUPE_DESCRIBE(exit_form, source, reason)
 
 } // namespace internal
 
-/// Alone in a message it ends the actor that gets it, where the link's options say that it may.
+/// As the only element of a message, it ends the receiving actor if the link's options allow it
+/// (link_options::allow_exit).
 template <>
 struct codec<caf::exit_msg> {
   using form = internal::exit_form;

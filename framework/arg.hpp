@@ -1,4 +1,4 @@
-// A message element that is a value, or a reference to one, as the sender likes.
+// A message element that holds either a value or a reference to one; the sender chooses.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@
 
 namespace troupe {
 
-/// For the interfaces of typed actors: `replies_to<stir_atom, arg<spoon>>::with<bool>` takes a spoon as well as an
-/// object_ref<spoon>. An actor whose behavior is made by troupe::resolving handles it as a `const spoon&`.
+/// For the interfaces of typed actors: with `replies_to<stir_atom, arg<spoon>>::with<bool>` an actor accepts a spoon or
+/// an object_ref<spoon>. If its behavior is made by troupe::resolving, the handler takes a `const spoon&`.
 ///
 ///     self->request(cup, 1s, stir_v, troupe::arg{ref}).then(...); // CAF wants the interface's own type.
 ///
-/// The bare reference does not compile, and the compiler's message says so.
+/// Sending the bare reference does not compile; the compiler's message says what to write.
 ///
-/// In messages it travels as what it holds, in every family; register arg<spoon> beside spoon.
+/// A message carries the value or the reference, in every family. Register arg<spoon> beside spoon.
 template <class T>
 class arg {
 public:
@@ -31,14 +31,14 @@ public:
   arg(T value) : held_(std::in_place_index<1>, std::move(value)) {}
   arg(object_ref<T> ref) : held_(std::in_place_index<0>, std::move(ref)) {}
 
-  /// Null when it holds a reference.
+  /// Null if it holds a reference.
   [[nodiscard]] const T* value() const noexcept { return std::get_if<1>(&held_); }
   [[nodiscard]] T* value() noexcept { return std::get_if<1>(&held_); }
 
-  /// Null when it holds a value.
+  /// Null if it holds a value.
   [[nodiscard]] const object_ref<T>* ref() const noexcept { return std::get_if<0>(&held_); }
 
-  /// The value, wherever it is; as object_ref::get().
+  /// Returns the value, wherever it is. Waits and fails as object_ref::get() does.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     if (const auto* held = value())
@@ -87,11 +87,10 @@ namespace caf {
 template <class T>
 struct allowed_unsafe_message_type<troupe::arg<T>> : std::true_type {};
 
-/// Where a typed actor takes no message of these types, and one of them is a reference, the way out is said. Elsewhere
-/// CAF's own "no matching function" would be all that is seen.
+/// Chosen if a typed actor has no handler for these types and one of them is a reference. The assertion then says what
+/// to do; CAF alone would only report "no matching function".
 template <class... Xs>
-requires(troupe::internal::is_object_ref<Xs> || ...)
-struct response_type<detail::type_list<>, Xs...> {
+requires(troupe::internal::is_object_ref<Xs> || ...) struct response_type<detail::type_list<>, Xs...> {
   static constexpr bool valid = false;
   static_assert(!(troupe::internal::is_object_ref<Xs> || ...),
                 "this typed actor has no handler for an object_ref among these arguments; where its interface says "

@@ -1,5 +1,5 @@
-// Waiting for objects from outside actors: several at a time. Of one: object_ref::get(). Inside actors: node::fetch and
-// resolving.hpp.
+// Waiting for several objects at once, from outside actors. For one object: object_ref::get(). Inside actors:
+// node::fetch and resolving.hpp.
 #pragma once
 
 #include <chrono>
@@ -15,23 +15,24 @@
 
 namespace troupe {
 
-/// What a wait has come to; positions in the order in which the references were given, lowest first.
+/// The outcome of a wait. Positions index the list of references, in ascending order.
 struct wait_result {
   struct failure {
     std::size_t position;
     node_error reason;
   };
-  std::vector<std::size_t> here; ///< get() of these does not wait any more.
-  std::vector<failure> failed; ///< These will not come, `object_lost` or `link_down` (the node has ended), or found no
-                               ///< room in time, `store_full` or `disk_full`.
+  std::vector<std::size_t> here; ///< The bytes are here: get() does not wait.
+  std::vector<failure> failed;   ///< Lost (`object_lost`, or `link_down` if the node has ended), or without room before
+                                 ///< the timeout (`store_full`, `disk_full`).
 };
 
 namespace internal {
 
-/// The bytes of all, or why one of them is not here, with its position; all are fetched at the same time.
+/// Fetches all objects at once and returns their bytes. Fails with the reason of one that is not here, and its
+/// position.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<frame>, node_error>
 bytes_of_all(std::span<const object_state_ptr> states, std::chrono::milliseconds timeout);
-/// The same error, saying which of how many.
+/// Adds "object 2 of 5" to the text of `error`, unless `count` is 1.
 [[nodiscard]] TROUPE_EXPORT node_error of_position(const node_error& error, std::size_t position, std::size_t count);
 
 template <class T>
@@ -45,10 +46,10 @@ template <class T>
 
 } // namespace internal
 
-/// The values of all references, in their order, as object_ref::get() gives each; all are fetched at the same time, and
-/// the time is for all of them. When one fails the fetches of the others are cancelled.
-/// Fails as object_ref::get() does; the text says which of them.
-/// Threads: any that get() may wait in.
+/// Returns the values of all references, in their order. Fetches all of them at once; the timeout is for all together.
+/// If one fails, the fetches of the others are cancelled.
+/// Fails as object_ref::get() does; the text names the position.
+/// Threads: those in which object_ref::get() may wait.
 template <class T>
 [[nodiscard]] std::expected<std::vector<T>, node_error>
 get_all(std::span<const object_ref<T>> refs, std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) {
@@ -71,11 +72,12 @@ get_all(const std::vector<object_ref<T>>& refs, std::chrono::milliseconds timeou
   return get_all(std::span<const object_ref<T>>(refs), timeout);
 }
 
-/// Fetches all at the same time and returns when the bytes of `how_many` are on this host, when so many cannot come any
-/// more, or when the time is over. What is here by then counts, be it more; what is not is not fetched any longer.
-/// Nothing is fetched where enough are here already. References of several types: `ref.state()` of each.
-/// Fails with `unsupported` where it would have to wait in an actor's handler; with a timeout of 0 it never does.
-/// Threads: any that get() may wait in.
+/// Fetches all objects at once. Returns when the bytes of `how_many` are on this host, when that number can no longer
+/// be reached, or at the timeout. The result lists every object that is here by then, even more than `how_many`; the
+/// other fetches are cancelled. If enough objects are here already, nothing is fetched. For references of several
+/// types, pass the `ref.state()` of each.
+/// Fails with `unsupported` if it would have to wait in an actor's handler; with a timeout of 0 it never waits.
+/// Threads: those in which object_ref::get() may wait.
 [[nodiscard]] TROUPE_EXPORT std::expected<wait_result, node_error>
 wait(std::span<const internal::object_state_ptr> states, std::size_t how_many,
      std::chrono::milliseconds timeout = std::chrono::milliseconds(0));

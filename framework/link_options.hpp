@@ -1,4 +1,4 @@
-// What a link can be told, with defaults and what raising or lowering each costs.
+// The options of a link, with defaults and the cost of raising or lowering each.
 #pragma once
 
 #include <chrono>
@@ -14,208 +14,216 @@
 
 namespace troupe {
 
-/// What becomes of a message when there is no more room for it to wait in.
+/// What happens to a message if the room for waiting messages is full.
 enum class when_full : std::uint8_t {
-  fail,       ///< It is not sent: a request gets the error `link_busy`, a plain message is counted and logged.
-  drop_oldest ///< The oldest of those that wait for the same receiver goes; where it was a request, it gets the error.
+  fail,       ///< The message is not sent: a request gets the error `link_busy`, a plain message is counted and logged.
+  drop_oldest ///< The oldest message that waits for the same receiver is dropped; if it is a request, it gets the
+              ///< error.
 };
 
-/// How the thread that reads a link waits for its peer. A node's thread reads several links: it waits as the most eager
-/// of them wants.
+/// How the thread that reads a link waits for its peer. If a node's thread reads several links, the most eager of their
+/// modes applies.
 enum class wait_mode : std::uint8_t {
-  sleep,    ///< It sleeps at once, and is woken: nothing is spent while nothing comes.
-  adaptive, ///< Before it sleeps it looks for up to 50 us, if that has found something of late and `dispatch` is on.
-  poll      ///< It never sleeps, and so spends a core: the shortest round trips.
+  sleep,    ///< Sleeps at once until it is woken: an idle link costs no processor time.
+  adaptive, ///< Looks for up to 50 us before it sleeps, if `dispatch` is on and looking has found something of late.
+  poll      ///< Never sleeps, so it uses a core all the time: the shortest round trips.
 };
 
 /// Certificates and keys, in PEM files. TLS 1.3 only.
 struct tls_options {
-  /// This end's certificate, followed by those between it and the authority, and its key, without a passphrase.
-  /// Listening needs both; dialing where the listener asks for a certificate.
+  /// This end's certificate, followed by the certificates between it and the authority; and its key, without a
+  /// passphrase. A listener needs both. A dialer needs both if the listener asks for a certificate.
   std::string certificate_file = {};
   std::string key_file = {};
 
-  /// The authorities whose certificates are accepted. Dialing with none of its own uses the system's.
+  /// The authorities whose certificates are accepted. If a dialer leaves this empty, it uses the system's authorities.
   std::string authority_file = {};
 
-  /// Listening: only peers with a certificate of `authority_file` get in.
+  /// For listening: admit only peers with a certificate of `authority_file`.
   bool require_client_certificate = false;
 
-  /// Dialing: the name or IP address that the peer's certificate must hold; empty: the host of the address.
+  /// For dialing: the name or IP address that the peer's certificate must contain. Empty: the host of the address.
   std::string server_name = {};
 };
 
-/// By what the two ends of a TCP or TLS link know each other. Unix sockets need nothing: only processes of the same
-/// user get in.
+/// How the two ends of a TCP or TLS link authenticate each other. Unix sockets need no credentials: they admit only
+/// processes of the same user.
 struct credentials {
-  /// A key that both ends know, of at least 16 bytes: random bytes, no password, since who talks to one end can try
-  /// guesses at leisure. It is proven, never sent. Over plain TCP it lets only those in who know it, but does not
-  /// protect what is then said: for trusted networks only.
+  /// A key of at least 16 bytes that both ends know. It must be random bytes, not a password: anybody who can connect
+  /// to one end can try guesses. The key is proven, never sent. Over plain TCP it admits only peers that know it, but
+  /// does not protect the data that follows: for trusted networks only.
   std::string secret = {};
 
-  /// The same, read from a file that no other user may read: all of it but line ends at its end. At most one of the
-  /// two.
+  /// The secret as the content of a file that no other user may read, without line ends at its end. Set at most one of
+  /// `secret` and `secret_file`.
   std::string secret_file = {};
 
-  /// Over plain TCP between processes of one host (127.0.0.0/8 and ::1) and without a secret, a random secret is used
-  /// that lies in this file, and is made where it is missing. Empty: $XDG_RUNTIME_DIR/troupe/cookie, or else
+  /// The file of the random secret that is used over plain TCP between processes of one host (127.0.0.0/8 and ::1) if
+  /// no secret is set. The file is created if it is missing. Empty: $XDG_RUNTIME_DIR/troupe/cookie, or else
   /// $HOME/.config/troupe/cookie.
   std::string cookie_file = {};
 
   tls_options tls = {};
 };
 
-/// The policy of one link. Both ends have one; each states in the handshake what it sends and accepts.
+/// The policy of one link. Each end has its own and states in the handshake what it sends and accepts.
 struct link_options {
-  /// Families that encode what this end sends, in order of preference: the first one that supports a value's type and
-  /// that the peer accepts is used.
+  /// Families that encode what this end sends, in order of preference. Each value uses the first family that supports
+  /// its type and that the peer accepts.
   std::vector<std::string> serializers = {"typed", "msgpack"};
 
   /// Families that this end accepts; empty: the same as `serializers`. A payload of any other family ends the link.
   std::vector<std::string> deserializers = {};
 
-  /// Frames of this size and more go into the shared store and travel as handles, where both ends share one.
-  /// Lower: less is copied through the socket, but each handle costs about two messages' time.
+  /// If both ends share a store, frames of at least this size go into it and travel as handles. Lower: less is copied
+  /// through the socket, but each handle costs about two messages' time.
   std::size_t spill_bytes = 64_KiB;
 
-  /// Messages of actors whose values take so much and more are encoded by another thread of the actor system, so that
-  /// their sender goes on at once; later messages to the same receiver wait behind them. 0: none. What takes part in
-  /// neither: values with handles, pointers or context-dependent codecs in them, and messages from threads of your own.
-  /// So many may wait for that as the window and the queue take together; what comes on top is treated as `when_full`
+  /// A message whose values take at least this much memory is encoded by another thread of the actor system, so that
+  /// its sender continues at once; later messages to the same receiver wait behind it. 0: none. Not offloaded: values
+  /// that contain handles, pointers or context-dependent codecs, and messages from threads that run no actors. Window
+  /// and queue together bound the messages that wait to be encoded; a message beyond that is treated as `when_full`
   /// says.
-  /// Lower: less time in senders' handlers; each such message takes some ten microseconds more.
+  /// Lower: less time in senders' handlers; each offloaded message takes some ten microseconds more.
   std::size_t offload_bytes = 4_MiB;
 
-  /// Whether this end compresses frames of 10,000 bytes and more before they leave, where samples and then the whole
-  /// come to 0.7 of their size or less. What the peer has compressed is read whatever stands here; to refuse it, set
-  /// `receive_limits.decompressed_bytes` to 0. Never between ends that share a store, nor within a process. Worth it
-  /// where the network is slower than the codec: bench/README.md has figures. `message_bytes` bounds what goes
-  /// through the socket; windows and queues count what compressed frames become as well. Over TLS the size of what is
-  /// sent then tells something of its content.
+  /// Whether this end compresses frames of 10,000 bytes and more, if first samples and then the whole frame shrink to
+  /// 0.7 of their size or less. Frames are never compressed between ends that share a store, nor within a process.
+  /// Compressed input is accepted regardless of this setting; to refuse it, set `receive_limits.decompressed_bytes` to
+  /// 0.
+  /// Worth it if the network is slower than the codec: bench/README.md has figures. `message_bytes` bounds the bytes in
+  /// the socket; windows and queues also count the decompressed size. Over TLS, the size of compressed data reveals
+  /// something about its content.
   troupe::compression compression = compression::none;
 
-  /// Whether families that trust their input, such as "cereal", may be listed above; else listing one is an error. Only
-  /// for peers that could as well run code here. It permits, and lists none by itself: the default lists stay as they
-  /// are, since a program has to add such a family to its set, and since peers that know "msgpack" only would be lost.
+  /// Whether the lists above may name families that trust their input, such as "cereal"; otherwise naming one is an
+  /// error. Only for peers that might as well run code here. The option permits such families and adds none: a program
+  /// has to add the family to its set first, and peers that know only "msgpack" would be lost.
   bool trusted_families = false;
 
-  /// Whether values may hold circles of shared pointers; else sending or receiving one is an error, since such objects
-  /// keep each other alive after their message is consumed. Both ends must say so. Sharing without circles, and weak
-  /// pointers back, need no leave.
+  /// Whether values may contain cycles of shared pointers; otherwise sending or receiving one is an error, because such
+  /// objects keep each other alive after their message is consumed. Both ends must allow it. Sharing without cycles and
+  /// weak pointers back are always permitted.
   bool allow_cycles = false;
 
-  /// How much memory values with circles that came over this link may take at once, counted until the program has cut
-  /// all of a value's circles. Beyond it they are refused. Higher: a peer can make this process keep as much for ever.
+  /// How much memory the values with cycles that came over this link may take at once. A value counts until the program
+  /// has cut all its cycles; values beyond the bound are refused. Higher: a peer can make this process keep as much for
+  /// ever.
   std::size_t cycle_bytes = 64_MiB;
 
-  /// Whether the store is shared with the peer, where both have opened the same one; nullopt: over unix sockets and
-  /// within a process only. Whoever shares a store can map all of it. An object_ref is found in a store that both have
-  /// open whatever stands here.
+  /// Whether the peer shares the store, if both ends have opened the same one; nullopt: only over unix sockets and
+  /// within a process. A peer that shares a store can map all of it. The object of an object_ref is found in a store
+  /// that both ends have open, regardless of this setting.
   std::optional<bool> share_store = std::nullopt;
 
-  /// Whether the link's bytes go through rings in shared memory rather than through its unix socket, where both ends
-  /// want that: no system call then while both are busy. nullopt: where the store is shared, and where the address says
-  /// "shm://". Over other transports it does nothing. Who has the ring can write into it at any time: the bytes are
-  /// checked like those of a socket.
+  /// Whether the link's bytes go through rings in shared memory instead of its unix socket, if both ends want that:
+  /// while both ends are busy, rings need no system call. nullopt: if the store is shared, or if the address says
+  /// "shm://". No effect over other transports. The peer can write into the ring at any time, so the bytes are checked
+  /// like those of a socket.
   std::optional<bool> use_rings = std::nullopt;
 
-  /// The size of the ring of either direction: a power of two between 4 KiB and 16 MiB. Such a link takes twice as much
-  /// memory, from its begin on; where both ends differ, an end that wants less declines. Higher: a sender runs on for
-  /// longer while the peer is busy.
+  /// The size of the ring of each direction: a power of two between 4 KiB and 16 MiB. A link with rings takes twice
+  /// this memory from its start. An end declines rings that are larger than its own setting. Higher: a sender can
+  /// continue for longer while the peer is busy.
   std::size_t ring_bytes = 256_KiB;
 
   /// How the thread that reads this link waits for the peer.
   wait_mode wait = wait_mode::adaptive;
 
-  /// What the peer of this link may ask for beyond sending messages to the actors that it was given.
-  bool allow_spawn = false; ///< Spawning actors of registered types in this process: link::spawn.
-  bool allow_tasks = false; ///< Running registered functions in this process: link::submit.
-  /// Ending this process's actors by exit messages: send_exit, and the end of an actor of the peer's that is linked to
-  /// one of this process. Without it such a link still works the other way round: the peer's actor ends with this
-  /// process's.
+  /// What the peer of this link may request, beyond sending messages to the actors whose handles it was given.
+  bool allow_spawn = false; ///< Spawn actors of registered types in this process: link::spawn.
+  bool allow_tasks = false; ///< Run registered functions in this process: link::submit.
+  /// End this process's actors by exit messages: by send_exit, or because an actor of the peer ends that is linked to
+  /// an actor of this process. Without this permission an actor link still works in the other direction: the peer's
+  /// actor ends with this process's.
   bool allow_exit = false;
-  bool allow_memory_summary = false; ///< Asking what this node keeps alive, and why: link::memory_summary.
-  bool allow_inspection = false;     ///< Asking for this node's links, figures and types: link::report.
+  bool allow_memory_summary = false; ///< Ask what this node keeps alive, and why: link::memory_summary.
+  bool allow_inspection = false;     ///< Ask for this node's links, figures and types: link::report.
 
-  /// Whether this node may dial nodes that the peer of this link names, to have from them what the peer only passes on:
-  /// with this link's options, its credentials among them, and without what is allowed above. So handles that came by
-  /// way of the peer survive its death. Bounds: framework/handle-protocol.md.
+  /// Whether this node may dial nodes that the peer of this link names, to reach directly the actors and objects that
+  /// the peer only passes on. Such links use this link's options and credentials, without the permissions above.
+  /// Handles that came through the peer then survive its death. Bounds: framework/handle-protocol.md.
   bool dial_introduced = true;
 
-  /// Who gets in over TCP and TLS.
+  /// How the ends authenticate over TCP and TLS.
   struct credentials credentials = {};
 
-  /// How long connecting may take, from dialing to the end of the handshake; also how long a peer that connects may
-  /// take. Longer: slow networks get through; who connects and says nothing stays longer.
+  /// The timeout for connecting, from dialing to the end of the handshake; also applies to peers that connect to this
+  /// node. Longer: slow networks get through; a peer that connects and stays silent is kept for longer.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
 
-  /// The largest message that this end takes through the socket; the peer is told and refuses to send more. Frames
-  /// that travel as handles do not count. Higher: larger messages pass; a hostile peer can make this node hold as much.
+  /// The largest message that this end accepts through the socket; the peer is told, and refuses to send larger ones.
+  /// Frames that travel as handles do not count. Higher: larger messages pass; a hostile peer can make this node hold
+  /// as much.
   std::size_t message_bytes = 1_GiB;
 
-  /// How much the peer may have sent that is not consumed here: a message counts until its last reference is gone,
-  /// which is when its handler has returned. With each message count 128 bytes of its own. Higher: faster over long
-  /// distances; a slow node holds as much, and for a peer that states too little of what its values take, twice as much
-  /// again. Of messages with a few bytes each it holds more than that: 1.5 times the window, three times for requests,
-  /// five times if each is of another sender. One message may exceed it.
-  /// Bounds either direction: of both ends' values the lesser counts.
+  /// How much the peer may have sent that is not consumed here. A message counts until its last reference is gone,
+  /// which is when its handler has returned; each message counts 128 bytes besides its content. One message may exceed
+  /// the window. Each direction is bounded by the lesser of both ends' values.
+  /// Higher: faster over long distances; a slow node holds as much, and twice as much again for a peer that understates
+  /// the memory of its values. For messages of a few bytes a node holds more: 1.5 times the window, three times for
+  /// requests, five times if each message has another sender.
   std::size_t window_bytes = 32_MiB;
 
-  /// The same for one receiving actor, so that a slow one leaves room for the others. The lesser counts here, too.
+  /// The window for one receiving actor, so that a slow actor leaves room for the others. The lesser of both ends'
+  /// values counts.
   std::size_t actor_window_bytes = 8_MiB;
 
   /// How much may lie behind the handles of messages that the peer has sent and that are not consumed here: frames in
-  /// the shared store, and what each object_ref refers to, once however often it is sent. So one slow actor can make
-  /// this process decode, or the store keep, no more than that. One message may exceed it; messages without handles do
-  /// not count. What an actor keeps after its handler has returned counts no more: only the store's capacity bounds
-  /// that. Higher: more large values under way; a slow node holds as much. The lesser of both ends counts.
+  /// the shared store, and the objects of object_refs, each counted once however often it is sent. This bounds what one
+  /// slow actor can make this process decode or the store keep. One message may exceed it; messages without handles do
+  /// not count. Objects that an actor keeps after its handler has returned no longer count: only the store's capacity
+  /// bounds them. Higher: more large values in flight; a slow node holds as much. The lesser of both ends' values
+  /// counts.
   std::size_t handle_window_bytes = 128_MiB;
 
-  /// The same for one receiving actor. An object that several have been sent counts for each of them, and above once.
+  /// The handle window for one receiving actor. An object sent to several actors counts for each of them, but only once
+  /// in `handle_window_bytes`.
   std::size_t actor_handle_window_bytes = 32_MiB;
 
-  /// How much may wait on this end until the peer has consumed enough, and how much of that for one receiver. Behind
-  /// the handles of what waits may lie a quarter of the windows above. A message counts 640 bytes at least; one that
-  /// finds half of the room free may exceed it. Higher: bursts pass that would be refused; more memory, and older
-  /// messages.
+  /// How much may wait on this end until the peer has consumed enough: in all, and for one receiver. The bytes behind
+  /// the handles of waiting messages are bounded by a quarter of the handle windows above. A message counts at least
+  /// 640 bytes; a message that finds half of the room free may exceed it. Higher: longer bursts pass instead of being
+  /// refused; more memory, and older messages.
   std::size_t queue_bytes = 8_MiB;
   std::size_t actor_queue_bytes = 2_MiB;
 
-  /// What becomes of a message that finds no room to wait in. Answers, down messages and what the link itself sends do
-  /// not wait: each request reserves room for its answer.
+  /// What happens to a message that finds no room to wait. Answers, down messages and the link's own messages do not
+  /// wait: each request reserves room for its answer.
   troupe::when_full when_full = when_full::fail;
 
-  /// How much may lie written for a peer that does not read it, beyond the window, before the next answer becomes the
-  /// error `link_busy`; where as much again lies there, the link ends. One answer may exceed it. Higher: more large
-  /// answers at once over slow networks; a peer that asks and does not read makes this node hold as much.
+  /// How much written data a peer may leave unread, beyond the window. Above this bound the next answer is replaced by
+  /// the error `link_busy`; if twice this much is unread, the link ends. One answer may exceed the bound. Higher: more
+  /// large answers at once over slow networks; a peer that asks and does not read makes this node hold as much.
   std::size_t unread_answer_bytes = 256_MiB;
 
-  /// How long a thread that runs no actors (main, a scoped_actor's) waits for room before that. 0: not at all.
+  /// How long a thread that runs no actors (main, a scoped_actor's) waits for room before `when_full` applies. 0: not
+  /// at all.
   std::chrono::milliseconds block_timeout = std::chrono::seconds(10);
 
-  /// A peer that is silent for so long is asked whether it is alive.
+  /// A peer that is silent for this long is asked whether it is alive.
   std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(5);
 
-  /// A peer that is silent, or takes nothing, for so long is given up. Lower: a frozen peer is found sooner, a busy one
-  /// given up wrongly.
+  /// A peer that is silent, or takes no bytes, for this long is given up. Lower: a frozen peer is found sooner; a busy
+  /// peer may be given up by mistake.
   std::chrono::milliseconds heartbeat_timeout = std::chrono::seconds(20);
 
-  /// What decoding one value may cost.
+  /// Limits on decoding one value.
   limits receive_limits = {};
 
-  /// Within a process: whether what would be handed over as it is gets encoded and decoded nevertheless, in both
-  /// directions, so that it is refused for the same reasons as on a socket. For tests; the wish of either end suffices.
-  /// On: each message costs about what it costs over a unix socket.
+  /// Whether messages within a process are encoded and decoded instead of being handed over, in both directions, so
+  /// that they fail for the same reasons as on a socket. For tests. It applies if either end sets it. On: each message
+  /// costs about as much as over a unix socket.
   bool verify_serialization = false;
 };
 
-/// What `link::reconfigure` changes of a live link's options; nullopt leaves what is. The other options cannot change:
-/// who gets in, the store, the windows and `message_bytes` are agreed in the handshake, and both ends count by them;
-/// limits and what the peer may ask for are promises to it. For those, connect again.
+/// Changes to the options of a live link, for `link::reconfigure`; nullopt leaves an option unchanged. The other
+/// options cannot change on a live link: both ends agree on credentials, store, windows and `message_bytes` in the
+/// handshake and count by them; limits and permissions are promises to the peer. To change those, connect again.
 struct link_changes {
-  /// Families that need trust need the link's `trusted_families`, which stays as it is.
+  /// A family that trusts its input requires the link's `trusted_families`, which cannot change.
   std::optional<std::vector<std::string>> serializers = std::nullopt;
-  /// An empty list: the same as the serializers. Where only `serializers` is given, this list stays as it is.
+  /// An empty list: the same as the serializers. If only `serializers` is given, the accepted families do not change.
   std::optional<std::vector<std::string>> deserializers = std::nullopt;
   std::optional<troupe::compression> compression = std::nullopt;
   std::optional<std::size_t> spill_bytes = std::nullopt;

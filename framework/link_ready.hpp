@@ -1,4 +1,5 @@
-// For actors that send much: whether a remote actor's link has room, and a message when it has again.
+// For actors that send much: tells whether a remote actor's link has room, and notifies an actor when it has room
+// again.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -10,7 +11,7 @@
 
 namespace troupe {
 
-/// What an actor gets that asked for it with `notify_when_ready`. `receiver` is null when nobody refers to it any more.
+/// The message that `notify_when_ready` causes. `receiver` is null if nothing refers to the receiver any more.
 struct link_ready {
   caf::actor receiver;
 };
@@ -22,8 +23,9 @@ TROUPE_EXPORT void notify_when_ready(const caf::strong_actor_ptr& who, const caf
 
 } // namespace internal
 
-/// Whether a message to `receiver` finds room: at least half of what may wait for it on this end is free. Reserves
-/// nothing: other senders are told of the same room. Always true for local actors; false where the link is down.
+/// Whether a message to `receiver` finds room, that is, at least half of the room for messages that wait for it on this
+/// end is free. Reserves nothing: other senders may be told of the same room. Always true for local actors; false if
+/// the link is down.
 ///
 /// Threads: any, also inside handlers.
 template <class Handle>

@@ -1,4 +1,4 @@
-// What links count.
+// The counters of links.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 
 namespace troupe {
 
-/// Payloads: a message has one for each of its elements. `bytes` are those of their frames as they travel, compressed
-/// where they are; `time` is what encoding (with compressing) or decoding took, an estimate from some of them: payloads
-/// of less than 4 KiB are timed once in 64, the first of each type besides.
+/// Counts payloads; a message has one payload per element. `bytes` is the size of their frames as they travel,
+/// compressed if they are. `time` is an estimate of what encoding (with compression) or decoding took: of payloads of
+/// less than 4 KiB only the first of each type and one in 64 are timed.
 struct payload_totals {
   std::uint64_t payloads = 0;
   std::uint64_t bytes = 0;
@@ -20,60 +20,62 @@ struct payload_totals {
 };
 TROUPE_DESCRIBE(payload_totals, payloads, bytes, time)
 
-/// What was carried of one type by one family. The family is "none" where values are handed over as they are, within a
-/// process; their bytes are what they take in memory, and no time.
+/// What one family carried of one type. The family is "none" for values that are handed over within a process without
+/// being encoded; their bytes are what they take in memory, and their time is 0.
 struct type_stats {
   std::string family;
-  std::string type; // Its alias in the node's registry: what a peer names and this node does not know has no row.
+  std::string type; // Its alias in this node's registry. A type that only the peer knows has no row.
   payload_totals sent;
   payload_totals received;
 };
 TROUPE_DESCRIBE(type_stats, family, type, sent, received)
 
-/// What one link has done so far. Bytes through the socket include heads and everything else that is written.
+/// What one link has done so far. Bytes through the socket include packet heads and everything else that is written.
 struct link_stats {
-  /// Also those that waited here until there was room and then gave way to others (`dropped`, when_full::drop_oldest).
+  /// Includes messages that waited on this end and were then dropped for newer ones (`dropped`,
+  /// when_full::drop_oldest).
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t socket_bytes_sent = 0;
   std::uint64_t socket_bytes_received = 0;
-  std::uint64_t handle_bytes_sent = 0; // Size of the frames that travelled as handles.
+  std::uint64_t handle_bytes_sent = 0; // Size of the frames that traveled as handles.
   std::uint64_t handle_bytes_received = 0;
-  std::uint64_t pulled_bytes_sent = 0; // Of objects, asked for by the other end.
+  std::uint64_t pulled_bytes_sent = 0; // Bytes of objects that the other end asked for.
   std::uint64_t pulled_bytes_received = 0;
-  std::uint64_t spilled_bytes = 0;  // Of those sent as handles, what had to be put into the store for it.
-  std::uint64_t unserializable = 0; // Not sent: no family in common, or a value that cannot be encoded.
-  /// Of those, what the two ends' lists of families forbid, exit messages that the peer does not allow, and what does
-  /// not cross links at all.
+  std::uint64_t spilled_bytes = 0;  // The part of the bytes sent as handles that was put into the store for sending.
+  std::uint64_t unserializable = 0; // Not sent: no common family, or a value that cannot be encoded.
+  /// Of `unserializable`: values forbidden by the two ends' lists of families, exit messages that the peer does not
+  /// allow, and values that never cross links.
   std::uint64_t refused_by_policy = 0;
   std::uint64_t undecodable = 0; // Received, but not delivered.
-  /// Sent after the link was down, or not written when it ended, or received for nobody. What the system had taken for
-  /// a peer that then did not read it is not known.
+  /// Sent after the link was down, not written when it ended, or received for an actor that is gone. Does not include
+  /// bytes that the system accepted and the peer never read.
   std::uint64_t undelivered = 0;
   std::uint64_t store_fallbacks = 0;  // Frames that went through the socket because the store was full.
   std::uint64_t refused_at_bound = 0; // Not sent, because the peer had not consumed enough.
-  std::uint64_t dropped = 0;          // Dropped while they waited, to make room for newer ones.
-  std::uint64_t forwarded = 0;        // Received for actors of other nodes and passed on without being decoded.
-  // Now, against the bounds of the link's options:
-  std::uint64_t unconsumed_bytes_there = 0; // Sent and not consumed by the peer, as far as it has said.
+  std::uint64_t dropped = 0;          // Dropped while waiting, to make room for newer messages.
+  std::uint64_t forwarded = 0;        // Received for actors of other nodes and passed on without decoding.
+  // Current values, against the bounds of the link's options:
+  std::uint64_t unconsumed_bytes_there = 0; // Sent, and not consumed according to the peer's last credit.
   std::uint64_t waiting_bytes = 0;          // Waiting on this end.
-  std::uint64_t unconsumed_bytes_here = 0;  // Received and not consumed.
-  /// The first three again for the bytes behind handles, against link_options::handle_window_bytes.
+  std::uint64_t unconsumed_bytes_here = 0;  // Received, and not consumed.
+  /// The same three values for the bytes behind handles, against link_options::handle_window_bytes.
   std::uint64_t unconsumed_handle_bytes_there = 0;
   std::uint64_t waiting_handle_bytes = 0;
   std::uint64_t unconsumed_handle_bytes_here = 0;
-  std::uint64_t unread_bytes = 0; // Written, or large frames on their way, and not taken by the system.
-  /// Now, and against no bound: large frames that came through the socket and still live, on their way in, in messages,
-  /// or because actors keep views of them.
+  std::uint64_t unread_bytes = 0; // Messages written and large frames in transmission that the system has not taken.
+  /// Current value, without a bound: large frames that came through the socket and are still alive, because they are
+  /// still arriving, are in messages, or are kept by actors' views.
   std::uint64_t large_frame_bytes_here = 0;
-  /// Now: how much may be sent and not consumed, as both ends agreed, and how much of that is left. Messages to one
-  /// actor may have to wait although some is left, see link_options::actor_window_bytes.
+  /// Current values: how much may be sent and not consumed, as both ends agreed, and how much of that is left. A
+  /// message to one actor may have to wait although credit is left, see link_options::actor_window_bytes.
   std::uint64_t window_bytes = 0;
   std::uint64_t credit_bytes = 0;
-  /// Now: actors of this end that the peer may address, and actors of the peer that something here refers to.
+  /// Current values: actors of this end that the peer may address, and actors of the peer to which this end refers.
   std::uint64_t actors_exported = 0;
   std::uint64_t actors_imported = 0;
-  // Nothing where node_options::detailed_stats is off; else by family, then by type, and the sums of their times.
+  // Empty if node_options::detailed_stats is off. Otherwise rows by family and then by type, and the sums of their
+  // times.
   std::chrono::nanoseconds encode_time{0};
   std::chrono::nanoseconds decode_time{0};
   std::vector<type_stats> by_type;

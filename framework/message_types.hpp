@@ -1,4 +1,4 @@
-// Which C++ types may be put into CAF messages: those that Troupe's families carry need nothing of CAF's own.
+// Which C++ types may be put into CAF messages: types that Troupe's families carry need no CAF inspector.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -8,8 +8,8 @@
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/fwd.hpp>
 
-// CAF asks that a message's types can be inspected, unless they are on this list. For a type that is registered with a
-// codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(my_type) at namespace scope.
+// CAF requires that a message's types can be inspected, unless they are on this list. For a type that is registered
+// with a codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(my_type) at namespace scope.
 namespace caf {
 
 template <troupe::described T>

@@ -51,28 +51,28 @@ namespace troupe {
 ///
 /// Threads: every member from any thread; connect blocks and is not for actors' handlers.
 /// Lifetime: declare the registry and the families first, then the actor system, then the node, so that they end in the
-/// opposite order: the node refers to all three, actors' messages and object_refs to the former two. Its end writes out
-/// what was sent, for the time that the options give, then ends all links. It does not wait for handlers of actors, and
-/// may come in one. Where it comes with the last reference to something that a link drops, the links end a
-/// moment later, within the actor system's end at the latest. An actor system that ends while a node of it is open ends
-/// the process after five seconds, and the log names the node at once.
+/// opposite order. The node refers to all three; messages and object_refs refer to the registry and the families. The
+/// node's destructor writes pending messages for at most `drain_timeout`, then ends all links. It does not wait for
+/// actors' handlers, and may run in one. If a link destroys the node by dropping the last reference to its owner, the
+/// links end a moment later, at the latest within the actor system's end. If an actor system ends while one of its
+/// nodes is open, the log names the node at once, and the process is ended after five seconds.
 class TROUPE_EXPORT node {
 public:
-  /// Opens the store, publishes what the options name, listens where they say, and starts the I/O threads. The registry
-  /// gets the types of CAF that cross links; clashes found in it so far are reported now.
-  /// Fails with `bad_option` (also where a function of `publish` throws), `name_taken`, `bad_address` or
-  /// `cannot_connect` (somebody else listens there).
+  /// Opens the store, publishes the names in the options, listens at the options' addresses, and starts the I/O
+  /// threads. Adds the CAF types that cross links to the registry, and reports the clashes found in it so far.
+  /// Fails with `bad_option` (also if a function of `publish` throws), `name_taken`, `bad_address` or `cannot_connect`
+  /// (the address is in use).
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
                                                             const family_set& families, node_options options);
 
-  /// The same with what the configuration says (system_config.hpp, options.md), all of which is checked now: an error
-  /// names file and line. Options in code win as a whole: where they are given, the configuration is not looked at.
+  /// Opens a node with the options of the configuration (system_config.hpp, options.md). The whole configuration is
+  /// checked now; an error names file and line. Options given in code replace the configuration as a whole.
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
                                                             const family_set& families) {
     return open_as_configured(system, types, families, {});
   }
 
-  /// The same with what no file can say: `publish` is as node_options::publish.
+  /// Opens a node as configured and publishes `publish`, as node_options::publish does; a file cannot name actors.
   ///
   ///     node::open(system, types, families, std::vector<troupe::publication>{{"cup", cup}});
   template <std::same_as<std::vector<publication>> Publications> // A template, so that {} means node_options.
@@ -81,17 +81,17 @@ public:
     return open_as_configured(system, types, families, std::move(publish));
   }
 
-  /// What was moved from can only be assigned to, or destroyed.
+  /// A moved-from node can only be assigned to or destroyed.
   node(node&&) noexcept;
   node& operator=(node&&) noexcept;
   ~node();
 
-  /// Listens at `address`, or at all of `addresses`, beside where this node listens already: for a node that was opened
-  /// without `node_options::listen`, so that its actors could be made with the node at hand and published before
-  /// anybody dials. Peers come in on the terms of `node_options::accepted_links`. Where one of several addresses fails,
-  /// the node listens at none of them. May wait while a host's name is looked up: not for actors' handlers. Fails with
-  /// `bad_option`, `bad_address`, `cannot_connect` (somebody listens there already), `link_down` (the node is closing),
-  /// or `unsupported` in a callback of a kept link.
+  /// Listens at `address`, or at all of `addresses`, besides the addresses at which this node already listens. With it,
+  /// a node opened without `node_options::listen` can make and publish its actors before anybody dials. Links that
+  /// peers dial use `node_options::accepted_links`. If one of several addresses fails, the node listens at none of
+  /// them. May block while a host name is looked up: not for actors' handlers.
+  /// Fails with `bad_option`, `bad_address`, `cannot_connect` (the address is in use), `link_down` (the node is
+  /// closing), or `unsupported` in a callback of a kept link.
   ///
   ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen"});
   ///     auto published = node->publish("cup", system.spawn(cup, &*node));
@@ -100,28 +100,29 @@ public:
   [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
   [[nodiscard]] std::expected<void, node_error> listen(std::initializer_list<std::string_view> addresses);
 
-  /// Lets peers find `actor` under `name`, and keeps it alive until unpublished. A peer may ask before: what has to be
-  /// there from the first moment on belongs into `node_options::publish`, or in front of `listen`. Fails with
-  /// `name_taken` or `bad_option`.
+  /// Lets peers find `actor` under `name`, and keeps it alive until unpublished. A peer may look a name up before it is
+  /// published; names that must exist from the start belong in `node_options::publish`, or are published before
+  /// `listen`. Fails with `name_taken` or `bad_option`.
   template <class Handle>
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, const Handle& actor) {
     return publish_untyped(std::move(name), caf::actor_cast<caf::strong_actor_ptr>(actor));
   }
 
-  /// False when nothing had that name. Peers that found the actor keep it.
+  /// Returns false if nothing is published under that name. Peers that found the actor keep their handles.
   bool unpublish(std::string_view name);
 
-  /// Dials a node and shakes hands. Fails with `bad_option`, `bad_address`, `cannot_connect`, `refused`,
-  /// `nothing_in_common` (both lists are in the text), `timed_out`, `link_down` (whoever listens there says something
-  /// else) or `protocol_violation`; with `unsupported` in a callback of a kept link, where nothing may wait.
+  /// Dials a node and performs the handshake. Blocks until the link is open. Fails with `bad_option`, `bad_address`,
+  /// `cannot_connect`, `refused`, `nothing_in_common` (the text has both lists), `timed_out`, `link_down` (the listener
+  /// speaks another protocol), `protocol_violation`, or `unsupported` in a callback of a kept link, which must not
+  /// block.
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options);
 
-  /// The same with what the configuration says about links to that address, or else about all.
+  /// Connects with the configured options for this address, or with the configured defaults.
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address);
 
-  /// Dials now, without blocking, and again whenever the link is lost, as the policy says; `events` tell. Fails with
-  /// `bad_option` or `bad_address` for what could never lead to a link. Without options and policy it takes those of
-  /// the configuration.
+  /// Dials now, without blocking, and again each time the link is lost, as the policy says; reports to `events`.
+  /// Without options and policy, those of the configuration apply. Fails with `bad_option` or `bad_address` if no dial
+  /// could ever succeed.
   ///
   ///     auto kept = node->keep_connected(address, {}, {.longest_pause = 5s}, {.listener = self});
   [[nodiscard]] std::expected<kept_link, node_error> keep_connected(std::string_view address,
@@ -130,34 +131,34 @@ public:
                                                                     link_events events = {});
   [[nodiscard]] std::expected<kept_link, node_error> keep_connected(std::string_view address, link_events events = {});
 
-  /// Where this node listens: the addresses of its options, then those of `listen`, in their order, with the ports that
-  /// the system chose.
+  /// The addresses at which this node listens: those of its options, then those of `listen`, in order, with the ports
+  /// that the system chose.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
-  /// The open links, dialed and accepted ones.
+  /// The open links, both dialed and accepted.
   [[nodiscard]] std::vector<link> links() const;
 
-  /// What all links together have done, and more. `view` sees the same, and may outlive the node.
+  /// The totals of all links and of the node. A `view` shows the same and may outlive the node.
   [[nodiscard]] node_stats stats() const;
   [[nodiscard]] node_view view() const noexcept;
 
-  /// Puts `value` into one object of the store (into this process's memory where the node has none), encoded by the
-  /// node's `store_families`; an `array` lies there as it is. What is large in it is copied once, to where it stays,
-  /// and what several arrays share once for all of them. Objects that it has references to, at most 1,024, live as long
-  /// as this one. Those on other hosts are fetched meanwhile, without waiting here: until they have come the new object
-  /// lies in this process's memory, where half of the store's capacity is for all such objects; when one of them is
-  /// lost, the new one is lost to all other processes. What a value refers to in a process's memory, or in another
-  /// store, is copied.
-  /// `where` is for the store's summary (TROUPE_RECORD_CALL_SITES). Fails with `store_full`, `disk_full`,
-  /// `unserializable`, `object_lost` (of something that it refers to), or `timed_out`: a process that was stopped holds
-  /// the store's lock.
+  /// Puts `value` into one object of the store, or of this process's memory if the node has no store. Values are
+  /// encoded by the node's `store_families`; an `array` is stored as it lies in memory. Large parts are copied once, to
+  /// their final place; a part that several arrays share is copied once for all of them.
+  /// The new object keeps alive the objects to which `value` has references, at most 1,024. Referenced objects on other
+  /// hosts are fetched in the background. Until they have arrived, the new object lies in this process's memory, of
+  /// which all such objects together may use half of the store's capacity; if one of them is lost, the new object is
+  /// lost to all other processes. Referenced objects in a process's memory, or in another store, are copied.
+  /// `where` is the call site in the store's summary (TROUPE_RECORD_CALL_SITES). Fails with `store_full`, `disk_full`,
+  /// `unserializable`, `object_lost` (an object to which `value` refers), or `timed_out` (a stopped process holds the
+  /// store's lock).
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>
   put(const T& value, const std::source_location& where = std::source_location::current()) {
     std::expected<internal::object_state_ptr, node_error> state;
     if constexpr (internal::is_array<T>) {
       using element = typename T::value_type;
-      if (!value.is_contiguous()) { // Packed into its place.
+      if (!value.is_contiguous()) { // Pack the elements into the new object.
         auto build = make_array<element>(value.shape(), where);
         if (!build)
           return std::unexpected{std::move(build).error()};
@@ -178,8 +179,8 @@ public:
     return object_ref<T>{*std::move(state)};
   }
 
-  /// Room in the store for an array of `count` values, or of that shape, to be filled in place and sealed. Fails with
-  /// `store_full` (no room, or so many that no memory could hold them), `disk_full` or `timed_out`, as put().
+  /// Reserves room in the store for an array of `count` values, or of `shape`, to be filled in place and sealed. Fails
+  /// with `store_full` (no room, or more values than any memory could hold), `disk_full` or `timed_out`, as put() does.
   template <array_element T>
   [[nodiscard]] std::expected<array_builder<T>, node_error>
   make_array(std::size_t count, const std::source_location& where = std::source_location::current()) {
@@ -194,11 +195,11 @@ public:
     return array_builder<T>{*std::move(room), std::move(shape)};
   }
 
-  /// The value of `ref` for the actor `self`, as an ordinary request of it: `then`, `await` or, in blocking actors,
-  /// `receive`. The answer is a T, its arrays views of the bytes where they lie, or an error: what object_ref::get()
-  /// fails with, as `to_caf_error` makes it. It becomes a value in the actor's own thread. Bytes on another host are
-  /// fetched, without end where no time is given; at the actor's end the fetch is cancelled. An actor that nobody
-  /// refers to is kept until it is answered. `link_down`: the node has ended.
+  /// Requests the value of `ref` for the actor `self`, as an ordinary request: use `then`, `await` or, in blocking
+  /// actors, `receive`. The answer is a T, whose arrays are views of the bytes in place, or an error of
+  /// object_ref::get() as `to_caf_error` makes it, or `link_down` if the node has ended. The bytes are decoded in the
+  /// actor's own thread. Bytes on another host are fetched, without a limit if no timeout is given; the actor's end
+  /// cancels the fetch. An actor to which nobody refers is kept alive until it is answered.
   ///
   ///     node.fetch(self, ref, 5s).then([=](const spoon& value) { ... }, [=](const caf::error& error) { ... });
   template <class Self, class T>
@@ -214,17 +215,17 @@ public:
     return fetch(&*self, ref, timeout);
   }
 
-  /// What this node keeps and why: all of its store's objects, with who holds them, and what it has references to on
-  /// other hosts. Looks at everything: meant for once in a while. Of other processes it says that they hold an object,
-  /// not why; `combined` with theirs (link::memory_summary, or `troupe memory`) it does. Values in the memory of a node
-  /// without a store are not listed, but for those that are pinned out of band. Fails with `object_lost` where the
-  /// store cannot be asked.
+  /// Reports what this node keeps and why: all objects of its store with their holders, and the objects on other hosts
+  /// to which it refers. Visits every object: call it now and then. Of other processes it knows only that they hold an
+  /// object; `combined` with their own summaries (link::memory_summary, or `troupe memory`) the report also says why.
+  /// Values in the memory of a node without a store are listed only if they are pinned out of band. Fails with
+  /// `object_lost` if the store cannot be asked.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error> memory_summary(const memory_query& query = {}) const;
 
-  /// What it says of itself, its links and its types (inspection.hpp), as peers see it by link::report.
+  /// Reports on this node, its links and its types (inspection.hpp), as peers see it through link::report.
   [[nodiscard]] node_report report(const report_query& query) const;
 
-  /// The attachment to the host's store; null where the options say none.
+  /// The attachment to the host's store; null if the node has none.
   [[nodiscard]] const store::object_store* store() const;
 
 private:

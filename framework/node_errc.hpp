@@ -13,44 +13,44 @@ namespace troupe {
 enum class node_errc : std::uint8_t {
   none = 0,
   // Change the program or its options.
-  bad_option = 1,        // An option that cannot be used; the text names it.
-  bad_address = 2,       // An address that cannot be read, or a transport that is not there.
-  name_taken = 3,        // Something else is published under this name.
-  nothing_in_common = 4, // The two ends of a link accept nothing of what the other sends.
+  bad_option = 1,        // An option has an unusable value; the text names it.
+  bad_address = 2,       // The address cannot be parsed, or its transport is not available.
+  name_taken = 3,        // Another actor is published under this name.
+  nothing_in_common = 4, // One end of a link accepts none of the families that the other sends.
   refused_family = 5,    // A value has no family that both ends of the link allow.
   unserializable = 6,    // A value cannot be encoded; the text says which part and why.
-  unsupported = 7,       // Something that remote actors do not offer.
+  unsupported = 7,       // Remote actors do not offer this operation.
   // Ask for something else, or later.
   not_found = 8,          // Nothing is published under this name.
   interface_mismatch = 9, // The actor found does not have the interface asked for.
   timed_out = 10,
   store_full = 11, // The shared store has no room for the bytes.
   // Connect again.
-  cannot_connect = 12,     // Nobody listens, or no permission.
-  refused = 13,            // The peer does not let this node in; the text is the peer's.
-  link_down = 14,          // The link is closed; what was sent on it and not answered will not be answered.
+  cannot_connect = 12,     // No listener, or no permission.
+  refused = 13,            // The peer refused this node; the text is the peer's.
+  link_down = 14,          // The link is closed; requests sent on it and not answered will not be answered.
   protocol_violation = 15, // The peer broke the protocol.
   // About a message that arrived.
-  undecodable = 16, // A message arrived whole but could not be decoded, or never would be; it was not delivered.
-  object_lost = 17, // The bytes that a handle stood for are gone.
+  undecodable = 16, // A message arrived whole, but cannot be decoded or delivered.
+  object_lost = 17, // The bytes behind a handle are gone.
   // Send again later.
-  link_busy = 18, // The peer has not consumed enough of what it was sent; link_ready tells when to go on.
+  link_busy = 18, // The peer has not consumed enough of what it was sent; wait for link_ready.
   // About tasks.
-  not_allowed = 19, // The peer's link does not allow this.
-  task_failed = 20, // What a function threw or failed with.
-  // About actors that the peer shall spawn, and requests.
-  broken_promise = 21, // The actor asked has dropped the promise of an answer.
+  not_allowed = 19, // The peer's end of the link does not allow this.
+  task_failed = 20, // A function threw or returned an error.
+  // About actors that the peer spawns, and requests.
+  broken_promise = 21, // The actor that was asked dropped its response promise.
   spawn_failed = 22,   // An actor was not spawned; the text says why.
   // About objects, besides object_lost and store_full.
-  fetch_timed_out = 23,    // The bytes are on another host and did not come in time; they may still.
-  object_freed = 24,       // The reference was kept outside of messages, and nothing holds its object any more.
-  disk_full = 25,          // The store could not make room, since its spill directory has none.
+  fetch_timed_out = 23,    // The bytes are on another host and did not arrive in time; they may still arrive.
+  object_freed = 24,       // The reference was kept outside of messages, and its object has been freed.
+  disk_full = 25,          // The store has no room, and its spill directory has none either.
   out_of_band_handle = 26, // A reference was serialized outside of a message; the text says what to do.
 };
 
 using node_error = basic_error<node_errc>;
 
-/// The enumerator's name.
+/// Returns the enumerator's name.
 [[nodiscard]] TROUPE_EXPORT std::string to_string(node_errc code);
 
 } // namespace troupe

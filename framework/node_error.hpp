@@ -1,4 +1,4 @@
-// How the failure of a call of a node or link looks to an actor.
+// Converts the errors of nodes and links into the errors that actors see, and back.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ namespace troupe {
 /// The category of Troupe's errors inside a `caf::error`.
 inline constexpr caf::atom_value error_category = caf::atom("troupe");
 
-/// The same failure as actors see it: category `error_category`, the code, the text as context.
-/// `actor_system::render` shows it whole where the system was made from a `troupe::system_config`.
+/// Converts an error for actors: category `error_category`, the code, and the text as context. `actor_system::render`
+/// shows all of it if the system was made from a `troupe::system_config`.
 [[nodiscard]] TROUPE_EXPORT caf::error to_caf_error(const node_error& error);
 
-/// The way back: of an error that is not Troupe's the code is `task_failed`, and CAF's timeouts and unreachable actors
-/// are `timed_out` and `link_down`. An empty error, which is the reason of an actor that ended in good order, is
+/// Converts an error back. CAF's timeouts and unreachable actors become `timed_out` and `link_down`; any other error
+/// that is not Troupe's becomes `task_failed`. An empty error, the reason of an actor that ended normally, becomes
 /// `task_failed` with the text "no error".
 [[nodiscard]] TROUPE_EXPORT node_error to_node_error(const caf::error& error);
 
-/// The text of a `caf::error`: what `to_caf_error` put into it, else CAF's own rendering of it.
+/// The text of a `caf::error`: the one that `to_caf_error` stored, or else CAF's own rendering.
 [[nodiscard]] TROUPE_EXPORT std::string text_of(const caf::error& error);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// What a node has done so far, and how to see it without keeping the node.
+// A node's totals, and a view of a node that does not keep it alive.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 namespace troupe {
 
 struct node_stats {
-  std::string name; // As the node was opened with.
-  /// The sums over all links that are and were. What link_stats has of the moment is that of the open ones.
+  std::string name; // The name that the node was opened with.
+  /// The sums over all links, open and ended. The current values in link_stats are those of the open links.
   link_stats links;
   std::uint64_t links_open = 0;
-  std::uint64_t links_opened = 0;  // So far, those that are open included.
-  std::uint64_t peers_refused = 0; // In the handshake, whoever dialed.
+  std::uint64_t links_opened = 0;  // So far, including the open links.
+  std::uint64_t peers_refused = 0; // In the handshake, whichever end dialed.
   std::uint64_t names_published = 0;
 };
 
-/// Sees a node as long as it is there; for what shows its figures and does not own it.
+/// A view of a node while the node lives, for code that shows its figures and does not own it.
 ///
 /// Threads: any. Lifetime: may outlive the node and the actor system; keeps neither.
 class TROUPE_EXPORT node_view {
 public:
   explicit node_view(std::weak_ptr<internal::node_core> core) : core_(std::move(core)) {}
 
-  /// Nothing once the node has begun to end.
+  /// Returns nullopt once the node has begun to end.
   [[nodiscard]] std::optional<node_stats> stats() const;
 
-  /// The open links; none once the node has begun to end.
+  /// Returns the open links; none once the node has begun to end.
   [[nodiscard]] std::vector<link> links() const;
 
 private:

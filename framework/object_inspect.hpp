@@ -1,4 +1,4 @@
-// How CAF's own inspectors see object_refs: streams of binary_serializer, BASP, texts. object_ref.hpp includes this.
+// How CAF's own inspectors handle object_refs: binary_serializer, BASP and texts. object_ref.hpp includes this file.
 #pragma once
 
 #include <expected>
@@ -14,19 +14,19 @@ namespace troupe {
 
 namespace internal {
 
-/// What a CAF serializer writes for a reference: outside of a message, so refused by default.
+/// The bytes that a CAF serializer writes for a reference. That is outside of a message, so it is refused by default.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::string, caf::error> out_of_band_text(const object_state_ptr& state);
 [[nodiscard]] TROUPE_EXPORT std::expected<object_state_ptr, caf::error> found_by_text(const std::string& text);
-/// For people.
+/// A text for people.
 [[nodiscard]] TROUPE_EXPORT std::string shown(const object_state_ptr& state);
 
 } // namespace internal
 
-/// For CAF. Serializing and deserializing are out of band (out_of_band.hpp): refused with the error
-/// `out_of_band_handle` where nobody has allowed it. Links do not use it.
+/// For CAF. Serializing and deserializing are out of band (out_of_band.hpp): they fail with `out_of_band_handle` unless
+/// the program has allowed them. Links do not use this function.
 template <class Inspector, class T>
 typename Inspector::result_type inspect(Inspector& inspector, object_ref<T>& ref) {
-  if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) { // Prints, or compares.
+  if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) { // Prints or compares.
     auto text = internal::shown(ref.state());
     return inspector(text);
   } else if constexpr (Inspector::reads_state) {

@@ -1,4 +1,4 @@
-// Counted references to large values, for messages: the value lies in the store, the reference travels.
+// Counted references to large values, for messages: the value stays in the store, and the reference travels.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace troupe {
 
 namespace internal {
 
-/// Where one frame of a payload lies in its object.
+/// The position of one frame of a payload in its object.
 struct frame_extent {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
@@ -39,7 +39,7 @@ TROUPE_DESCRIBE(frame_extent, offset, size_bytes)
 
 /// What an object's bytes are: the elements of one array as they lie in memory, or the frames of a payload.
 struct object_layout {
-  // An array: the name of its element type, else empty, and its shape.
+  // An array: its shape and the name of its element type, which is empty for payloads.
   std::string element;
   std::vector<std::uint64_t> shape;
   // A payload.
@@ -48,7 +48,7 @@ struct object_layout {
 };
 TROUPE_DESCRIBE(object_layout, element, shape, header, frames)
 
-/// "f64", "i32", "char": what two processes must agree on to read the same array.
+/// The name of an element type, such as "f64", "i32" or "char". Two processes must agree on it to read the same array.
 template <class T>
 [[nodiscard]] std::string element_name() {
   if constexpr (std::is_same_v<T, std::byte>)
@@ -66,7 +66,7 @@ inline constexpr bool is_array = false;
 template <class T>
 inline constexpr bool is_array<array<T>> = true;
 
-/// What all copies of an object_ref share.
+/// Shared by all copies of an object_ref.
 struct object_state {
   object_layout layout;
   object_source_ptr source;
@@ -74,10 +74,11 @@ struct object_state {
 };
 using object_state_ptr = std::shared_ptr<const object_state>;
 
-/// What travels for an object_ref.
+/// The encoded form of an object_ref.
 struct object_form {
   object_layout layout;
-  std::uint32_t mention = 0; // Which of the objects that the element mentions; 0: none, its bytes come along.
+  std::uint32_t mention = 0; // Position among the objects that the element mentions; 0: none, the bytes are in the
+                             // payload.
   frame bytes;
 };
 TROUPE_DESCRIBE(object_form, layout, mention, bytes)
@@ -86,27 +87,28 @@ TROUPE_DESCRIBE(object_form, layout, mention, bytes)
                                                                                       const context& ctx);
 [[nodiscard]] TROUPE_EXPORT std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from,
                                                                                             const context& ctx);
-/// The bytes, where they are on this host. Fails with `object_lost` for an empty reference, with why the bytes will
-/// never come where that is known, else with `fetch_timed_out`.
+/// Returns the bytes if they are on this host. Fails with `object_lost` for an empty reference, with the reason if the
+/// bytes are known to be lost, else with `fetch_timed_out`.
 [[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_here(const object_state_ptr& state);
-/// The same, and waits for them. Fails with `unsupported` where the thread must not wait.
+/// Waits for the bytes and returns them. Fails as bytes_here() does, and with `unsupported` if the thread must not
+/// wait.
 [[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_within(const object_state_ptr& state,
                                                                           std::chrono::milliseconds timeout);
-/// The payload that `bytes` are, its frames still in place. Fails with `object_lost` when it does not fit
-/// them, with `undecodable` when the object is an array.
+/// Returns `bytes` as a payload whose frames stay in place. Fails with `object_lost` if the layout does not fit the
+/// bytes, and with `undecodable` if the object is an array.
 [[nodiscard]] TROUPE_EXPORT std::expected<payload, node_error> payload_of(const object_state& state,
                                                                           const frame& bytes);
-/// Whether both are empty, or the same bytes of the same object.
+/// Whether both references are empty, or name the same object.
 [[nodiscard]] TROUPE_EXPORT bool is_same_object(const object_state_ptr& one, const object_state_ptr& other);
-/// Checks that the object is an array of such elements. Fails with `undecodable`.
+/// Checks that the object is an array of the element type `element`. Fails with `undecodable`.
 [[nodiscard]] TROUPE_EXPORT std::expected<void, node_error> check_array(const object_state& state,
                                                                         const std::string& element);
-/// With what the references in the value of that object are decoded.
+/// The context for decoding the references inside the object's value.
 [[nodiscard]] TROUPE_EXPORT std::unique_ptr<context_extension> captured_by(const object_state& object);
 [[nodiscard]] TROUPE_EXPORT node_error misfit(const object_state& state);
 [[nodiscard]] TROUPE_EXPORT node_error read_failure(const serialize_error& error);
 
-/// The value that the object's `bytes` are. Fails as object_ref::get() does.
+/// Decodes the value from the object's `bytes`. Fails as object_ref::get() does.
 template <class T>
 [[nodiscard]] std::expected<T, node_error> value_of(const object_state& state, const frame& bytes) {
   if constexpr (is_array<T>) {
@@ -139,11 +141,12 @@ template <class T>
 
 } // namespace internal
 
-/// A counted reference to an immutable value of type T. Copies are cheap and refer to the same value, which stays as
-/// long as any of them lives, in this process, in another one, or in a message on its way.
+/// A counted reference to an immutable value of type T. Copies are cheap and refer to the same value. The value lives
+/// as long as any reference to it, in this process, in another one, or in a message in flight.
 ///
-/// In messages it travels as a handle where both nodes have a store, shared or not, else with its bytes. A node passes
-/// those of other nodes on only to nodes with a store; else the message fails with `unsupported`.
+/// If both nodes have a store, shared or not, a message carries the reference as a handle; otherwise it carries the
+/// bytes. A node passes on references of other nodes only to nodes with a store; to other nodes the message fails with
+/// `unsupported`.
 /// Threads: as for std::shared_ptr. Lifetime: the registry and the families of the node must outlive it.
 template <class T>
 class object_ref {
@@ -154,19 +157,20 @@ public:
 
   [[nodiscard]] bool empty() const noexcept { return state_ == nullptr; }
 
-  /// What the value takes in the store.
+  /// The bytes that the value takes in the store.
   [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
 
-  /// The value; its arrays are views of the bytes where they lie, read-only, and keep them alive.
-  /// Bytes that are on another host are fetched, and waited for, at most for `timeout`; with 0 it never waits, and with
-  /// `milliseconds::max()` until they are there or lost (chrono converts `hours::max()` to a wrong number). What the
-  /// store has moved to disk is brought back, for which it waits for room as long; with 0 it tries once.
-  /// Fails with `object_lost`, also with 0 where that is known here, `link_down` (the node has ended, and the bytes
-  /// were elsewhere), `store_full` (whose store stands in the text), `disk_full`, `fetch_timed_out` (the text says how
-  /// many bytes and how long), with `undecodable` or `refused_family` when the bytes are not a T that this end accepts,
-  /// or with `unsupported` where it would have to wait on a thread of the actor system or the node: in handlers use
-  /// node::fetch, or make the behavior with resolving.hpp. With `object_freed` when it came from outside of a message
-  /// and nothing holds the object any more. Of many references: fetching.hpp.
+  /// Returns the value. Its arrays are read-only views of the bytes in place, and keep the bytes alive.
+  /// Bytes on another host are fetched: the call waits for at most `timeout`; with 0 it never waits; with
+  /// `milliseconds::max()` it waits until the bytes have arrived or are lost (do not pass `hours::max()`, which chrono
+  /// converts to a wrong number). An object that the store has moved to disk is restored; the call waits equally long
+  /// for room, and with 0 tries once.
+  /// Fails with `object_lost` (also with 0, if the loss is known here), `link_down` (the node has ended, and the bytes
+  /// are elsewhere), `store_full` (the text names the store), `disk_full`, `fetch_timed_out` (the text has bytes and
+  /// time), `undecodable` or `refused_family` (the bytes are not a T that this end accepts), `object_freed` (the
+  /// reference came from outside of a message, and the object has been freed), or `unsupported` if it would have to
+  /// wait on a thread of the actor system or the node. In handlers, use node::fetch or resolving.hpp instead. For many
+  /// references: fetching.hpp.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     auto bytes = internal::bytes_within(state_, timeout);
@@ -175,7 +179,7 @@ public:
     return internal::value_of<T>(*state_, *bytes);
   }
 
-  /// Equal when they refer to the same object.
+  /// Whether both refer to the same object.
   friend bool operator==(const object_ref& one, const object_ref& other) {
     return internal::is_same_object(one.state_, other.state_);
   }
@@ -186,8 +190,8 @@ private:
   internal::object_state_ptr state_;
 };
 
-/// References travel in every family, in messages and in objects, where they are counted. Anywhere else they are
-/// refused unless out_of_band.hpp allows them.
+/// References travel in every family. They may be encoded in messages and in objects, where they are counted; anywhere
+/// else encoding fails unless out_of_band.hpp allows it.
 template <class T>
 struct codec<object_ref<T>> {
   using form = internal::object_form;
@@ -206,7 +210,7 @@ struct codec<object_ref<T>> {
 
 namespace internal {
 
-/// Bytes under construction that already lie where the object will be.
+/// Bytes under construction, already in the place of the future object.
 class object_room {
 public:
   virtual ~object_room() = default;
@@ -216,7 +220,7 @@ public:
                                                                          object_layout layout) = 0;
 };
 
-/// Whether there is an element of that index.
+/// Whether the array has an element at that index.
 [[nodiscard]] TROUPE_EXPORT bool holds(std::span<const std::size_t> shape, std::span<const std::size_t> index);
 /// Requires: holds().
 [[nodiscard]] constexpr std::size_t offset_in(std::span<const std::size_t> shape, std::span<const std::size_t> index) {
@@ -230,8 +234,8 @@ public:
 
 } // namespace internal
 
-/// Room for an array in the store, to be filled in place, in C order: the only write that the values ever need. From
-/// `node::make_array`. Dropped unsealed, the room is free again.
+/// Room for an array in the store, to be filled in place in C order, so that the values are written only once. Made by
+/// `node::make_array`. If it is destroyed unsealed, the room is freed.
 template <class T>
 class array_builder {
 public:
@@ -240,10 +244,10 @@ public:
 
   [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return shape_; }
 
-  /// The values, with whatever was there before. Not to be touched after seal().
+  /// The values; their initial content is unspecified. Must not be accessed after seal().
   [[nodiscard]] std::span<T> values() { return {reinterpret_cast<T*>(room_->bytes().data()), count_}; }
 
-  /// `build[row, column] = 1`. Requires: an index for each dimension, each less than its length.
+  /// `build[row, column] = 1`. Requires: one index per dimension, each less than the dimension's length.
   template <std::convertible_to<std::size_t>... Index>
   [[nodiscard]] T& operator[](Index... index) noexcept {
     const std::array<std::size_t, sizeof...(Index)> place{static_cast<std::size_t>(index)...};
@@ -251,7 +255,8 @@ public:
     return values()[internal::offset_in(shape_, place)];
   }
 
-  /// The same, checked: fails with `bad_option` for another number of indices, or one that is out of bounds.
+  /// As operator[], but checked. Fails with `bad_option` if the number of indices is wrong or an index is out of
+  /// bounds.
   template <std::convertible_to<std::size_t>... Index>
   [[nodiscard]] std::expected<std::reference_wrapper<T>, node_error> at(Index... index) {
     const std::array<std::size_t, sizeof...(Index)> place{static_cast<std::size_t>(index)...};
@@ -260,7 +265,7 @@ public:
     return std::ref(values()[internal::offset_in(shape_, place)]);
   }
 
-  /// Keeps the first `count` values, of one dimension from now on. Requires: not more than there are.
+  /// Keeps the first `count` values, as an array of one dimension. Requires: count <= the number of values.
   void shrink(std::size_t count) {
     count_ = std::min(count, count_);
     shape_ = {count_};

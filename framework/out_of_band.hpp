@@ -1,4 +1,4 @@
-// References to objects that leave through anything but a message of a link: a family, a stream, a file, another
+// References to objects that leave other than in a message of a link: through a family, a stream, a file, or another
 // library.
 #pragma once
 
@@ -10,21 +10,20 @@
 
 namespace troupe {
 
-/// While it lives, references to objects of that node's store (of this process's memory, where it has none) may be
-/// serialized outside of messages by this thread. Each object that leaves that way is pinned until the last node of
-/// this process with that store ends, since nobody can count who has such a reference: whoever reads it back, here or
-/// in another process with the same store, has a working one until then, and from then on `object_freed`.
+/// A guard that lets its thread serialize references outside of messages, to objects of the node's store (of this
+/// process's memory, if the node has no store). Nobody can count such references, so each object serialized that way is
+/// pinned until the last node of this process with that store ends. Until then a reader, in this process or in another
+/// one with the same store, gets a working reference; after that reading fails with `object_freed`.
 ///
 ///     {
 ///       troupe::allow_out_of_band_handles guard{*node};
 ///       auto saved = troupe::serialize(ref, {}, types, families);
 ///     }
 ///
-/// The same without a guard: node_options::allow_out_of_band_handles, or TROUPE_ALLOW_OUT_OF_BAND_HANDLES=1 in the
-/// environment. Only a guard knows where the reference was serialized; that it stands in this block is what the list of
-/// pinned objects says.
+/// Without a guard, use node_options::allow_out_of_band_handles, or TROUPE_ALLOW_OUT_OF_BAND_HANDLES=1 in the
+/// environment. Only a guard knows its place in the source, which the list of pinned objects then shows.
 ///
-/// Threads: the one that made it, which ends it before others that it has made earlier.
+/// Threads: a guard is destroyed on the thread that made it; the guards of one thread are destroyed in reverse order.
 class [[nodiscard]] TROUPE_EXPORT allow_out_of_band_handles {
 public:
   explicit allow_out_of_band_handles(const node& of,

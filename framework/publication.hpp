@@ -1,4 +1,4 @@
-// An actor, or what makes one, with the name by which peers find it.
+// A name under which peers find an actor, with the actor or a function that makes it.
 #pragma once
 
 #include <functional>
@@ -21,11 +21,12 @@ namespace troupe {
 ///                  {"oven", [](caf::actor_system& system) { return system.spawn(oven); }},   // Makes one.
 ///                  {"clock", [&] { return system.spawn(clock, 10); }}}}
 ///
-/// Lifetime: holds its actor. CAF's actor system waits for every actor, so a publication must end before it does.
+/// Lifetime: holds its actor. CAF's actor system waits for every actor, so a publication must end before the actor
+/// system.
 class publication {
 public:
-  /// `source` is a handle, untyped or typed, or a function that gives one, which node::open calls once: on the calling
-  /// thread, in the order of the list, and before anybody can dial. The function takes the actor system or nothing.
+  /// `source` is an untyped or typed handle, or a function that returns one and takes the actor system or nothing.
+  /// node::open calls the function once, on the calling thread, in the order of the list, before anybody can dial.
   template <class Source>
   publication(std::string name, Source source) : name_(std::move(name)) {
     if constexpr (is_handle<Source>) {
@@ -51,7 +52,7 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// The actor; throws what the function throws.
+  /// Returns the actor; throws what the function throws.
   [[nodiscard]] caf::strong_actor_ptr make(caf::actor_system& system) { return make_(system); }
 
 private:

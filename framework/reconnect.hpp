@@ -1,4 +1,4 @@
-// A link that is made anew whenever it is lost.
+// A link that is dialed again each time it is lost.
 #pragma once
 
 #include <chrono>
@@ -20,65 +20,66 @@
 
 namespace troupe {
 
-/// What became of a link that is kept connected.
+/// A change in the state of a kept link.
 struct link_event {
   enum class kind : std::uint8_t {
-    connected,      ///< `link` is open. It is a new one each time: actors are to be found again.
-    lost,           ///< The link that was open is down, and with it every actor reached through it.
-    attempt_failed, ///< A dial did not lead to a link.
-    given_up        ///< There will be no more dials, and no more events.
+    connected,      ///< `link` is open. It is a new link each time, so actors must be looked up again.
+    lost,           ///< The open link is down, and with it every actor reached through it.
+    attempt_failed, ///< A dial failed.
+    given_up        ///< There will be no more dials and no more events.
   };
 
   kind what = kind::given_up;
   std::string address = {};
   /// The number of the dial since the last link was lost, from 1.
   std::size_t attempt = 0;
-  /// Why it was lost, failed or given up; `none` where it is connected.
+  /// Why the link was lost, the dial failed, or dialing stopped; `none` if connected.
   node_error reason = {node_errc::none, {}};
-  /// When `connected`.
+  /// Set if `connected`.
   std::optional<class link> link = std::nullopt;
-  /// How long until the next dial, after `lost` and `attempt_failed` where there will be one.
+  /// The time until the next dial, after `lost` and `attempt_failed`; nullopt if there will be none.
   std::optional<std::chrono::milliseconds> pause = std::nullopt;
 };
 
-/// Who is told: a function, an actor, both or none, each in the order of the events.
+/// The receivers of events: a function, an actor, both or none. Each receives the events in order.
 struct link_events {
-  /// Called on the node's main I/O thread: it must not block, which `link::find(name)` does, and must not throw. It is
-  /// not called any more once the `kept_link` is stopped, which waits for a call that is under way on another thread.
+  /// Called on the node's main I/O thread. It must not throw, and must not block, as `link::find(name)` does. It is not
+  /// called after the `kept_link` was stopped; stopping waits for a call in progress on another thread.
   std::function<void(const link_event&)> callback = {};
-  /// Gets each event as a message, `[](const troupe::link_event& event)`, and finds actors by `link::find(self, ...)`.
-  /// Is not kept alive; must be of this process.
+  /// Receives each event as a message, `[](const troupe::link_event& event)`, and may look up actors with
+  /// `link::find(self, ...)`. It is not kept alive, and must be an actor of this process.
   caf::actor listener = {};
 };
 
-/// Keeps a node connected with one peer: dials, and dials again when the link is lost. A link is never reopened: what
-/// it connects with is a new link each time, whose actors are found anew.
+/// Keeps a node connected with one peer: dials, and dials again when the link is lost. Each connection is a new link,
+/// whose actors must be looked up again.
 ///
-/// What trying again cannot cure ends it: `bad_option` and `nothing_in_common`, until a first dial has led to a link.
-/// Later on these are tried again as well: a secret file may just be being replaced, a peer be restarted. A peer that
-/// refuses may let this node in later, so `refused`, a wrong secret too, is tried again until `attempts_max`.
+/// Until a first dial has succeeded, errors that no new attempt can cure end the dialing: `bad_option` and
+/// `nothing_in_common`. After that these errors are retried too, because a secret file may be in replacement or a peer
+/// may be restarting. `refused`, which includes a wrong secret, is retried until `attempts_max`, because the peer may
+/// admit this node later.
 ///
 /// Threads: every member from any thread.
-/// Lifetime: its end stops the dialing and the events, at once; a link that is open stays, as after `connect`. The
-/// node's end does the same, after which this has nothing to do any more.
+/// Lifetime: the destructor stops dialing and events at once, and leaves an open link open, as after `connect`. The
+/// node's end also stops them; the object is then without function.
 class TROUPE_EXPORT kept_link {
 public:
   explicit kept_link(std::shared_ptr<internal::link_keeper> keeper);
-  /// What was moved from can only be assigned to, or destroyed.
+  /// A moved-from object can only be assigned to or destroyed.
   kept_link(kept_link&&) noexcept;
   kept_link& operator=(kept_link&&) noexcept;
   ~kept_link();
 
-  /// The link that is open at the moment.
+  /// Returns the link that is open now, if any.
   [[nodiscard]] std::optional<link> current() const;
 
-  /// False once it has given up, was stopped, or the node has ended.
+  /// False once it has given up or was stopped, or the node has ended.
   [[nodiscard]] bool is_kept() const;
 
-  /// No more dials nor events. A link that is open stays.
+  /// Ends dialing and events. An open link stays open.
   void stop();
 
-  /// The same, and closes the link.
+  /// Ends dialing and events, and closes the link.
   void close();
 
 private:

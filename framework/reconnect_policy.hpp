@@ -10,30 +10,30 @@ namespace troupe {
 
 /// Whether a lost link is dialed again.
 enum class reconnect : std::uint8_t {
-  none,    ///< One dial; when it fails, or its link is lost, that is the end.
-  back_off ///< Again and again, with pauses that grow.
+  none,    ///< Dial once; a failed dial or a lost link is final.
+  back_off ///< Dial again and again, with growing pauses.
 };
 
-/// When a link that is kept connected is dialed again. After a dial that failed, or a link that was lost, comes a
-/// pause: `first_pause`, then `growth` times the one before, `longest_pause` at most. A link that has lived for
-/// `longest_pause` begins anew with the first.
+/// When a kept link is dialed again. Each failed dial or lost link is followed by a pause: first `first_pause`, then
+/// `growth` times the previous pause, at most `longest_pause`. If a link has lived for `longest_pause`, the pauses
+/// start again with `first_pause`.
 struct reconnect_policy {
   troupe::reconnect kind = reconnect::back_off;
 
-  /// Shorter: sooner connected again where a peer only restarts; a peer that is away is asked more often.
+  /// Shorter: a restarting peer is reconnected sooner; an absent peer is dialed more often.
   std::chrono::milliseconds first_pause = std::chrono::milliseconds(100);
 
-  /// Shorter: sooner connected again after a long absence; more dials that fail.
+  /// Shorter: a peer that was away for long is reconnected sooner; more failed dials.
   std::chrono::milliseconds longest_pause = std::chrono::seconds(10);
 
-  /// 1 and more. Lower: more dials while a peer is away.
+  /// At least 1. Lower: more dials while a peer is away.
   double growth = 2;
 
-  /// 0 to 1: which part of each pause is left to chance, so that the many that lost one peer do not come back at once.
-  /// A pause is that much shorter at most. 0: pauses are as they are computed.
+  /// 0 to 1: the share of each pause by which it may be shortened at random, so that many nodes that lost one peer do
+  /// not return at the same time. 0: pauses are exactly as computed.
   double jitter = 0.2;
 
-  /// So many dials in a row that fail are the end; nullopt: no number is.
+  /// The number of consecutive failed dials after which dialing ends; nullopt: unlimited.
   std::optional<std::size_t> attempts_max = std::nullopt;
 };
 

@@ -1,4 +1,4 @@
-// Behaviors whose handlers take values although the senders pass references to them.
+// Behaviors whose handlers take values while the senders pass references to them.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ template <class... Inputs, class Output>
 struct without_arg<caf::typed_mpi<caf::detail::type_list<Inputs...>, Output>> {
   using type = caf::typed_mpi<caf::detail::type_list<typename without_arg<Inputs>::type...>, Output>;
 };
-/// A signature or a handler as one type, in which an arg<T> is a T.
+/// A signature or a handler as one type, with each arg<T> replaced by T.
 template <class Signature>
 using plain_signature = typename without_arg<Signature>::type;
 
@@ -44,7 +44,7 @@ template <class T, class... Others>
 inline constexpr bool is_among = (std::is_same_v<T, Others> || ...);
 
 template <class Behavior, class... Found>
-struct interface_check : std::true_type {}; // Of untyped actors.
+struct interface_check : std::true_type {}; // For untyped actors.
 template <class... Signatures, class... Found>
 struct interface_check<caf::typed_behavior<Signatures...>, Found...>
     : std::bool_constant<(is_among<plain_signature<Signatures>, plain_signature<Found>...> && ...)
@@ -68,40 +68,41 @@ struct interface_of<Behavior, std::tuple<Handlers...>, std::index_sequence<Indic
 
 } // namespace internal
 
-/// A behavior in which a handler that takes a `T`, `const T&` or `array<T>` is called for messages too that have an
-/// `object_ref` of it, or an `arg` of it, in that place. The bytes are fetched first where they are on another host;
-/// meanwhile the actor handles other messages.
+/// A behavior whose handlers take values and accept references. A handler with a parameter `T`, `const T&` or
+/// `array<T>` is also called for messages that have an `object_ref` or an `arg` of that type in its place. Bytes on
+/// another host are fetched first; meanwhile the actor handles other messages.
 ///
 ///     caf::behavior cup(caf::event_based_actor* self) {
 ///       return troupe::resolving{self, [](stir_atom, const spoon& with) { return with.length; },
 ///                                caf::after(10s) >> [] { ... }};
 ///     }
 ///
-/// CAF 0.17 forgets the types of a finished behavior's handlers, so the handlers are given, not a caf::behavior; and
-/// all of them in one resolving. The interface of a typed actor is checked, with arg<T> and T taken for the same.
+/// CAF 0.17 forgets the types of a finished behavior's handlers. So pass the handlers, not a caf::behavior, and all of
+/// them to one resolving. The interface of a typed actor is checked, with arg<T> and T treated as equal.
 ///
-/// - A message that fits a handler as it is goes there: a handler that takes the object_ref itself gets it. Then the
-///   first handler is taken that the values would fit. References inside containers and structs stay references, and so
-///   do those in responses.
-/// - To the handler all looks as if the value had been sent: sender, request, priority, promises, delegation, skip.
-///   Arrays are views of the bytes in place. Decoding is done by the thread that runs the handler.
-/// - Messages of one sender, within a priority, keep their order: those behind one whose values are not here wait in
-///   the mailbox, as if they had been skipped, and the values of a few of them are fetched ahead; messages of other
-///   senders go on. Messages without a sender count as those of one. What waits is part of the mailbox: become and unbecome,
-///   the actor's end (which answers requests with an error and cancels fetches) and a link's credit apply as they
-///   always do. A behavior that is replaced by another one lets its fetches go; the new one begins them again.
-/// - A value that cannot be had, or decoded, answers a request with the reason (`to_caf_error`); a plain message is
-///   logged and dropped. The request's own timeout is the sender's; fetches have none.
-/// - As with all that is skipped, each message that is handled has those that wait looked at again: thousands of them
-///   make the messages of others slow.
-/// - A message that waits does not count for `caf::after`, as if it had not come.
-/// - An actor that nobody refers to is kept while values are fetched for it.
+/// - A message that fits a handler without resolving goes to it: a handler that takes the object_ref itself gets it.
+///   Otherwise the first handler that fits the values is called. References inside containers, structs and responses
+///   stay references.
+/// - The handler sees the message as if the value had been sent: sender, request, priority, promises, delegation and
+///   skip all work. Arrays are views of the bytes in place. The thread that runs the handler decodes the value.
+/// - Messages of one sender keep their order within a priority. While the values of a message are missing, the sender's
+///   later messages wait in the mailbox as if skipped, and the values of a few of them are fetched ahead; messages of
+///   other senders go on. Messages without a sender count as messages of one sender. Waiting messages are part of the
+///   mailbox: become and unbecome, the actor's end (which answers requests with an error and cancels fetches) and a
+///   link's credit apply as always. A behavior that is replaced abandons its fetches; the new behavior starts them
+///   again.
+/// - If a value cannot be fetched or decoded, a request is answered with the reason (`to_caf_error`); a plain message
+///   is logged and dropped. A request's timeout is its sender's; fetches have no timeout.
+/// - As with all skipped messages, each handled message causes the waiting ones to be checked again: thousands of them
+///   slow down the messages of other senders.
+/// - A waiting message does not count for `caf::after`, as if it had not arrived.
+/// - An actor to which nobody refers is kept alive while values are fetched for it.
 /// - Blocking actors (`self->receive(troupe::resolving{self, ...}, caf::after(1s) >> ...)`, with the timeout outside)
-///   wait for the bytes themselves, and handle nothing meanwhile.
-/// - Where a behavior is asked for in another way than by returning it, from a typed actor's `become`, say, write
+///   wait for the bytes themselves and handle nothing meanwhile.
+/// - Where a behavior is needed other than as a return value, for example in a typed actor's `become`, write
 ///   `troupe::resolving{self, ...}.behavior()`.
 ///
-/// Threads and lifetime: as for any behavior of `self`; to be used by that actor only.
+/// Threads and lifetime: as for any behavior of `self`; for use by that actor only.
 template <class Self, class... Handlers>
 class resolving {
   static constexpr std::size_t handler_count = sizeof...(Handlers) - (internal::is_timeout<Handlers> + ... + 0);
@@ -159,11 +160,11 @@ private:
 
 namespace troupe::internal {
 
-struct whole_behavior {}; // What a resolving stands for among the handlers of a behavior: all of them.
+struct whole_behavior {}; // Stands for all handlers of a resolving in a behavior's list of handlers.
 
 } // namespace troupe::internal
 
-// Lets CAF make a behavior of a resolving wherever it makes one of handlers: in become and receive.
+// Lets CAF make a behavior from a resolving wherever it makes one from handlers: in become and receive.
 namespace caf::detail {
 
 template <class Self, class... Handlers>

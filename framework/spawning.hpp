@@ -23,7 +23,7 @@ namespace troupe {
 
 namespace internal {
 
-/// Stands ahead of the arguments of an actor that is to be spawned.
+/// Precedes the constructor arguments in a spawn request.
 struct spawn_call {
   std::string name;
   std::vector<std::string> interface; // Empty for untyped handles.
@@ -32,24 +32,24 @@ TROUPE_DESCRIBE(spawn_call, name, interface)
 
 } // namespace internal
 
-/// An actor that the peer shall spawn; nothing is sent yet.
+/// A call that spawns an actor in the peer; not sent yet.
 ///
-/// What fails gives one of these: `not_allowed` (the peer's link does not allow spawning), `not_found` (no actor type
-/// is registered there under the name), `interface_mismatch` (its arguments or messages are others), `spawn_failed`
-/// (what its constructor threw), and all that requests over links may fail with.
+/// A failed spawn reports `not_allowed` (the peer's link does not allow spawning), `not_found` (no actor type is
+/// registered in the peer under the name), `interface_mismatch` (its arguments or messages differ), `spawn_failed` (the
+/// actor's constructor threw), or any error of requests over links.
 template <class Handle>
 class spawning {
 public:
   spawning(caf::actor spawner, caf::message call) : spawner_(std::move(spawner)), call_(std::move(call)) {}
 
-  /// Sends it as `self->request(...)` does any request. The answer is a caf::strong_actor_ptr:
-  /// `caf::actor_cast<Handle>` makes the handle of it.
+  /// Sends the call like any `self->request(...)`. The answer is a caf::strong_actor_ptr; `caf::actor_cast<Handle>`
+  /// turns it into the handle.
   template <class Self>
   auto request(Self* self, std::chrono::milliseconds timeout) && {
     return self->request(spawner_, bounded_wait(timeout), std::move(call_));
   }
 
-  /// Sends it and waits. Not for actors' handlers.
+  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors above.
   [[nodiscard]] std::expected<Handle, node_error> get(std::chrono::milliseconds timeout) && {
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(spawner_)->home_system());
     std::expected<Handle, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));

@@ -1,4 +1,4 @@
-// The actor system's configuration for programs whose actors talk over links.
+// The actor system's configuration for programs with nodes.
 #pragma once
 
 #include <expected>
@@ -20,12 +20,12 @@ namespace troupe {
 
 class family_set;
 
-/// An `actor_system_config` that a node needs: it gives the system a random node id, without which handles to remote
-/// actors would look local, sets the scheduler policy `sharing`, because a worker that sleeps until it is woken answers
-/// sooner than one that polls, and renders Troupe's errors. Everything else is as CAF has it; options parsed afterwards
-/// win over the policy set here.
+/// The `actor_system_config` that a node requires. It gives the system a random node id, without which handles to
+/// remote actors would look local. It sets the scheduler policy `sharing`, because a worker that sleeps until it is
+/// woken answers sooner than one that polls. It renders Troupe's errors. Everything else is as in CAF; options parsed
+/// later override the policy set here.
 ///
-/// `parse` reads the options of nodes and links, too, from the same file and command line as CAF's own:
+/// `parse` also reads the options of nodes and links, from the same file and command line as CAF's own:
 ///
 ///     troupe {
 ///       node { name = "kitchen" listen = ["unix:///tmp/kitchen.sock"] }
@@ -35,38 +35,40 @@ class family_set;
 ///       }
 ///     }
 ///
-/// and `--troupe.node.name=pantry`, which wins. All keys, and how they are written: framework/options.md.
+/// The command line, for example `--troupe.node.name=pantry`, overrides the file. All keys and their syntax:
+/// framework/options.md.
 ///
-/// Threads: as CAF has it; once parsed, the readers from any.
-/// Lifetime: as CAF says, must outlive the actor system.
+/// Threads: as in CAF; after parsing, the readers may be called from any thread.
+/// Lifetime: must outlive the actor system, as in CAF.
 class TROUPE_EXPORT system_config : public caf::actor_system_config {
 public:
   system_config();
 
-  /// Reads what `caf::actor_system_config::parse` reads and Troupe's options. The file is that of the argument
-  /// --config-file, `file`, or caf-application.ini; of these only the first must be there. Arguments that begin with
-  /// --troupe. are taken wherever they stand in front of a "--".
-  /// Fails with CAF's errors, or Troupe's `bad_option`, whose text (`troupe::text_of`) names file and line. A second
-  /// call replaces what the first has read.
+  /// Reads what `caf::actor_system_config::parse` reads, and Troupe's options. The file is that of the argument
+  /// --config-file, or `file`, or caf-application.ini; only a file named by --config-file must exist. Arguments that
+  /// begin with --troupe. are accepted anywhere before a "--".
+  /// Fails with CAF's errors, or with Troupe's `bad_option`, whose text (`troupe::text_of`) names file and line. A
+  /// second call replaces what the first one read.
   caf::error parse(string_list arguments, std::istream& file);
   caf::error parse(string_list arguments, const char* file = nullptr);
   caf::error parse(int argument_count, char** arguments, std::istream& file);
   caf::error parse(int argument_count, char** arguments, const char* file = nullptr);
 
-  /// What `node::open` without options uses: `troupe.node`, with `troupe.links.accepted` for the links that peers dial.
-  /// Fails with `bad_option` where an option, of any link too, names a family that is not in `families`; the text names
-  /// file and line, and the known ones.
+  /// The options for `node::open` without options: `troupe.node`, with `troupe.links.accepted` for links that peers
+  /// dial. Fails with `bad_option` if any option, including those of links, names a family that is not in `families`;
+  /// the text has file and line, and the known families.
   [[nodiscard]] std::expected<struct node_options, node_error> node_options_with(const family_set& families) const;
 
-  /// What `node::connect` without options uses: the address's entry in `troupe.links`, which starts from the entry
-  /// `default`. Addresses are the same when their texts are. Fails as above, of what it gives only.
+  /// The options for `node::connect` without options: the address's entry in `troupe.links`, which starts from the
+  /// entry `default`. Addresses are compared as texts. Fails as node_options_with() does, but checks only the options
+  /// that it returns.
   [[nodiscard]] std::expected<struct link_options, node_error> link_options_for(std::string_view address,
                                                                                 const family_set& families) const;
 
-  /// What `node::keep_connected` without a policy uses: the group `reconnect` of the same entry.
+  /// The policy for `node::keep_connected` without a policy: the group `reconnect` of the address's entry.
   [[nodiscard]] reconnect_policy reconnect_policy_for(std::string_view address) const;
 
-  /// @private Null where nothing was read.
+  /// @private Null if nothing was read.
   [[nodiscard]] const internal::configuration* configuration() const noexcept { return configuration_.get(); }
 
 private:

@@ -24,7 +24,7 @@ namespace troupe {
 
 namespace internal {
 
-/// Stands ahead of a task's arguments.
+/// Precedes a task's arguments in a request.
 struct task_call {
   std::string name;
 };
@@ -32,24 +32,24 @@ TROUPE_DESCRIBE(task_call, name)
 
 } // namespace internal
 
-/// A call of a function that the peer shall run, not sent yet.
+/// A call of a function, to run in the peer; not sent yet.
 ///
-/// A request that fails gets a caf::error with one of these: `not_allowed` (the peer's link does not allow tasks),
-/// `not_found` (nobody registered the function, here or there), `interface_mismatch` (its parameters are others there),
-/// `task_failed` (what it threw or failed with), and all that requests over links may fail with.
+/// A failed request gets a caf::error with `not_allowed` (the peer's link does not allow tasks), `not_found` (the
+/// function is not registered, here or in the peer), `interface_mismatch` (its parameters differ in the peer),
+/// `task_failed` (the function threw or returned an error), or any error of requests over links.
 template <class Result>
 class task {
 public:
   task(caf::actor runner, caf::message call) : runner_(std::move(runner)), call_(std::move(call)) {}
 
-  /// Sends it as `self->request(...)` does any request: the answer comes to `.then`, `.await` or `.receive`, with the
-  /// Result, or nothing where the function returns void. Discarding what this returns discards the answer.
+  /// Sends the call like any `self->request(...)`: the Result, or nothing for void, goes to `.then`, `.await` or
+  /// `.receive`. If the returned object is discarded, so is the answer.
   template <class Self>
   auto request(Self* self, std::chrono::milliseconds timeout) && {
     return self->request(runner_, bounded_wait(timeout), std::move(call_));
   }
 
-  /// Sends it and waits. Not for actors' handlers.
+  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors above.
   [[nodiscard]] std::expected<Result, node_error> get(std::chrono::milliseconds timeout) && {
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(runner_)->home_system());
     std::expected<Result, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));
@@ -69,12 +69,12 @@ private:
 
 namespace internal {
 
-/// `leading` is nothing, or the functor.
+/// The part of `given` ahead of the function's arguments is empty, or the functor.
 template <class Shape, class... Given>
 auto make_task(caf::actor runner, task_call call, Given&&... given) {
   constexpr auto leading = sizeof...(Given) - std::tuple_size_v<typename Shape::parameters>;
   const auto make = [&]<class... Sent>(std::type_identity<std::tuple<Sent...>>) {
-    // Converted as in a call of the function.
+    // Arguments are converted as in a call of the function.
     return caf::make_message(std::move(call), [](Sent value) { return value; }(std::forward<Given>(given))...);
   };
   using parameters = typename Shape::parameters;
