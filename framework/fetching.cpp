@@ -42,16 +42,16 @@ node_error too_late(const object_state& state, std::chrono::milliseconds timeout
                                           + grouped(static_cast<std::uint64_t>(timeout.count())) + " ms"};
 }
 
-// What lies on disk finds room when somebody lets go of something, of which nobody tells: so it is looked for.
+// Nobody is told when room for an object on disk becomes free, so waiting calls check this often.
 constexpr std::chrono::milliseconds room_check_pause{50};
 
-// How late the sources may be that tell why nothing came in time.
+// How much longer than the timeout a call waits for the sources to report why nothing arrived in time.
 constexpr std::chrono::milliseconds last_words{100};
 
-/// What the calls of one caller that gather objects know of each.
+/// What a call that gathers objects knows about each of them.
 struct gathering {
   outcomes found;
-  outcomes on_disk; // Of what lies in the store's files: why it could not be brought back the last time.
+  outcomes on_disk; // For objects in the store's files: why the last attempt to restore them failed.
 
   explicit gathering(std::size_t count) : found(count), on_disk(count) {}
 };
@@ -60,15 +60,15 @@ std::chrono::steady_clock::time_point deadline_after(std::chrono::milliseconds t
   return std::chrono::steady_clock::now() + bounded_wait(timeout);
 }
 
-/// What a call is to come to.
+/// When a call that gathers objects ends.
 struct aim {
   std::chrono::milliseconds timeout;
-  bool is_all = false; // Of which the first failure is the end.
+  bool is_all = false; // All objects are wanted: the first failure ends the call.
   is_enough enough;
 };
 
-/// Does not wait for room, and leaves alone what lies on disk when the time is over. With a timeout of 0 each has a
-/// try.
+/// Notes which objects are here or lost. Does not wait for room. Once the time is over, leaves objects on disk alone;
+/// with a timeout of 0 it tries each of them once.
 void look(std::span<const object_state_ptr> states, gathering& all, const aim& what,
           std::chrono::steady_clock::time_point until) {
   const auto has_time = [&] { return what.timeout.count() <= 0 || std::chrono::steady_clock::now() < until; };
@@ -95,7 +95,7 @@ void look(std::span<const object_state_ptr> states, gathering& all, const aim& w
   }
 }
 
-/// Those that could not be brought back from disk have failed.
+/// Ends the gathering: objects that could not be restored from disk count as failed.
 outcomes ended(gathering&& all) {
   for (std::size_t i = 0; i < all.found.size(); ++i)
     if (!all.found[i])
@@ -110,7 +110,7 @@ bool must_be_fetched(const gathering& all) {
   return false;
 }
 
-/// Has those brought here that are not, until there are enough.
+/// Fetches the objects that are not here, until there are enough.
 std::expected<outcomes, node_error> gather(std::span<const object_state_ptr> states, const aim& what) {
   const auto until = deadline_after(what.timeout);
   gathering all{states.size()};
@@ -146,7 +146,7 @@ std::expected<outcomes, node_error> gather(std::span<const object_state_ptr> sta
     if (looks)
       look(states, all, what, until);
   }
-  // Those whose time is over as well are about to say what they waited for.
+  // Fetches whose time is over are about to report what they waited for.
   const auto is_told = [&](const auto& each) { return !each || each->answer() != nullptr; };
   const auto latest = std::chrono::steady_clock::now() + last_words;
   while (!collect() && std::chrono::steady_clock::now() < latest && !std::ranges::all_of(fetches, is_told))
@@ -173,7 +173,7 @@ std::expected<std::vector<frame>, node_error> bytes_of_all(std::span<const objec
                                   }});
   if (!gathered)
     return std::unexpected{std::move(gathered).error()};
-  // What has failed goes before what the others were given up for.
+  // Report a failure rather than a fetch that was given up because of it.
   for (std::size_t i = 0; i < states.size(); ++i)
     if ((*gathered)[i] && !*(*gathered)[i])
       return std::unexpected{of_position((*gathered)[i]->error(), i, states.size())};

@@ -30,7 +30,7 @@ std::expected<std::vector<inspection_address>, node_error> inspection_addresses(
     return std::unexpected{node_error{node_errc::unsupported, "/proc/net/unix cannot be read, which lists the sockets "
                                                               "of this host; name the nodes by their addresses"}};
   const auto beginning = '@' + internal::inspection_prefix();
-  std::map<std::string, std::uint32_t> found; // A name stands there once for each connection, too.
+  std::map<std::string, std::uint32_t> found; // The file lists a name once for each connection as well.
   for (std::string line; std::getline(sockets, line);) {
     const auto at = line.rfind(' ');
     if (at == std::string::npos || line.compare(at + 1, beginning.size(), beginning) != 0)

@@ -29,29 +29,29 @@ struct sinks {
   std::mutex mutex;                  // Taken under `calling`, never while a sink runs.
   std::shared_ptr<log_sink> current; // Guarded by mutex.
   error_stream standard_error{STDERR_FILENO};
-  bool is_called_elsewhere = false; // While this thread forks, another one is within the sink.
+  bool is_called_elsewhere = false; // While this thread forks, another thread is in the sink.
 
   sinks();
 
-  /// May be called without `calling`. Copies no sink, so that a sink ends when another one is set.
+  /// May be called without `calling`. Copies no sink, so that replacing a sink also destroys it.
   [[nodiscard]] bool has_one() {
     const std::lock_guard guard{mutex};
     return current != nullptr;
   }
-  /// With `calling`.
+  /// Requires `calling`.
   [[nodiscard]] std::shared_ptr<log_sink> now() {
     const std::lock_guard guard{mutex};
     return current;
   }
 };
 
-/// Never ends: threads may log as long as the process lives.
+/// Never destroyed: threads may log as long as the process lives.
 sinks& all_sinks() {
   static auto& made = *new sinks;
   return made;
 }
 
-/// Whether this thread is within a sink, and holds `calling`.
+/// Whether this thread is in a sink, and therefore holds `calling`.
 thread_local bool is_in_sink = false;
 
 void lock_sinks() {
@@ -65,7 +65,8 @@ void unlock_sinks(bool is_child) {
   auto& all = all_sinks();
   all.standard_error.forked(is_child);
   if (is_child && all.is_called_elsewhere) {
-    // The thread that was within the sink is not here: what the sink holds, nobody gives back, its end included.
+    // The thread that was in the sink does not exist here, so the sink's locks stay locked. Even destroying the sink
+    // could block: leak it.
     [[maybe_unused]] const auto* kept = new std::shared_ptr<log_sink>{std::move(all.current)};
     all.current = nullptr;
     new (&all.calling) std::mutex;
@@ -121,7 +122,7 @@ void write_log(log_level level, std::string_view text) noexcept {
       return;
     }
     std::unique_lock guard{all.calling};
-    const auto running = all.now(); // It may set another one meanwhile.
+    const auto running = all.now(); // The sink may set another one meanwhile.
     if (!running) {
       guard.unlock();
       all.standard_error.write("troupe " + std::string{to_string(level)} + ": " + line);
@@ -132,7 +133,7 @@ void write_log(log_level level, std::string_view text) noexcept {
       ~within() { is_in_sink = false; }
     } entered;
     (*running)(level, line);
-  } catch (...) { // No memory, or the sink's own affair: there is nobody left to tell.
+  } catch (...) { // Out of memory, or thrown by the sink: there is no place left to report it.
     return;
   }
 }
@@ -157,14 +158,14 @@ void set_log_sink(log_sink sink) {
   auto next = sink ? std::make_shared<log_sink>(std::move(sink)) : nullptr;
   auto& all = internal::all_sinks();
   std::unique_lock waits{all.calling, std::defer_lock};
-  if (!internal::is_in_sink) // Else this thread has it already.
+  if (!internal::is_in_sink) // Otherwise this thread holds the lock already.
     waits.lock();
   {
     const std::lock_guard guard{all.mutex};
     next.swap(all.current);
   }
   if (waits.owns_lock())
-    waits.unlock(); // What was before ends without the lock.
+    waits.unlock(); // Destroys the previous sink without the lock.
 }
 
 } // namespace troupe

@@ -18,8 +18,8 @@ namespace troupe {
 
 namespace {
 
-/// Of a process that says itself what it holds, what others know of it goes.
-using answered_processes = std::set<std::pair<std::uint32_t, std::string>>; // And the store that it has open.
+/// Processes that reported their own holdings. What other processes reported about them is left out.
+using answered_processes = std::set<std::pair<std::uint32_t, std::string>>; // Process, and the store that it has open.
 
 bool is_said_better(const memory_holder& holder, const std::string& store, const answered_processes& answered) {
   const auto is_known_to_others = holder.reason == memory_reason::handle || holder.reason == memory_reason::pinned_view
@@ -31,7 +31,7 @@ auto key_of(const memory_holder& holder) {
   return std::tie(holder.reason, holder.process, holder.link, holder.peer, holder.object, holder.to, holder.where);
 }
 
-/// The same from two nodes of a process is one.
+/// Adds a holder; two nodes of one process may report the same one.
 void add_holder(std::vector<memory_holder>& to, memory_holder&& holder) {
   const auto known = std::ranges::find_if(to, [&](const auto& each) { return key_of(each) == key_of(holder); });
   if (known == to.end()) {
@@ -42,11 +42,11 @@ void add_holder(std::vector<memory_holder>& to, memory_holder&& holder) {
   known->age_ms = std::max(known->age_ms, holder.age_ms);
 }
 
-/// Where one of several has the object in its store, the others know less.
+/// Merges two rows of one object. A part that has the object in its store knows more than the others.
 void add_object(memory_object& to, memory_object&& from) {
   if (to.store.empty() && !from.store.empty()) {
     auto holders = std::move(to.holders);
-    std::swap(to.object, from.object); // The same text, which combined() has a view of.
+    std::swap(to.object, from.object); // Equal texts; combined() has a view of this one.
     to = std::move(from);
     from.holders = std::move(holders);
   }
@@ -79,10 +79,10 @@ std::string text_of_link(const memory_holder& holder) {
   return holder.peer.empty() ? text : text + " to " + holder.peer;
 }
 
-/// Objects that only others of their kind keep, which nothing outside of them does.
+/// Returns objects that are kept only by objects of their own cycle.
 std::vector<const memory_object*> cycles(const memory_summary& summary) {
   const auto captured = [](const memory_holder& holder) { return holder.reason == memory_reason::captured; };
-  // Most are captured by none, and are of no cycle.
+  // Most objects are captured by none, so they are in no cycle.
   std::unordered_map<std::string_view, const memory_object*> suspects;
   for (const auto& each : summary.objects)
     if (std::ranges::any_of(each.holders, captured))
@@ -101,7 +101,7 @@ std::vector<const memory_object*> cycles(const memory_summary& summary) {
       const auto outer = captured(holder) ? known.find(holder.object) : known.end();
       if (outer != known.end())
         captured_in[holder.object].push_back(suspect);
-      // By something else, or by an object that something else keeps.
+      // Kept by something that is no object, or by an object that something else keeps.
       const auto is_kept_by_it =
           outer == known.end() || (!suspects.contains(holder.object) && !outer->second->holders.empty());
       if (is_kept_by_it && is_kept.insert(suspect).second)
@@ -121,7 +121,7 @@ std::vector<const memory_object*> cycles(const memory_summary& summary) {
   return result;
 }
 
-/// Empty: it looks as it should.
+/// Returns an empty text if nothing looks wrong.
 std::string hint_at(const memory_holder& holder, std::chrono::milliseconds old) {
   const auto is_old = holder.age_ms >= old.count();
   const auto since = [&] { return " for " + text_of_age(holder.age_ms); };
@@ -186,7 +186,7 @@ std::string_view to_string(memory_reason reason) {
   return "unknown";
 }
 
-/// In the order of its rows.
+/// The objects are in the order of the table's rows.
 memory_summary memory_of(const store::store_summary& known) {
   memory_summary result;
   result.objects.reserve(known.rows.size());
@@ -218,7 +218,7 @@ memory_summary combined(std::vector<memory_summary> parts) {
   std::size_t objects = 0;
   for (const auto& part : parts)
     objects += part.objects.size();
-  result.objects.reserve(objects); // So that names stay where they are.
+  result.objects.reserve(objects); // Keeps the views of names valid.
   std::unordered_map<std::string_view, std::size_t> places;
   places.reserve(objects);
   for (auto& part : parts) {

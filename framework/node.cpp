@@ -41,7 +41,7 @@ std::expected<node, node_error> node::open_as_configured(caf::actor_system& syst
                                                          const family_set& families, std::vector<publication> publish) {
   const auto* config = internal::config_of(system);
   if (config == nullptr)
-    return open(system, types, families, node_options{}); // Says what is missing.
+    return open(system, types, families, node_options{}); // Fails with the reason.
   auto options = config->node_options_with(families);
   if (!options)
     return std::unexpected{std::move(options).error()};

@@ -12,7 +12,7 @@ caf::error to_caf_error(const node_error& error) {
 }
 
 node_error to_node_error(const caf::error& error) {
-  if (!error) // CAF's accessors need one. Actors that end in good order have this as their reason.
+  if (!error) // CAF's accessors require an error. An actor that ends normally has an empty error as its reason.
     return {node_errc::task_failed, text_of(error)};
   if (error.category() == error_category)
     return {static_cast<node_errc>(error.code()), text_of(error)};

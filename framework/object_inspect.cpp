@@ -12,7 +12,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// object_form, with the name as bytes of its own.
+/// An object_form whose bytes are the object's name.
 struct inspected_form {
   object_layout layout;
   std::vector<std::byte> name;

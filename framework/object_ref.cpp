@@ -17,7 +17,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// A layout is what somebody else says.
+/// Shortens a name from a layout, which may come from a peer.
 std::string quoted(const std::string& element) {
   constexpr std::size_t bytes_max = 64;
   return one_line(element, bytes_max);
@@ -53,7 +53,7 @@ std::expected<object_form, serialize_error> reduce_object(const object_state_ptr
                         "an object_ref to " + grouped(state->source->size_bytes())
                             + " bytes on another host cannot go to a node without a store of its own as a handle, and "
                               "its bytes are not here; fetch them first"}};
-  if (!ctx.shared_store || !state->source->place()) // Only the bytes go.
+  if (!ctx.shared_store || !state->source->place()) // Only the bytes travel.
     if (const auto captured = captured_by(*state->source); !captured || !captured->empty())
       return std::unexpected{
           serialize_error{serialize_errc::codec_failed,
@@ -69,7 +69,7 @@ bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) 
     return false;
   if (one->source == other->source)
     return true;
-  // Of an object in the store every process, and every link that it comes by, has a state of its own.
+  // Each process, and each link through which a stored object arrives, has a state of its own for it.
   const auto place = one->source->place();
   return place && place == other->source->place();
 }
@@ -98,7 +98,7 @@ store::handle local_object::stored() const {
 }
 
 bool holds(std::span<const std::size_t> shape, std::span<const std::size_t> index) {
-  return std::ranges::equal(index, shape, std::less{}); // Of as many dimensions, each index less than the length.
+  return std::ranges::equal(index, shape, std::less{}); // One index per dimension, each less than the length.
 }
 
 node_error out_of_bounds(std::span<const std::size_t> shape, std::span<const std::size_t> index) {

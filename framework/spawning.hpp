@@ -49,7 +49,8 @@ public:
     return self->request(spawner_, bounded_wait(timeout), std::move(call_));
   }
 
-  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors above.
+  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors
+  /// above.
   [[nodiscard]] std::expected<Handle, node_error> get(std::chrono::milliseconds timeout) && {
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(spawner_)->home_system());
     std::expected<Handle, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));

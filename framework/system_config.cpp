@@ -32,7 +32,7 @@ std::vector<std::string> to_list(int argument_count, char** arguments) {
   return {arguments + 1, arguments + argument_count};
 }
 
-/// Takes Troupe's options out of the arguments.
+/// Moves Troupe's options from the arguments into the result.
 std::expected<std::vector<internal::config_item>, node_error> take_own(std::vector<std::string>& arguments) {
   std::vector<internal::config_item> items;
   auto end = std::ranges::find(arguments, "--");
@@ -82,7 +82,7 @@ caf::error system_config::parse(string_list arguments, const char* file) {
   auto named = std::find_if(arguments.begin(), end, [](const auto& each) { return each.starts_with(file_prefix); });
   if (named != end) {
     name = named->substr(file_prefix.size());
-    // As CAF's option, which may stand in quotes.
+    // Like CAF's own option, the value may be quoted.
     if (name.size() > 1 && name.starts_with('"') && name.ends_with('"'))
       name = name.substr(1, name.size() - 2);
   }
@@ -128,7 +128,7 @@ caf::error system_config::parse_from(string_list arguments, std::istream& file, 
   return error;
 }
 
-/// CAF takes groups that nobody has asked for, and nobody reads them.
+/// CAF accepts unknown groups silently.
 void system_config::warn_of_near_groups(const std::string& file_name) const {
   constexpr std::array<std::string_view, 1> known{"troupe"};
   const auto is_known = [this](const std::string& group) {

@@ -49,7 +49,8 @@ public:
     return self->request(runner_, bounded_wait(timeout), std::move(call_));
   }
 
-  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors above.
+  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors
+  /// above.
   [[nodiscard]] std::expected<Result, node_error> get(std::chrono::milliseconds timeout) && {
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(runner_)->home_system());
     std::expected<Result, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));
