@@ -19,7 +19,7 @@ namespace troupe::internal {
 namespace {
 
 std::expected<address, node_error> parse_unix(address result, std::string_view path) {
-  constexpr std::size_t path_bytes_max = 107; // sun_path, less its end.
+  constexpr std::size_t path_bytes_max = 107; // sun_path without its terminating zero.
   if (path.size() < 2 || path.size() > path_bytes_max || (path[0] != '/' && path[0] != '@'))
     return fail(node_errc::bad_address, "address \"" + result.text
                                             + "\" needs an absolute path or @name of 2 to 107 bytes, has "
@@ -39,7 +39,7 @@ std::expected<address, node_error> parse_inproc(address result, std::string_view
 
 std::expected<address, node_error> parse_host_and_port(address result, std::string_view rest) {
   auto refuse = [&](std::string why) { return fail(node_errc::bad_address, "address \"" + result.text + "\" " + why); };
-  constexpr std::size_t host_bytes_max = 253; // As DNS has it.
+  constexpr std::size_t host_bytes_max = 253; // The limit of DNS.
   std::string_view host, port;
   if (rest.starts_with('[')) {
     auto end = rest.find(']');
@@ -143,7 +143,7 @@ std::string text_of(transport_kind kind, const stream_endpoint& endpoint) {
     if (path[0] == '\0')
       path[0] = '@';
     else
-      path.resize(path.find_last_not_of('\0') + 1); // The kernel counts the end of the text.
+      path.resize(path.find_last_not_of('\0') + 1); // The kernel counts the terminating zero.
     return scheme + path;
   }
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -173,7 +173,7 @@ bool has_numeric_host(const address& at) {
 }
 
 std::uint16_t port_of(const stream_endpoint& endpoint) {
-  // The port lies at the same place in both families.
+  // The port is at the same offset in both families.
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   sockaddr_in any{};
   std::memcpy(&any, endpoint.data(), std::min(sizeof(any), endpoint.size()));

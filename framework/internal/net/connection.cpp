@@ -12,29 +12,31 @@ namespace troupe::internal {
 
 namespace {
 
-// Of an open link; grows to what the largest packet needs. Before, room for the largest packet of an unknown peer.
+// The buffer of an open link; grows to the largest packet. Before the link is open, room for the largest packet of an
+// unproven peer.
 constexpr std::size_t read_buffer_bytes = 64_KiB;
 constexpr std::size_t first_read_buffer_bytes = packet_head_bytes + unproven_body_bytes_max;
 
-// So many packets are handled in a row, or what takes so long: a few bytes may be much work. The clock is looked at
-// behind every fourth packet, and behind larger ones.
+// The bounds of one turn: packets and time, because a few bytes may be much work. The clock is read after every fourth
+// packet, and after larger ones.
 constexpr int packets_per_turn = 32;
 constexpr int packets_per_look = 4;
 constexpr std::size_t larger_packet_bytes = 1_KiB;
 constexpr std::chrono::microseconds turn_time{500};
-// Looking costs as much as a tenth of a message: after so short a time all of them were short.
+// Reading the clock costs a tenth of a message. If a turn took less than this so far, its packets are short, and the
+// clock is read less often.
 constexpr std::chrono::microseconds short_time{50};
 constexpr int short_packets_per_look = 16;
 
-// As much of a chunk is read to where it stays. What is less is copied there.
+// At least this much of a chunk is read directly into its place; smaller rests are copied.
 constexpr std::size_t placed_bytes_min = 16_KiB;
-// Behind a chunk comes the next one, mostly: of that no more than its head is to be copied.
+// A chunk is usually followed by the next chunk, of which only the head should be copied.
 constexpr std::size_t read_behind_place_bytes = 4_KiB;
 
-// How long a peer that broke the protocol has to read why its link ends.
+// For how long a peer that broke the protocol may read why its link ends.
 constexpr std::chrono::milliseconds farewell_time{200};
 
-/// Memory that runs out, or a user type that throws where nobody expects it, ends this link only.
+/// Confines running out of memory, and user types that throw unexpectedly, to this link.
 template <class Handle>
 auto guarded(Handle&& handle) -> decltype(handle()) {
   try {
@@ -68,7 +70,8 @@ void connection::start(std::shared_ptr<connection_events> events) {
   read_next();
 }
 
-/// The peer takes nothing any more, but what it sent before may still be unread. Requires being the writer.
+/// Drops what waits to be written: the peer takes nothing more, but bytes that it sent earlier may still be unread.
+/// Requires: this thread is the writer.
 void connection::stop_writing(node_error reason) {
   outbox dropped;
   {
@@ -90,7 +93,7 @@ void connection::end_later(std::chrono::milliseconds patience) {
   });
 }
 
-/// All that could be written is. Where closing now could lose it, only after the peer has closed.
+/// Everything is written that could be. If closing now could lose it, closes after the peer has closed.
 void connection::end_when_read() {
   if (is_lingering_)
     return;
@@ -157,10 +160,9 @@ void connection::on_read(std::size_t count) {
     go_on_reading();
 }
 
-/// Handles what has been read: a turn of it, so that the messages of this turn are handled while they are in the
-/// caches.
+/// Handles one turn of what has been read, so that its messages are handled while they are in the caches.
 void connection::go_on_reading() {
-  if (is_lingering_) // Since its turn was put off.
+  if (is_lingering_) // It may have begun after this turn was postponed.
     return;
   auto result = parse();
   if (result == parsed::turn_over) {
@@ -193,7 +195,7 @@ connection::parsed connection::parse() {
     }
   }
   const auto begin = std::chrono::steady_clock::now();
-  auto look_at = packets_per_look; // At the clock, before that packet.
+  auto look_at = packets_per_look; // The packet before which the clock is read next.
   for (int packets = 0; read_end_ - read_begin_ >= packet_head_bytes; ++packets) {
     if (packets == packets_per_turn)
       return parsed::turn_over;
@@ -254,7 +256,7 @@ connection::parsed connection::parse() {
   return parsed::more_bytes_wanted;
 }
 
-/// Whether the packet at the beginning of what has been read is a chunk whose rest goes straight to where it stays.
+/// Whether the packet at the beginning of the buffer is a chunk whose rest is read directly into its place.
 std::expected<bool, node_error> connection::reads_into_place(const packet_head& head) {
   const auto packet_bytes = packet_head_bytes + head.body_bytes;
   if (head.kind != packet_kind::chunk || packet_bytes - (read_end_ - read_begin_) < placed_bytes_min)
@@ -325,7 +327,7 @@ void connection::close(node_error reason, std::chrono::milliseconds patience) {
 void connection::end(const node_error& reason) {
   if (std::exchange(ended_, true))
     return;
-  outbox dropped; // Frames may release what they hold, which must not happen under the lock.
+  outbox dropped; // Destroyed without the lock: frames may release resources.
   {
     const auto held = mutex_->lock();
     closing_ = true;
@@ -334,8 +336,8 @@ void connection::end(const node_error& reason) {
   }
   std::shared_ptr<transport> bytes;
   {
-    std::lock_guard guard{transport_mutex_}; // Nobody writes by itself any more.
-    bytes = std::exchange(bytes_, nullptr);  // The socket must not outlive the I/O context; *this may.
+    std::lock_guard guard{transport_mutex_}; // No caller writes any more.
+    bytes = std::exchange(bytes_, nullptr);  // *this may outlive the I/O context, but the socket must not.
   }
   bytes->close();
   drain_timer_.reset();

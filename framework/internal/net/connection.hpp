@@ -1,4 +1,5 @@
-// Packets over a transport: writes what any thread appended, reads and cuts what arrives.
+// Packets over a transport: writes the bytes that any thread has appended; reads the bytes that arrive and splits them
+// into packets.
 #pragma once
 
 #include <atomic>
@@ -22,73 +23,75 @@ namespace troupe::internal {
 
 enum class tick_result : std::uint8_t;
 
-/// Packets that were handled together.
+/// The result of handling several packets at once.
 struct handled_packets {
   int packets = 0;
   std::size_t size_bytes = 0; // With their heads.
 };
 
-/// Receives what a connection reads, on the I/O thread, and gives it more to write.
+/// Handles the packets that a connection reads, and supplies refills to write. Called on the I/O thread.
 class connection_events {
 public:
   virtual ~connection_events() = default;
-  /// `body` is valid during the call. An error ends the connection, once what was written so far has left.
+  /// `body` is valid during the call. An error ends the connection, after everything appended so far has been written.
   virtual std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) = 0;
-  /// Handles the packets at the beginning of `bytes`, at most `packets_max`, as long as they are small and like one
-  /// that came before; the first other one, also one that is not whole, is left to on_packet. An error ends the
-  /// connection, as there.
+  /// Handles packets at the beginning of `bytes`, at most `packets_max`, as long as each is small and like an earlier
+  /// one. Stops at the first other packet and at an incomplete one, which on_packet then handles. An error ends the
+  /// connection as in on_packet().
   virtual std::expected<handled_packets, node_error> on_run(bytes_view /*bytes*/, int /*packets_max*/) {
     return handled_packets{};
   }
-  /// The packet of a chunk has begun: its head, and some of its body. Gives where the rest of the body goes, which
-  /// nobody hears of then; no place where the packet is to come as a whole. An error ends the connection, as there.
+  /// The packet of a chunk has begun, with its head and some of its body. Returns the place into which the connection
+  /// reads the rest of the body, without further calls; returns no place if the packet is to be passed to on_packet()
+  /// as a whole. An error ends the connection as in on_packet().
   virtual std::expected<chunk_place, node_error> on_chunk_begin(const packet_head& /*head*/, bytes_view /*begin*/) {
     return chunk_place{};
   }
-  /// A packet came whose head says that it is none, or too large. The connection ends, once what was written so far has
-  /// left, the answer to this included.
+  /// A packet head is invalid, or its body is too large. The connection ends, after everything appended so far,
+  /// including the answer to this, has been written.
   virtual void on_bad_packet(const node_error& reason) = 0;
-  /// All that has been read is handled.
+  /// All packets read so far are handled.
   virtual void on_all_handled() = 0;
-  /// Appends the next piece of what is too large to wait in the outbox; false when there is no more of it. Called on
+  /// Appends the next piece of data that is too large to wait in the outbox; returns false if none is left. Called on
   /// the I/O thread before each write.
   virtual bool refill(const link_held& held, outbox& out) = 0;
-  /// Once, last. `reason` says which end closed and why; `unwritten` how many messages were appended and not written.
-  /// Of those that were being written all count, though the first may have left.
+  /// Called once, as the last event. `reason` tells which end closed the connection and why; `unwritten` is the number
+  /// of messages appended and not written. A partly completed write counts in full, although its first messages may
+  /// have left.
   virtual void on_closed(const node_error& reason, std::uint64_t unwritten) = 0;
 };
 
 /// One connected transport.
 ///
-/// Who writes: a thread that finds the connection idle writes by itself, since waking another thread is what costs
-/// most; when something was written a moment ago, more is likely to follow, so bytes are gathered, and written by
-/// whoever fills a batch, or by the I/O thread a tick later. On the I/O thread everything waits for the end of its
+/// Writing: a thread that finds the connection idle writes by itself, because waking another thread is the largest
+/// cost. If something was written a moment ago, more is likely to follow: then bytes are gathered and written by the
+/// thread that fills a batch, or by the I/O thread one tick later. On the I/O thread all writes wait for the end of its
 /// round of work (io_batch). One thread writes at a time.
 ///
 /// Threads: start, admit_packets, session_key and the events on the I/O thread; the rest from any thread.
 /// Lifetime: keeps its events alive until it is closed; must be closed before `io` ends.
 class connection : public std::enable_shared_from_this<connection> {
 public:
-  /// `mutex` is shared with the events, so that a message's tables and its bytes change under one lock.
+  /// The events share `mutex`, so that a message's tables and its bytes change under one lock.
   connection(asio::io_context& io, std::shared_ptr<transport> bytes, std::shared_ptr<link_mutex> mutex);
   ~connection();
 
-  /// Writes and expects the preamble, then reads packets.
+  /// Writes the preamble, expects the peer's, then reads packets.
   void start(std::shared_ptr<connection_events> events);
 
-  /// Where to append, or null after the end; flush() or flush_soon() must follow.
+  /// Returns the outbox to append to, or null after the end. After appending, call flush() or flush_soon().
   [[nodiscard]] outbox* open_outbox(const link_held&) noexcept { return closing_ ? nullptr : &waiting_; }
 
-  /// Sees to it that what was appended is written, perhaps by the caller. Lets go of the lock.
+  /// Writes what was appended, on this thread or another one. Releases the lock.
   void flush(link_held& held);
 
-  /// The same, but never writes by itself and keeps the lock.
+  /// Like flush(), but never writes on this thread, and keeps the lock.
   void flush_soon(const link_held& held);
 
-  /// Has the I/O thread write, asking for refills.
+  /// Lets the I/O thread write and request refills.
   void write_refills(const link_held& held);
 
-  /// Appends and flushes. After the end, `append` is not called and the answer is false.
+  /// Appends and flushes. After the end, returns false without calling `append`.
   template <class Append>
   bool write(Append&& append) {
     auto held = mutex_->lock();
@@ -100,70 +103,71 @@ public:
     return true;
   }
 
-  /// At the end of a round of work on the I/O thread, or when another thread goes on in its place: whoever appends
-  /// next on the I/O thread is batched anew.
+  /// Called at the end of a round of work on the I/O thread, or when another thread takes it over: the next append on
+  /// the I/O thread joins a new batch.
   void flush_batch();
 
-  /// I/O thread. Writes what waited for this.
+  /// I/O thread. Writes bytes that wait for a tick.
   tick_result tick();
 
-  /// I/O thread. The next turn of what was read and not handled.
+  /// I/O thread. Handles the next turn of the packets that were read and not handled.
   void read_on();
 
-  /// Appended and not taken by the transport, refills left out.
+  /// Bytes appended and not taken by the transport, without refills.
   [[nodiscard]] std::uint64_t unwritten_bytes(const link_held&) const noexcept {
     return waiting_.size_bytes() + writing_bytes_.load(std::memory_order_relaxed);
   }
 
-  /// Grows whenever something is taken that had to wait for the peer to read.
+  /// Grows each time the transport takes bytes that had to wait for the peer to read.
   [[nodiscard]] std::uint64_t slices_taken() const noexcept { return slices_taken_.load(std::memory_order_relaxed); }
 
-  /// How long bytes have waited for a peer that takes none; zero when none wait.
+  /// For how long bytes have waited for a peer that takes none; zero if none wait.
   [[nodiscard]] std::chrono::steady_clock::duration stalled() const;
 
-  /// From now on a packet's body may be as large as this; at first, `unproven_body_bytes_max`.
+  /// Sets the maximum body of a packet; `unproven_body_bytes_max` until then.
   void admit_packets(std::size_t body_bytes_max) noexcept { body_bytes_max_ = body_bytes_max; }
 
-  /// As the transport has it, which it then keeps; null where only bytes pass. Requires: not closed.
+  /// The transport's lane for values, which keeps the transport alive; null if it carries only bytes. Requires: not
+  /// closed.
   [[nodiscard]] std::shared_ptr<value_lane> values() const {
     return bytes_->values() == nullptr ? nullptr : std::shared_ptr<value_lane>{bytes_, bytes_->values()};
   }
 
-  /// Null where the bytes stay in the socket, and after the end. I/O thread.
+  /// I/O thread. Null if the link has no rings, and after the end.
   [[nodiscard]] ring_mover* rings() const noexcept { return bytes_ ? bytes_->rings() : nullptr; }
 
-  /// The descriptor of the rings goes with the next byte that is appended.
+  /// Sends the descriptor of the rings with the next byte that is appended.
   void append_descriptor(const link_held&) { marks_.push_back({waiting_.size_bytes(), true}); }
-  /// What is appended from now on goes into the ring, behind what is before it.
+  /// Bytes appended from now on go into the ring, after the bytes before them.
   void move_output(const link_held&) { marks_.push_back({waiting_.size_bytes(), false}); }
-  /// I/O thread, while a packet is handled: nothing but wake-ups comes behind it, and the next packets from the ring.
+  /// I/O thread, in a call of on_packet(). Reads the next packets from the ring; the socket then brings only wake-ups.
   void move_input();
 
-  /// As the transport has it. Requires: not closed.
+  /// The transport's. Requires: not closed.
   [[nodiscard]] byte_vector session_key() const { return bytes_->session_key(); }
   [[nodiscard]] std::string near_host() const { return bytes_->near_host(); }
 
-  /// As the transport has it. Requires: not closed.
+  /// The transport's. Requires: not closed.
   [[nodiscard]] const loopback_ends* loopback() const noexcept { return bytes_->loopback(); }
 
-  /// Writes what is waiting, for `patience` at most, then closes with this reason.
+  /// Writes waiting bytes for at most `patience`, then closes with this reason.
   void close(node_error reason, std::chrono::milliseconds patience);
 
-  /// I/O thread, but not in the events' calls. Closes at once, also what is being closed: nothing more is written, and
-  /// the peer is not waited for.
+  /// I/O thread, outside of the events' calls. Closes at once, even while a close is in progress: writes nothing more
+  /// and does not wait for the peer.
   void abort(const node_error& reason) { end(reason); }
 
-  /// Bytes that went through the socket, with heads and preamble.
+  /// Bytes through the socket, including heads and the preamble.
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
 
 private:
   enum class writer : std::uint8_t { nobody, caller, io_thread };
 
-  /// What happens at a place in the bytes that are written.
+  /// A change at a position in the written bytes.
   struct mark {
     std::size_t position;
-    bool is_descriptor; // It goes with the byte there; else what comes goes into the ring.
+    bool is_descriptor; // Send the descriptor with the byte there; false: later bytes go into the ring.
   };
 
   // Writing.
@@ -206,21 +210,21 @@ private:
   // Guarded by *mutex_.
   outbox waiting_;
   writer writer_ = writer::nobody;
-  bool closing_ = false;       // Nothing more is taken.
-  bool deferred_ = false;      // The bytes that wait leave at the next tick, or sooner with a full batch.
-  bool ticking_ = false;       // The I/O thread looks again in a moment.
+  bool closing_ = false;       // Appending is refused.
+  bool deferred_ = false;      // Waiting bytes leave at the next tick, or earlier with a full batch.
+  bool ticking_ = false;       // The I/O thread checks again at the next tick.
   bool batched_ = false;       // In an io_batch.
   bool refills_ = false;       // The events have more to write.
-  write_pause pause_;          // Since all was written.
-  std::vector<mark> marks_;    // In waiting_, in order.
-  bool is_moving_ = false;     // The transport has been told to write into the ring.
-  ring_mover* ring_ = nullptr; // Once it does.
+  write_pause pause_;          // Since everything was written.
+  std::vector<mark> marks_;    // In the order of positions in waiting_.
+  bool is_moving_ = false;     // The transport was told to write into the ring.
+  ring_mover* ring_ = nullptr; // Set once the transport writes into the ring.
 
-  // Whoever is the writer.
+  // Touched only by the current writer.
   outbox writing_;
   std::vector<bytes_view> pieces_;
 
-  std::mutex transport_mutex_; // Held by a caller that writes, and to take the transport away.
+  std::mutex transport_mutex_; // Held by a caller while it writes, and while the transport is removed.
   std::shared_ptr<transport> bytes_;
 
   // I/O thread only.
@@ -228,21 +232,21 @@ private:
   byte_vector read_buffer_;
   std::size_t read_begin_ = 0;    // Parsed up to here.
   std::size_t read_end_ = 0;      // Filled up to here.
-  chunk_place place_;             // Where the next bytes go instead; empty: nowhere.
+  chunk_place place_;             // Where the next bytes go instead; empty: into the buffer.
   bool has_filled_place_ = false; // Since the last read into the buffer.
   bool greeted_ = false;          // The peer's preamble has come.
   std::size_t body_bytes_max_ = unproven_body_bytes_max;
   bool is_reading_ = false;   // A read is under way.
-  bool is_lingering_ = false; // All is written; what comes is thrown away until the peer has closed.
+  bool is_lingering_ = false; // Everything is written; incoming bytes are discarded until the peer has closed.
   bool ended_ = false;
-  std::uint64_t unwritten_ = 0;            // Messages that were given up.
+  std::uint64_t unwritten_ = 0;            // Messages that will not be written.
   std::optional<node_error> close_reason_; // Set while draining.
   std::unique_ptr<io_timer> drain_timer_;
-  int idle_ticks_ = 0; // In a row that found nothing to do.
+  int idle_ticks_ = 0; // Consecutive ticks that found nothing to do.
 
   std::atomic<std::chrono::steady_clock::rep> stalled_since_{0}; // Zero: not stalled.
   std::atomic<std::uint64_t> slices_taken_{0};
-  std::atomic<std::uint64_t> writing_bytes_{0}; // Of writing_, as far as the transport has not taken it.
+  std::atomic<std::uint64_t> writing_bytes_{0}; // Bytes of writing_ that the transport has not taken.
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
 };

@@ -1,4 +1,4 @@
-// The writing half of a connection: who writes when.
+// The writing half of a connection: which thread writes, and when.
 #include <algorithm>
 #include <utility>
 
@@ -16,20 +16,19 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Who appends this much writes it, since a larger write costs no less per byte.
+// A thread that has appended this much writes it: larger writes cost no less per byte.
 constexpr std::size_t batch_bytes = 64_KiB;
 
-// The same of a ring, where a write is no system call: it only takes cache lines away from the peer.
+// The same bound for a ring: a write to it is no system call, it only takes cache lines from the peer.
 constexpr std::size_t ring_batch_bytes = 1_KiB;
 
-// So many ticks that find nothing end the ticking, which the next burst begins again.
+// After this many idle ticks ticking ends, until the next burst.
 constexpr int idle_ticks_max = 20;
 
-// What a transport that does not take everything at once is given at a time.
+// The bytes offered at a time to a transport that does not take everything at once.
 constexpr std::size_t slice_bytes = 64_KiB;
 
-// The I/O thread reads again after so many writes, or bytes, in a row: what arrives meanwhile waits. Chunks of large
-// frames are as large as that.
+// After this many consecutive writes, or bytes, the I/O thread reads again. Chunks of large frames are of this size.
 constexpr int writes_in_a_row_max = 16;
 constexpr std::size_t bytes_in_a_row_max = 256_KiB;
 
@@ -37,7 +36,7 @@ constexpr std::size_t bytes_in_a_row_max = 256_KiB;
 
 void connection::flush(link_held& held) {
   if (writer_ != writer::nobody || waiting_.empty()) {
-    held.unlock(); // Whoever writes looks again before it stops.
+    held.unlock(); // The current writer checks again before it stops.
     return;
   }
   if (io_batch::current() != nullptr) {
@@ -71,7 +70,7 @@ void connection::wait_for_more(const link_held& held) {
     start_ticking(held);
 }
 
-/// Whether what waits can be put into the ring as it is. Requires nobody writing.
+/// Whether the waiting bytes can be put into the ring as they are. Requires: no writer.
 bool connection::writes_to_ring(const link_held&) {
   if (is_moving_ && bytes_->rings()->writes_to_ring()) {
     ring_ = bytes_->rings();
@@ -80,8 +79,8 @@ bool connection::writes_to_ring(const link_held&) {
   return ring_ != nullptr && !closing_ && waiting_.is_copied();
 }
 
-/// Under the lock, since no system call is made: neither is anything gathered for later. Requires nobody writing; lets
-/// go of the lock.
+/// Writes under the lock, because this makes no system call and gathers nothing for later. Requires: no writer.
+/// Releases the lock.
 void connection::put_into_ring(link_held& held) {
   const auto put = ring_->put(waiting_.copied());
   const auto is_whole = put && put->bytes == waiting_.size_bytes();
@@ -121,7 +120,7 @@ void connection::flush_soon(const link_held& held) {
   }
 }
 
-/// May let go of the lock.
+/// May release the lock.
 void connection::write_waiting(link_held& held) {
   if (writer_ != writer::nobody || waiting_.empty())
     return;
@@ -143,13 +142,13 @@ void connection::write_refills(const link_held& held) {
     hand_to_io_thread(held);
 }
 
-/// Requires nobody writing.
+/// Requires: no writer.
 void connection::hand_to_io_thread(const link_held&) {
   writer_ = writer::io_thread;
   asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
 }
 
-/// Requires being the writer.
+/// Requires: this thread is the writer.
 void connection::take_waiting(const link_held&) {
   std::swap(waiting_, writing_);
   for (const auto& each : marks_) {
@@ -164,7 +163,7 @@ void connection::take_waiting(const link_held&) {
   deferred_ = false;
 }
 
-/// Requires being the writer, without the lock.
+/// Requires: this thread is the writer and does not hold the lock.
 std::expected<std::size_t, std::error_code> connection::write_now() {
   writing_.gather(pieces_);
   std::lock_guard guard{transport_mutex_};
@@ -176,14 +175,14 @@ std::expected<std::size_t, std::error_code> connection::write_now() {
   return written;
 }
 
-/// Requires nobody writing; lets go of the lock.
+/// Requires: no writer. Releases the lock.
 void connection::write_by_caller(link_held& held) {
   writer_ = writer::caller;
   take_waiting(held);
   held.unlock();
   auto written = write_now();
   if (written && *written == writing_.size_bytes()) {
-    writing_.clear(); // Without the mutex: frames may release what they hold.
+    writing_.clear(); // Without the lock: frames may release resources.
     held.lock();
     pause_.begin(clock::now(), bytes_read());
     writing_bytes_.store(0, std::memory_order_relaxed);
@@ -203,7 +202,8 @@ void connection::write_by_caller(link_held& held) {
   hand_rest_to_io_thread(written);
 }
 
-/// Of writing_, of which so much is written. Requires that the I/O thread is the writer.
+/// Passes on the rest of writing_; `written` is the part that is written already. Requires: the I/O thread is the
+/// writer.
 void connection::hand_rest_to_io_thread(std::expected<std::size_t, std::error_code> written) {
   asio::post(io_, [self = shared_from_this(), written] {
     if (written)
@@ -246,7 +246,7 @@ void connection::write_by_io_thread() {
   asio::post(io_, [self = shared_from_this()] { self->write_by_io_thread(); });
 }
 
-/// False when nothing is left, or the transport has to be waited for, or the connection has ended.
+/// Returns false if nothing is left, if the transport has to be waited for, or if the connection has ended.
 bool connection::write_once() {
   if (ended_)
     return false;
@@ -276,8 +276,8 @@ bool connection::write_once() {
   return true;
 }
 
-/// Waits until the transport takes what is left behind the first `written` bytes: a slice of it at a time, so that a
-/// slow network is seen to move.
+/// Waits until the transport has taken everything after the first `written` bytes, slice by slice, so that progress on
+/// a slow network is visible.
 void connection::write_rest(std::size_t written) {
   if (ended_) {
     writing_.clear();
@@ -290,7 +290,7 @@ void connection::write_rest(std::size_t written) {
   bytes_->write(pieces_, [self = shared_from_this(), written, bytes](std::error_code error) {
     self->stalled_since_.store(0, std::memory_order_relaxed);
     if (self->ended_) {
-      // Frames may hold the very actors that hold this link: they must go, whatever ended the writing.
+      // Frames may hold the actors that hold this link: release them however the writing ended.
       self->writing_.clear();
       return;
     }
@@ -310,7 +310,7 @@ void connection::write_rest(std::size_t written) {
   });
 }
 
-/// Puts into pieces_ what is to be written behind the first `written` bytes, `bytes_max` of it at most.
+/// Fills pieces_ with at most `bytes_max` bytes to write after the first `written` bytes.
 void connection::gather_behind(std::size_t written, std::size_t bytes_max) {
   writing_.gather(pieces_);
   std::erase_if(pieces_, [&](bytes_view& piece) {

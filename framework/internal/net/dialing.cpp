@@ -19,7 +19,7 @@ std::error_code last_error() {
   return {errno, std::system_category()};
 }
 
-/// Of a connection that is not under way any more.
+/// Requires: connecting is no longer under way.
 std::error_code outcome_of(int socket) {
   int error = 0;
   socklen_t size = sizeof(error);
@@ -116,7 +116,7 @@ void dialing::await_connection() {
   });
 }
 
-/// Short at first: most listeners that are busy are so for moments.
+/// Waits a short time at first: most listeners are busy for moments only.
 void dialing::try_again_later() {
   constexpr std::chrono::milliseconds longest_pause{10};
   std::error_code ignored;

@@ -1,4 +1,4 @@
-// Connecting to somebody who listens.
+// Connecting to a listener.
 #pragma once
 
 #include <chrono>
@@ -19,25 +19,26 @@ namespace troupe::internal {
 
 using dial_deadline = std::chrono::steady_clock::time_point;
 
-/// What is left until then, at least zero.
+/// The time left until the deadline, at least zero.
 [[nodiscard]] std::chrono::milliseconds time_until(dial_deadline then);
 
-/// What connect(2) says of a socket that does not block.
+/// The result of connect(2) on a socket that does not block.
 enum class connect_step : std::uint8_t { connected, under_way, listener_is_full, failed };
 
-/// `error` is zero for success, `family` that of the socket. Only the listener of a unix socket has a full queue,
-/// nothing tells its end; of other sockets EAGAIN says that the system has no room for the connection.
+/// `error` is zero for success; `family` is the socket's. EAGAIN means a full queue only for the listener of a unix
+/// socket, and there is no notification when it has room again. For other sockets EAGAIN means that the system has no
+/// room for the connection.
 [[nodiscard]] connect_step step_of(int error, int family);
 
 /// Connects to the first of several endpoints that accepts.
 ///
 /// Threads: I/O thread only.
-/// Lifetime: must be held until it calls; dropping it, as `cancel`, ends it without a call.
+/// Lifetime: hold it until it calls back; dropping it, like `cancel`, ends it without a call.
 class dialing : public std::enable_shared_from_this<dialing> {
 public:
   using result = std::expected<stream_socket, node_error>;
 
-  /// Calls `done` once, never before this has returned. Fails with `cannot_connect` or `timed_out`.
+  /// Calls `done` once, after start() has returned. Fails with `cannot_connect` or `timed_out`.
   [[nodiscard]] static std::shared_ptr<dialing> start(asio::io_context& io, std::string text,
                                                       std::vector<stream_endpoint> endpoints, dial_deadline until,
                                                       std::function<void(result)> done);
@@ -57,13 +58,13 @@ private:
   asio::io_context& io_;
   const std::string text_;
   const std::vector<stream_endpoint> endpoints_;
-  std::function<void(result)> done_; // Null once it was called or cancelled.
+  std::function<void(result)> done_; // Null once called or cancelled.
   std::size_t next_ = 0;
   std::error_code last_error_;
   stream_socket socket_{io_};
   io_timer limit_{io_};
   io_timer again_{io_};
-  std::chrono::milliseconds pause_{1}; // Before the next try at a listener whose queue is full.
+  std::chrono::milliseconds pause_{1}; // Before the next attempt at a listener whose queue is full.
 };
 
 } // namespace troupe::internal

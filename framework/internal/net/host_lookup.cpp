@@ -55,7 +55,7 @@ void look_up(const address& at, std::function<void(found_endpoints)> then) {
   if (auto looking =
           new_thread("looking up the host of " + at.text + " needs a thread", [at, then] { then(look_up_host(at)); }))
     looking->detach();
-  else // Later there may be one.
+  else // A later attempt may get a thread.
     then(fail(node_errc::cannot_connect, looking.error().message()));
 }
 
@@ -69,13 +69,13 @@ found_endpoints resolve(const address& at, std::chrono::milliseconds timeout) {
   return result.get();
 }
 
-/// Shared with the thread that looks up.
+/// Shared with the thread that performs the lookup.
 struct host_lookup::answer {
   explicit answer(asio::io_context& context) : io(&context) {}
 
   std::mutex mutex;
-  asio::io_context* io;                      // Guarded by mutex. Null once nobody waits: it may be gone.
-  std::function<void(found_endpoints)> done; // I/O thread. Null once it was called, or nobody waits.
+  asio::io_context* io;                      // Guarded by mutex. Null once abandoned: the context may be gone.
+  std::function<void(found_endpoints)> done; // I/O thread. Null once called or abandoned.
 };
 
 host_lookup::host_lookup(asio::io_context& io, const address& at, std::function<void(found_endpoints)> done)

@@ -1,4 +1,4 @@
-// Finding the endpoints that an address stands for.
+// Resolves an address to its endpoints.
 #pragma once
 
 #include <chrono>
@@ -19,26 +19,26 @@ namespace troupe::internal {
 /// At least one endpoint.
 using found_endpoints = std::expected<std::vector<stream_endpoint>, node_error>;
 
-/// Calls `then` with the endpoints that the address stands for. Only a host's name has to be looked up: by a thread of
-/// its own, for which nobody has to wait. Otherwise `then` is called before this returns.
+/// Calls `then` with the endpoints of the address. A host name is looked up on a thread of its own; in all other cases
+/// `then` is called before this returns.
 /// Fails with `bad_address`, or with `cannot_connect` if no thread can be started.
 void look_up(const address& at, std::function<void(found_endpoints)> then);
 
-/// The same with a wait of at most `timeout`, which fails with `timed_out`. The I/O thread must not call it, except for
-/// addresses without a name.
+/// Blocks for the endpoints for at most `timeout`; fails with `timed_out` after that, and as look_up() does. The I/O
+/// thread must not call it, except for addresses without a host name.
 [[nodiscard]] found_endpoints resolve(const address& at, std::chrono::milliseconds timeout);
 
-/// A search for the endpoints of one address, whose end the I/O thread is told.
+/// A lookup of the endpoints of one address, which reports to the I/O thread.
 ///
 /// Threads: I/O thread only.
 /// Lifetime: ends before `io`. The thread that looks up a name may outlive both.
 class host_lookup {
 public:
-  /// Calls `done` once, never before this has returned.
+  /// Calls `done` once, after the constructor has returned.
   host_lookup(asio::io_context& io, const address& at, std::function<void(found_endpoints)> done);
   host_lookup(const host_lookup&) = delete;
   host_lookup& operator=(const host_lookup&) = delete;
-  /// `done` is not called any more.
+  /// Prevents further calls of `done`.
   ~host_lookup();
 
 private:

@@ -19,15 +19,15 @@ namespace troupe::internal {
 
 namespace {
 
-// As much as a socket takes before its writer has to wait.
+// About the amount that a socket takes before its writer has to wait.
 constexpr std::size_t buffer_bytes_max = 256_KiB;
 
-/// One direction. Invariant: a reader waits only while nothing is there, a writer only while the buffer is full.
+/// One direction. Invariant: a reader waits only while the buffer is empty, a writer only while it is full.
 class stream {
 public:
   stream(asio::io_context& writer, asio::io_context& reader) : writer_(&writer), reader_(&reader) {}
 
-  /// Before the first write, or the first read, of that end.
+  /// Requires: that end has not yet written, or read.
   void set_writer(asio::io_context& writer) {
     std::lock_guard guard{mutex_};
     writer_ = &writer;
@@ -81,7 +81,7 @@ public:
     return value;
   }
 
-  /// What was written before may still be read.
+  /// Bytes written before may still be read.
   void close_writer() {
     std::lock_guard guard{mutex_};
     writer_closed_ = true;
@@ -89,7 +89,7 @@ public:
   }
 
   void close_reader() {
-    std::deque<std::any> dropped; // Outside of the lock.
+    std::deque<std::any> dropped; // Destroyed without the lock.
     std::lock_guard guard{mutex_};
     reader_closed_ = true;
     buffer_.clear();
@@ -120,7 +120,7 @@ private:
     return count;
   }
 
-  /// Does for who waits what can be done now. Requires mutex_, and that its own lock is the innermost.
+  /// Continues the waiting reader and writer as far as possible. Requires: mutex_ is held and is the innermost lock.
   void move_on() {
     for (bool again = true; again;) {
       again = false;
@@ -139,7 +139,7 @@ private:
         pieces_.front() = pieces_.front().subspan(count);
         if (pieces_.front().empty())
           pieces_.erase(pieces_.begin());
-        again = true; // For the reader.
+        again = true; // The reader may continue now.
       }
       if (broken || pieces_.empty()) {
         auto error = broken ? std::make_error_code(std::errc::broken_pipe) : std::error_code{};
@@ -186,7 +186,7 @@ public:
   void push(std::any& value) override { out_->push(value); }
   std::any pop() override { return in_->pop(); }
 
-  /// Before it is read or written.
+  /// Requires: the end has not yet been read or written.
   void move_to(asio::io_context& io) {
     out_->set_writer(io);
     in_->set_reader(io);
@@ -203,7 +203,7 @@ private:
   const end_addresses addresses_;
 };
 
-/// Who listens in this process.
+/// The listeners of this process.
 struct directory {
   struct entry {
     asio::io_context* io;
@@ -256,7 +256,7 @@ inproc_listener::~inproc_listener() {
 
 std::expected<std::shared_ptr<transport>, node_error> dial_inproc(asio::io_context& io, const std::string& name) {
   auto& all = directory::instance();
-  std::lock_guard guard{all.mutex}; // While it is held the listener's I/O context lives.
+  std::lock_guard guard{all.mutex}; // Keeps the listener's I/O context alive.
   auto found = all.listeners.find(name);
   if (found == all.listeners.end())
     return cannot_connect("cannot connect to inproc://" + name + ": nobody in this process listens there");

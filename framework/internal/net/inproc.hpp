@@ -1,4 +1,4 @@
-// Links within one process: bytes go through memory, messages beside them as they are.
+// Links within one process: bytes go through memory; messages are handed over beside them without encoding.
 #pragma once
 
 #include <expected>
@@ -16,24 +16,24 @@ class io_context;
 
 namespace troupe::internal {
 
-/// The two ends of a connection, of which the second listens at the address `at`. Each end's callbacks come on its own
-/// I/O thread. Lifetime: an end must be closed, or gone, before its `io` ends; an end that is gone counts as closed.
+/// Returns the two ends of a connection; the second one listens at the address `at`. Each end's callbacks run on its
+/// own I/O thread. Lifetime: an end must be closed or destroyed before its `io` ends; a destroyed end counts as closed.
 [[nodiscard]] std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>>
 make_inproc_pair(asio::io_context& first, asio::io_context& second, const std::string& at = {});
 
-/// Listens under a name of this process until it is destroyed, which must be before `io` ends.
+/// Listens under a name of this process until it is destroyed. Lifetime: ends before `io`.
 class inproc_listener {
 public:
-  /// An end of a connection that nobody has read or written yet.
+  /// The accepting end of a connection, not yet read or written.
   struct guest {
     std::shared_ptr<transport> bytes;
-    /// Its callbacks come on that I/O context from now on.
+    /// Moves the end's callbacks to another I/O context.
     std::function<void(asio::io_context&)> move_to;
   };
   /// Called on `io`'s thread.
   using accepted = std::function<void(guest)>;
 
-  /// Fails with `cannot_connect` when somebody listens there already.
+  /// Fails with `cannot_connect` if the name is in use.
   [[nodiscard]] static std::expected<std::unique_ptr<inproc_listener>, node_error>
   open(asio::io_context& io, const std::string& name, accepted on_accept);
 
@@ -47,7 +47,7 @@ private:
   const std::string name_;
 };
 
-/// Connects to who listens under that name. Threads: any. Fails with `cannot_connect`.
+/// Connects to the listener of that name. Threads: any. Fails with `cannot_connect`.
 [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error> dial_inproc(asio::io_context& io,
                                                                                 const std::string& name);
 

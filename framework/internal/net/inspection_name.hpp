@@ -1,4 +1,4 @@
-// How the sockets are called at which nodes answer who looks.
+// The names of the sockets at which nodes answer inspection.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace troupe::internal {
 
-/// All of this user's begin with it; then comes the process's number, '-', and digits that tell its nodes apart.
-/// Without the '@'.
+/// The common prefix of all inspection names of this user, without the '@'. The process id, '-', and digits that
+/// distinguish the process's nodes follow.
 [[nodiscard]] std::string inspection_prefix();
 
-/// "unix://@...", another one at each call.
+/// Returns "unix://@...", a new address at each call.
 [[nodiscard]] std::string fresh_inspection_address();
 
 } // namespace troupe::internal

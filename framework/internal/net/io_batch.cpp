@@ -33,10 +33,10 @@ void io_batch::read_on() {
 void io_batch::flush() {
   do {
     while (!consumed_.empty())
-      consumed_.settle(); // First, since it may have something to write.
+      consumed_.settle(); // First, because this may append something to write.
     std::swap(appended_, flushing_);
     for (const auto& one : flushing_)
-      one->flush_batch(); // Lets go of what it has written, by which a message may end.
+      one->flush_batch(); // Releases what it has written, which may end further messages.
     flushing_.clear();
   } while (!consumed_.empty() || !appended_.empty());
 }

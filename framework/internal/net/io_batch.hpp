@@ -1,5 +1,5 @@
-// What the I/O thread's round of work leaves for later: for the round's end, one write for each connection that it has
-// appended to and one note of what was consumed; for the next rounds, what was read and is not handled yet.
+// Work that the I/O thread's round postpones. To the round's end: one write for each connection that the round has
+// appended to, and one report of consumed messages. To the next rounds: packets that were read and not handled.
 #pragma once
 
 #include <deque>
@@ -13,21 +13,21 @@ namespace troupe::internal {
 
 class connection;
 
-/// The connections that this thread has appended to since its round of work began. A thread that has one current writes
-/// nothing by itself in between, so that the answers to many messages leave in one write. The same for messages that
-/// end.
+/// The connections that this thread has appended to since its round of work began. While a batch is current, its thread
+/// writes nothing, so that the answers to many messages leave in one write. Consumed messages are reported together in
+/// the same way.
 ///
 /// Threads: one.
 class io_batch {
 public:
-  /// The calling thread's, or null outside of a round of work, and where another thread has taken that over.
+  /// The calling thread's batch; null outside of a round of work, and after another thread has taken the round over.
   [[nodiscard]] static io_batch* current() noexcept;
 
-  /// Any thread. Whether another thread goes on in place of this one's: nothing is gathered here then. Who asks for the
-  /// current batch under a connection's mutex has what it gathers there flushed by the one who goes on.
+  /// Any thread. While deposed, another thread continues in this one's place, and nothing is gathered here. If a caller
+  /// asks for the current batch under a connection's mutex, the thread that continues flushes what is gathered.
   void set_deposed(bool deposed) noexcept { consumed_.set_deposed(deposed); }
 
-  /// Makes a batch the calling thread's while it lives.
+  /// Makes a batch current for the calling thread while the scope lives.
   class scope {
   public:
     explicit scope(io_batch& batch) noexcept;
@@ -41,15 +41,15 @@ public:
 
   void add(std::shared_ptr<connection> appended) { appended_.push_back(std::move(appended)); }
 
-  /// Writes what each of them has waiting, and tells what was consumed.
+  /// Writes the waiting bytes of each connection, and reports what was consumed.
   void flush();
 
-  /// A connection that has read more than it handles in one turn: its next turn comes without asking the system again.
+  /// Notes a connection that has read more than one turn handles. Its next turn comes without another system call.
   void read_on_later(std::shared_ptr<connection> has_more) { reading_.push_back(std::move(has_more)); }
   [[nodiscard]] bool has_more() const noexcept { return !reading_.empty(); }
-  /// One turn of the first of them. Requires: has_more().
+  /// Performs one turn of the first noted connection. Requires: has_more().
   void read_on();
-  /// Goes on in the place of another thread's batch, which is not used meanwhile.
+  /// Takes the noted connections of another thread's batch, which must not be in use.
   void take_reading(io_batch& of) { reading_ = std::exchange(of.reading_, {}); }
 
 private:

@@ -11,22 +11,22 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Handlers of sockets and timers that run in a row before actors get their turn.
+// The number of socket and timer handlers that run before actors get their turn.
 constexpr int handlers_per_round = 64;
 
-// What has been read already is handled for so long before sockets and timers are looked at.
+// For how long packets already read are handled before sockets and timers are checked.
 constexpr std::chrono::microseconds look_pause{100};
 
-// So many looks that find nothing dispatched let the watching thread sleep until it is wanted.
+// After this many checks that find no dispatch, the watching thread sleeps until it is woken.
 constexpr int idle_looks_max = 50;
 
-// How long the loop's end waits for a thread that has nothing more to do but return from a handler.
+// How long the loop's end waits for a thread that only has to return from a handler.
 constexpr std::chrono::milliseconds return_patience{50};
 
-// While nothing comes, rings are looked at so often for each look at the sockets.
+// While nothing arrives, rings are checked this often for each check of the sockets.
 constexpr int ring_looks_per_poll = 64;
 
-/// Says that this thread waits, to a core that has other threads.
+/// Tells a core with several hardware threads that this thread is waiting.
 void relax_processor() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -39,7 +39,7 @@ thread_local io_loop::duty thread_duty = io_loop::duty::none;
 
 } // namespace
 
-/// What one of the two threads works with.
+/// The state of one of the two threads.
 struct io_loop::desk {
   explicit desk(std::unique_ptr<round_worker> worker) : actors(std::move(worker)) {}
 
@@ -93,7 +93,7 @@ std::expected<void, node_error> io_loop::start(std::function<void()> on_takeover
   return result;
 }
 
-/// False where another thread could not be made.
+/// Returns false if another thread could not be made.
 bool io_loop::may_begin() {
   std::unique_lock guard{mutex_};
   changed_.wait(guard, [this] { return started_ != start_state::under_way; });
@@ -101,7 +101,7 @@ bool io_loop::may_begin() {
 }
 
 void io_loop::stop() {
-  const auto host = host_; // *this may be gone at the end.
+  const auto host = host_; // *this may be destroyed before this returns.
   work_.reset();
   is_left_ = true;
   if (!may_wait())
@@ -141,14 +141,14 @@ void io_loop::run_thread(std::size_t index) {
   changed_.notify_all();
 }
 
-/// Both threads: the first one leads, the other stands by; they change places at each takeover.
+/// Run by both threads: the first one leads and the other stands by; they change places at each takeover.
 void io_loop::run() {
   desk own{host_->make_worker(budget_.enabled)};
   const io_batch::scope batching{own.batch};
   bool leads;
   {
     std::lock_guard guard{mutex_};
-    leads = !std::exchange(standing_by_, true); // Only the first to come finds it false.
+    leads = !std::exchange(standing_by_, true); // Only the first thread finds false.
   }
   for (;;) {
     if (leads)
@@ -183,7 +183,7 @@ void io_loop::lead(desk& own) {
       else if (wait_for_work(spin) == 0)
         break;
     }
-    // What was read is handled before more is read: it is still in the caches, and mailboxes stay short.
+    // Packets are handled before more are read: they are still in the caches, and mailboxes stay short.
     for (int handlers = 0;
          handlers < handlers_per_round && own.actors->empty() && !own.batch.has_more() && io_.poll_one() > 0;
          ++handlers) {
@@ -199,8 +199,8 @@ void io_loop::lead(desk& own) {
   changed_.notify_all();
 }
 
-/// Reads all rings that have something, and runs the handlers of all sockets and timers that are ready now, each once
-/// at most.
+/// Reads all rings that have bytes, and runs the handlers of all sockets and timers that are ready now, each at most
+/// once.
 void io_loop::look_at_all() {
   rings_.look_in_passing();
   const auto end = clock::now() + look_pause;
@@ -209,7 +209,7 @@ void io_loop::look_at_all() {
       return;
 }
 
-/// For a thread that has other work.
+/// For a thread that has other work: checks the sockets at intervals of `look_pause`.
 void io_loop::look_now_and_then(clock::time_point& looked_at) {
   if (const auto now = clock::now(); now - looked_at >= look_pause) {
     looked_at = now;
@@ -217,7 +217,7 @@ void io_loop::look_now_and_then(clock::time_point& looked_at) {
   }
 }
 
-/// Runs one handler of a socket or a timer, or reads a ring; 0 when all work is done.
+/// Runs one handler of a socket or timer, or reads a ring; returns 0 if all work is done.
 std::size_t io_loop::wait_for_work(spinning& spin) {
   if (io_.poll_one() > 0)
     return 1;
@@ -231,7 +231,7 @@ std::size_t io_loop::wait_for_work(spinning& spin) {
   return io_.run_one();
 }
 
-/// Whether anything has been found. A look at the sockets is a system call, one at a ring is none.
+/// Returns whether anything was found. Checking the sockets is a system call; checking a ring is not.
 bool io_loop::look_for_a_moment() {
   if (rings_.empty())
     return io_.poll_one() > 0;
@@ -243,7 +243,7 @@ bool io_loop::look_for_a_moment() {
   return io_.poll_one() > 0;
 }
 
-/// True where it has paid.
+/// Returns true if looking found something.
 bool io_loop::spin_for_work(spinning& spin) {
   if (!spin.is_worth())
     return false;
@@ -258,17 +258,17 @@ bool io_loop::spin_for_work(spinning& spin) {
   return false;
 }
 
-/// False when the other thread has taken over meanwhile.
+/// Returns false if the other thread has taken over meanwhile.
 bool io_loop::dispatch(desk& own) {
   if (!covered_.load(std::memory_order_acquire)) {
-    own.actors->hand_over(); // Nobody could take over from a handler that takes long.
+    own.actors->hand_over(); // No thread could take over from a slow handler.
     return true;
   }
   auto mine = turn_.load(std::memory_order_relaxed) & ~std::uint64_t{1};
   const auto begin = clock::now();
   dispatch_began_.store(begin.time_since_epoch().count(), std::memory_order_relaxed);
-  turn_.store(mine | 1); // Sequentially consistent, as what follows: of two threads that miss each other's store, one
-  if (!watching_.load()) // must see the other's.
+  turn_.store(mine | 1); // Sequentially consistent, like the load below: of two threads that act at once, one
+  if (!watching_.load()) // must see the store of the other.
     wake_watch();
   thread_duty = duty::runs_an_actor;
   own.actors->run(begin, budget_.time);
@@ -287,7 +287,7 @@ void io_loop::wake_watch() {
   changed_.notify_all();
 }
 
-/// Returns when this thread leads, or all is over.
+/// Returns when this thread leads, or when the loop is stopped.
 void io_loop::stand_by(desk& own) {
   std::uint64_t seen = 0;
   int idle_looks = 0;
@@ -296,7 +296,7 @@ void io_loop::stand_by(desk& own) {
   while (!stopped_) {
     if (idle_looks >= idle_looks_max) {
       watching_.store(false);
-      if ((turn_.load() & 1) == 0) // Else it has begun to dispatch before it could see that nobody watches.
+      if ((turn_.load() & 1) == 0) // Otherwise the leader began to dispatch before it could see that nobody watches.
         changed_.wait(guard, [this] { return stopped_ || watch_wanted_; });
       idle_looks = 0;
     }
@@ -321,8 +321,8 @@ void io_loop::stand_by(desk& own) {
   }
 }
 
-/// When a dispatch that is under way now is to be over. One that begins right after this is looked at when it has taken
-/// twice as long: looking more often would cost fast actors more than slow ones are worth.
+/// The time at which a current dispatch is overdue. A dispatch that begins right after this is checked when it has
+/// taken twice as long: more frequent checks would cost fast actors more than they save with slow ones.
 clock::time_point io_loop::next_look(clock::time_point now) const {
   const auto runs = (turn_.load(std::memory_order_acquire) & 1) != 0;
   return runs ? began_when() + budget_.overrun : now + 2 * budget_.overrun;
@@ -332,10 +332,9 @@ clock::time_point io_loop::began_when() const {
   return clock::time_point{clock::duration{dispatch_began_.load(std::memory_order_relaxed)}};
 }
 
-/// Whether the leader's dispatch has taken too long; then it leads no more.
+/// Ends the leader's lead if its dispatch has taken too long; returns whether it did.
 bool io_loop::take_over(clock::time_point now) {
-  auto turn =
-      turn_.load(std::memory_order_acquire); // With what was stored before: this dispatch's begin, or a later's.
+  auto turn = turn_.load(std::memory_order_acquire); // Acquires the begin of this dispatch or of a later one.
   return (turn & 1) != 0 && now - began_when() >= budget_.overrun
          && turn_.compare_exchange_strong(turn, (turn & ~std::uint64_t{1}) + 2, std::memory_order_acq_rel);
 }

@@ -1,4 +1,4 @@
-// One of the I/O loops of a node: sockets, timers, and the actors whose messages it has just read.
+// One I/O loop of a node: its sockets, timers, and the actors whose messages it has just read.
 #pragma once
 
 #include <array>
@@ -26,27 +26,28 @@
 
 namespace troupe::internal {
 
-/// How much the I/O thread works for actors before it reads again.
+/// How long the I/O thread works for actors before it reads again.
 struct dispatch_budget {
   bool enabled = true;
-  std::chrono::microseconds time{300};     // Of all actors, between two looks at the sockets, as far as handlers end.
-  std::chrono::microseconds overrun{1000}; // A handler that takes longer loses the sockets, after twice this at most.
-  std::chrono::microseconds spin{50};      // How long to look for more before sleeping, where that has paid of late.
+  std::chrono::microseconds time{300};     // For all actors between two looks at the sockets; checked when a handler
+                                           // ends.
+  std::chrono::microseconds overrun{1000}; // After once to twice this, a handler loses the sockets.
+  std::chrono::microseconds spin{50};      // How long to look for more before sleeping, if looking has paid of late.
 };
 
-/// Runs an io_context, and after each round of its work resumes the actors that the round has put messages into, since
-/// waking a scheduler's thread for them costs several times what a short handler does. What is not done when the budget
-/// is used up goes to CAF's scheduler, as do actors that have been slow before; then the sockets are looked at.
+/// Runs an io_context, and after each round of its work resumes the actors to which the round delivered messages:
+/// waking a scheduler's thread for them costs several times a short handler. When the budget is used up, the remaining
+/// actors go to CAF's scheduler, as do actors that have been slow before; then the loop checks the sockets.
 ///
-/// A handler that takes longer than that does not hold up the sockets either: a second thread, otherwise asleep, takes
-/// them over, and until the first one is back all actors go to CAF's scheduler. So "the I/O thread" is whichever of the
-/// two leads; what is only touched on the I/O thread is never touched by both.
+/// A slow handler does not delay the sockets either: a second thread, otherwise asleep, takes them over. Until the
+/// first thread is back, all actors go to CAF's scheduler. "The I/O thread" is the thread of the two that leads; the
+/// two never touch its data at the same time.
 ///
-/// Threads: start from the thread that owns it; the rest from any.
-/// Lifetime: its threads share it, so that one that is stuck in a handler when all else is over finds it in the end.
+/// Threads: start from the owner's thread; the rest from any.
+/// Lifetime: its threads share it, so a thread that returns late from a handler still finds it.
 class io_loop : public std::enable_shared_from_this<io_loop>, public system_threads {
 public:
-  /// What a thread does for a loop.
+  /// A thread's current work for a loop.
   enum class duty : std::uint8_t { none, runs_an_actor, handles_io };
 
   io_loop(std::shared_ptr<loop_host> host, std::string owner, const dispatch_budget& budget);
@@ -54,15 +55,15 @@ public:
   io_loop& operator=(const io_loop&) = delete;
   ~io_loop() override;
 
-  /// `on_takeover` is called on the new I/O thread: what the old one has appended is still unwritten. Fails with
-  /// `bad_option` where the system gives no thread; then nothing has run, and the loop can only be destroyed.
+  /// `on_takeover` is called on the new I/O thread, while bytes that the old one appended are still unwritten. Fails
+  /// with `bad_option` if the system provides no thread; then nothing has run, and the loop can only be destroyed.
   [[nodiscard]] std::expected<void, node_error> start(std::function<void()> on_takeover);
 
-  /// Waits until no work is left, and for the threads. One that is still in a handler then, and the calling one, are
-  /// left to the actor system, which waits for them at its own end. Waits for nothing where `may_wait` says so.
+  /// Waits until no work is left, and for the threads. A thread that is still in a handler, and the calling thread, are
+  /// left to the actor system, which waits for them at its own end. Does not wait at all if may_wait() is false.
   void stop();
 
-  /// False on the threads of this and of other loops while they handle I/O: others' work waits behind them.
+  /// False on the threads of all loops while they handle I/O, because other links' work waits for them.
   [[nodiscard]] static bool may_wait() noexcept;
 
   [[nodiscard]] bool join_within(std::chrono::milliseconds patience) override;
@@ -74,7 +75,7 @@ public:
 private:
   struct desk;
 
-  /// Threads begin once all of them are there.
+  /// The threads wait until all of them exist.
   enum class start_state : std::uint8_t { under_way, done, given_up };
 
   void run_thread(std::size_t index);
@@ -103,13 +104,13 @@ private:
   ring_watch& rings_ = ring_watch::of(io_);          // The leader's.
   const wait_wishes& wishes_ = wait_wishes::of(io_); // The leader's.
 
-  // The leader's turn: its number in the upper bits, whether it dispatches in the lowest. Written by the leader; a
+  // The leader's turn: its number in the upper bits; in the lowest bit, whether it dispatches. Written by the leader; a
   // takeover replaces "dispatching" by the next turn's "leading".
   std::atomic<std::uint64_t> turn_{0};
-  std::atomic<std::chrono::steady_clock::rep> dispatch_began_{0}; // The last one.
-  std::atomic<desk*> leader_{nullptr};                            // The last to lead; lives as long as its thread.
+  std::atomic<std::chrono::steady_clock::rep> dispatch_began_{0}; // Of the latest dispatch.
+  std::atomic<desk*> leader_{nullptr};                            // The latest leader; lives as long as its thread.
   std::atomic<bool> covered_{false};                              // The other thread stands by.
-  std::atomic<bool> watching_{false};                             // ... and looks at turn_ now and then.
+  std::atomic<bool> watching_{false};                             // The other thread checks turn_ regularly.
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -123,7 +124,7 @@ private:
   std::size_t threads_started_ = 0; // Set by start().
   std::atomic<bool> is_left_{false};
   std::mutex joining_;
-  std::array<std::thread, 2> threads_; // Whose lambdas share this loop. Joined under joining_.
+  std::array<std::thread, 2> threads_; // Their lambdas share this loop. Joined under joining_.
 };
 
 } // namespace troupe::internal

@@ -17,16 +17,16 @@ using work = asio::executor_work_guard<asio::io_context::executor_type>;
 std::size_t loops_for(std::size_t io_threads) {
   constexpr std::size_t least = 1;
   if (io_threads == 0)
-    io_threads = std::thread::hardware_concurrency(); // 0 where that is not known.
+    io_threads = std::thread::hardware_concurrency(); // 0 if unknown.
   return std::clamp(io_threads, least, io_loops::loops_max);
 }
 
-/// How many links each loop has. Threads: any.
+/// The number of links of each loop. Threads: any.
 class io_loops::seats {
 public:
   explicit seats(std::size_t loops) : taken_(loops) {}
 
-  /// On the loop that has the fewest; of several, on the last, since the first one has more to do.
+  /// Picks the loop with the fewest links; of several, the last, because the first one has more other work.
   [[nodiscard]] std::size_t take() {
     std::lock_guard guard{mutex_};
     auto fewest = taken_.size() - 1;

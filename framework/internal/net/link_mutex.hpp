@@ -7,10 +7,11 @@ namespace troupe::internal {
 
 class link_held;
 
-/// Guards the tables of one link and what its connection has waiting, so that both change together.
+/// Guards the tables of one link and its connection's waiting bytes, so that both change together.
 ///
-/// Under it only locks are taken that are held for moments, of the node's exchange and then of the store's table among
-/// them; no actor reference, handle or frame is dropped, and nothing of CAF or of the store is called that could wait.
+/// While it is held, a thread may only take locks that are held for moments; these include the node's exchange and then
+/// the store's table. It drops no actor reference, handle or frame, and calls nothing of CAF or of the store that could
+/// block.
 class link_mutex {
 public:
   /// Blocks until the lock is free.
@@ -20,24 +21,24 @@ private:
   std::mutex mutex_;
 };
 
-/// Proves that the calling thread holds a link's lock; lets go of it at the end.
+/// Proves that the calling thread holds a link's lock; the destructor releases it.
 ///
-/// What needs the lock takes `const link_held&`; what waits for something under it, or lets go of it, takes `link_held&`.
+/// Functions that need the lock take `const link_held&`; functions that release it or wait under it take `link_held&`.
 class link_held {
 public:
   link_held(const link_held&) = delete;
   link_held& operator=(const link_held&) = delete;
 
-  /// From here on this proves nothing, until lock().
+  /// Proves nothing from here until lock().
   void unlock() { lock_.unlock(); }
   void lock() { lock_.lock(); }
   [[nodiscard]] bool is_held() const noexcept { return lock_.owns_lock(); }
 
-  /// For condition variables, which let go of it while they wait.
+  /// For condition variables, which release the lock while they wait.
   [[nodiscard]] std::unique_lock<std::mutex>& for_waiting() noexcept { return lock_; }
 
 private:
-  friend class link_mutex; // Nobody else makes proofs.
+  friend class link_mutex; // The only source of proofs.
   explicit link_held(std::mutex& mutex) : lock_(mutex) {}
 
   std::unique_lock<std::mutex> lock_;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view elsewhere_without_secret =
     " is not on this host: set credentials.secret or credentials.secret_file to what the node there has, or use tls://";
 
-/// The secret that the options give; empty when they give none.
+/// The secret in the options; empty if they have none.
 std::expected<std::string, node_error> given_secret(const credentials& with) {
   if (!with.secret.empty() && !with.secret_file.empty())
     return bad_option("credentials.secret and credentials.secret_file are both set; set one");
@@ -39,7 +39,7 @@ std::expected<std::string, node_error> cookie(const credentials& with) {
   return path ? read_or_make_cookie(*path) : path;
 }
 
-/// Over plain TCP there is always a secret: the one given, or on one host the cookie.
+/// Plain TCP always uses a secret: the given one, or within one host the cookie.
 std::expected<link_security, node_error> security_for_tcp(const address& at, std::span<const stream_endpoint> endpoints,
                                                           const credentials& with, const std::string& without) {
   auto secret = given_secret(with);
@@ -61,7 +61,7 @@ bool has_files(const tls_options& with) {
   return !with.certificate_file.empty() || !with.key_file.empty() || !with.authority_file.empty();
 }
 
-/// The first credential that links over that transport never look at; empty: they use them all.
+/// The first credential that links over that transport never use; empty if they use all of them.
 std::string unused_at(transport_kind kind, const credentials& own) {
   const auto& tls = own.tls;
   const std::pair<std::string_view, bool> of_tls[] = {{"tls.certificate_file", !tls.certificate_file.empty()},
@@ -123,7 +123,7 @@ std::expected<void, node_error> check_dialing(const address& to, const credentia
     return good;
   if (to.kind != transport_kind::tcp || !has_numeric_host(to) || !with.secret.empty() || !with.secret_file.empty())
     return {};
-  const auto endpoints = resolve(to, {}); // Looks up nothing.
+  const auto endpoints = resolve(to, {}); // Looks up no name.
   if (endpoints && !std::ranges::all_of(*endpoints, is_of_this_host))
     return bad_option(to.text + std::string{elsewhere_without_secret});
   return {};
@@ -132,7 +132,7 @@ std::expected<void, node_error> check_dialing(const address& to, const credentia
 std::expected<link_security, node_error>
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
   link_security result{.kind = at.kind, .wants_rings = at.wants_rings};
-  if (at.kind != transport_kind::tls) // Whose own messages say more.
+  if (at.kind != transport_kind::tls) // TLS has more specific messages.
     if (auto good = check_listening(with); !good)
       return std::unexpected{std::move(good).error()};
   if (at.kind == transport_kind::unix_socket || at.kind == transport_kind::inproc)

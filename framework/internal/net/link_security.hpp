@@ -1,4 +1,4 @@
-// Who gets in: what an address and the options ask of the two ends of a link. The rules: framework/link-protocol.md.
+// Admission: what an address and the options require of the two ends of a link. The rules: framework/link-protocol.md.
 #pragma once
 
 #include <expected>
@@ -19,37 +19,37 @@ namespace troupe::internal {
 /// Set before a link starts, then only read.
 struct link_security {
   transport_kind kind = transport_kind::unix_socket;
-  std::string secret = {};     // To be proven by both ends; empty where the transport lets nobody in who should not be.
-  bool is_cookie = false;      // The secret is that of this user's processes on this host.
-  tls_context tls = {};        // With TLS only.
-  std::string tls_server = {}; // Dialing with TLS: whose certificate the peer must have.
-  bool wants_rings = false;    // The address says so.
-  std::string caution = {};    // What whoever runs the node should be warned of; mostly nothing.
+  std::string secret = {};     // To be proven by both ends; empty if the transport itself keeps strangers out.
+  bool is_cookie = false;      // The secret is the cookie of this user's processes on this host.
+  tls_context tls = {};        // Set with TLS only.
+  std::string tls_server = {}; // When dialing with TLS: the name that the peer's certificate must contain.
+  bool wants_rings = false;    // Written with "shm://".
+  std::string caution = {};    // A warning for the log; usually empty.
 };
 
-/// Fails with `bad_option` where anybody could come in, saying how to change that.
+/// Fails with `bad_option` if anybody could connect; the text says how to change that.
 [[nodiscard]] std::expected<link_security, node_error>
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with);
 
-/// Fails with `bad_option` for credentials that no link could use: a secret that is too short or given twice, files
-/// that are missing or hold something else.
+/// Fails with `bad_option` for credentials that no link could use: a secret that is too short or given twice, or files
+/// that are missing or have other content.
 [[nodiscard]] std::expected<void, node_error> check_credentials(const credentials& with);
 
-/// What can be told of links to `to` before it is dialed, without looking up a name and without making a cookie.
-/// `own` is what was written for this address alone: what such links never use is an error there. Fails with
-/// `bad_option`.
+/// Checks the credentials for links to `to` before dialing, without looking up a name or creating a cookie. `own` are
+/// the credentials given for this address alone; any that such links never use are an error. Fails with `bad_option`.
 [[nodiscard]] std::expected<void, node_error> check_dialing(const address& to, const credentials& with,
                                                             const credentials& own);
 
-/// What can be told of links that peers dial, wherever that will be. Fails with `bad_option`.
+/// Checks the credentials for links that peers dial, as far as possible without knowing the address. Fails with
+/// `bad_option`.
 [[nodiscard]] std::expected<void, node_error> check_listening(const credentials& with);
 
 /// Fails with `bad_option`.
 [[nodiscard]] std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with);
 
-/// The transport over a connected socket. Fails with `refused` when a unix socket's other end is another user. At the
-/// listening end `turns` says when a TLS handshake may begin.
+/// Makes the transport over a connected socket. Fails with `refused` if the other end of a unix socket is another user.
+/// At the listening end, `turns` decides when a TLS handshake may begin.
 [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
 make_transport(stream_socket socket, const link_security& security, std::shared_ptr<handshake_turns> turns = nullptr);
 

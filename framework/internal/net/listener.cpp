@@ -29,16 +29,16 @@ constexpr std::chrono::milliseconds pause_without_descriptors{100};
 // While other threads close connections to make room.
 constexpr std::chrono::milliseconds pause_for_room{1};
 
-// Of those who wait when there is no descriptor left, how many are told at once.
+// The number of waiting connections that are closed at once if there is no descriptor left.
 constexpr int turned_away_max = 64;
 
 bool has_file(const address& at) {
   return at.kind == transport_kind::unix_socket && at.path[0] == '/';
 }
 
-/// Whether this process, or the host, has no descriptor left.
+/// Whether this process or the host has no descriptor left.
 bool is_exhausted(std::error_code error) {
-  // By their numbers: Asio's category does not know what std::errc calls them.
+  // Compares numbers: Asio's category does not map them to std::errc.
   return error.value() == EMFILE || error.value() == ENFILE;
 }
 
@@ -89,7 +89,7 @@ std::expected<std::shared_ptr<listener>, node_error> listener::open(asio::io_con
 
 std::error_code listener::make_socket(const stream_endpoint& endpoint) {
   std::error_code error;
-  // Not by its own open(), which would leave the descriptor to the programs that this process starts.
+  // acceptor_.open() would let programs started by this process inherit the descriptor.
   const auto made = make_own_socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
                                     endpoint.protocol().protocol());
   if (made < 0)
@@ -104,9 +104,9 @@ std::error_code listener::make_socket(const stream_endpoint& endpoint) {
 std::error_code listener::bind(const address& at, const stream_endpoint& endpoint) {
   std::error_code error;
   if (endpoint.data()->sa_family == AF_INET6)
-    acceptor_.set_option(asio::ip::v6_only{true}, error); // [::] and 0.0.0.0 are two addresses, each listed or not.
+    acceptor_.set_option(asio::ip::v6_only{true}, error); // [::] and 0.0.0.0 are separate addresses.
   if (at.kind != transport_kind::unix_socket)
-    acceptor_.set_option(asio::socket_base::reuse_address{true}, error); // Connections of before may linger.
+    acceptor_.set_option(asio::socket_base::reuse_address{true}, error); // Earlier connections may linger.
   acceptor_.bind(endpoint, error);
   if (!error)
     acceptor_.listen(asio::socket_base::max_listen_connections, error);
@@ -136,7 +136,7 @@ void listener::accept_next() {
     }
     if (makes_room && is_exhausted(error))
       return self->accept_after(pause_for_room);
-    // The next try at once would fail the same way.
+    // An immediate retry would fail in the same way.
     self->refusals_->note(log_level::warning,
                           "a connection at " + self->text_ + " was not accepted: " + error.message());
     if (is_exhausted(error))
@@ -154,7 +154,7 @@ void listener::accept_after(std::chrono::milliseconds pause) {
   });
 }
 
-/// As above, of programs that this process starts.
+/// Avoids that programs started by this process inherit the descriptor, like make_socket().
 std::error_code listener::accept_one() {
   const auto guest = accept_own_socket(acceptor_.native_handle());
   if (guest < 0)
@@ -169,7 +169,7 @@ std::error_code listener::accept_one() {
   return error;
 }
 
-/// No descriptor is left, so these would wait for nothing.
+/// Closes waiting connections: without a descriptor they would wait in vain.
 void listener::turn_away() {
   for (int count = 0; count < turned_away_max; ++count) {
     if (spare_ >= 0)
@@ -198,7 +198,7 @@ void listener::close() {
 
 namespace {
 
-// So often a port that the system has chosen at one address may be taken at another.
+// The number of system-chosen ports to try: a port of one address may be in use at another one.
 constexpr int ports_tried_max = 16;
 
 stream_endpoint with_port(const stream_endpoint& of, std::uint16_t port) {

@@ -23,31 +23,31 @@ namespace troupe::internal {
 /// Listens and hands over each connection. A socket file is made with mode 0600 and removed at the end, unless another
 /// node has replaced it.
 ///
-/// When the process has no file descriptor left, the owner is asked to give up a connection for the one that comes.
-/// Where it has none to give, a spare descriptor is given up for a moment to accept who waits and to close the
-/// connection at once, so that the peer is told instead of waiting; the listener goes on after a pause.
+/// If the process has no file descriptor left, the listener asks its owner to close a connection in favor of the new
+/// one. If the owner has none to close, the listener briefly releases a spare descriptor to accept and immediately
+/// close waiting connections, so that their peers learn it instead of waiting; it then pauses before it goes on.
 class listener : public std::enable_shared_from_this<listener> {
 public:
-  /// Is given each connection, and where to note that it was refused.
+  /// Receives each connection, and the log for its refusal.
   using accepted = std::function<void(stream_socket, const std::shared_ptr<refusal_log>&)>;
 
-  /// Closes a connection that can be missed, at once or soon; false where there is none.
+  /// Closes an expendable connection, at once or soon; returns false if there is none.
   using make_room = std::function<bool()>;
 
-  /// Whether a connection may come now; else those that come wait in the system's queue.
+  /// Whether a connection may be accepted now; otherwise connections wait in the system's queue.
   using may_come = std::function<bool()>;
 
-  /// Fails with `bad_address`, or with `cannot_connect` when somebody listens there already. A socket file that nobody
-  /// listens at any more is replaced.
+  /// Fails with `bad_address`, or with `cannot_connect` if the address is in use. Replaces a socket file without a
+  /// listener.
   static std::expected<std::shared_ptr<listener>, node_error> open(asio::io_context& io, const address& at,
                                                                    const stream_endpoint& endpoint, accepted on_accept,
                                                                    make_room on_exhausted, may_come has_room = {});
   ~listener();
 
-  /// The address as it was given, with the port that the system chose where that was 0.
+  /// The address as given, with the port that the system chose if that was 0.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
-  /// Of an IP address. Requires: not closed.
+  /// Requires: an IP address, and not closed.
   [[nodiscard]] std::uint16_t port() const;
 
   /// I/O thread only. Idempotent.
@@ -71,17 +71,16 @@ private:
   socket_file socket_file_; // Ends before acceptor_.
   asio::generic::stream_protocol protocol_{0, 0};
   io_timer pause_;
-  int spare_ = -1; // A descriptor of nothing.
+  int spare_ = -1; // Open on /dev/null.
 };
 
 /// Opens one listener of an address.
 using listener_maker =
     std::function<std::expected<std::shared_ptr<listener>, node_error>(const address&, const stream_endpoint&)>;
 
-/// Listens at all that a name stands for, at one port, so that nobody else can take the part that is left. Of port 0
-/// the system chooses one that is free at all of them. An address that this host does not have is passed over with a
-/// warning, unless it is the only one; one that somebody else has is an error: those who dial the name could come to
-/// him.
+/// Listens at all addresses of a name, on one port, so that nobody else can take the rest. For port 0 the system
+/// chooses a port that is free at all of them. An address that this host does not have is skipped with a warning,
+/// unless it is the only one. An address in use is an error, because peers that dial the name could reach its owner.
 [[nodiscard]] std::expected<std::vector<std::shared_ptr<listener>>, node_error>
 listen_at_all(const address& at, std::span<const stream_endpoint> endpoints, const listener_maker& open);
 

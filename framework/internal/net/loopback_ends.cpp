@@ -47,7 +47,7 @@ bool is_on_loopback(const stream_endpoint& endpoint) {
   return IN6_IS_ADDR_LOOPBACK(&address) != 0;
 }
 
-/// As /proc/net/tcp6 writes it, or /proc/net/tcp where that is shorter: words as they lie in memory, then the port.
+/// The form in /proc/net/tcp6, of which /proc/net/tcp has a suffix: words as they lie in memory, then the port.
 std::string in_tables_of_v6(const stream_endpoint& of) {
   std::array<std::uint32_t, 4> words{0, 0, htonl(0xffff), v4_of(of).sin_addr.s_addr};
   if (!is_v4(of)) {
@@ -59,7 +59,7 @@ std::string in_tables_of_v6(const stream_endpoint& of) {
   return text.data();
 }
 
-/// Empty for what is not IPv4.
+/// Empty for other addresses than IPv4.
 std::string in_tables_of_v4(const stream_endpoint& of) {
   const auto whole = in_tables_of_v6(of);
   constexpr std::string_view mapped = "0000000000000000FFFF0000";
@@ -67,10 +67,10 @@ std::string in_tables_of_v4(const stream_endpoint& of) {
   return whole.starts_with(mapped) ? whole.substr(mapped.size()) : std::string{};
 }
 
-/// A row of a table: whose socket it is, nothing where it is nobody's any more, or not yet.
+/// The owner in a row of a table; nullopt if the socket has no owner any more, or not yet.
 using socket_row = std::optional<uid_t>;
 
-/// The row of the socket with that local and remote address, in the form of the table.
+/// The row of the socket with that local and remote address, both in the form of the table.
 std::optional<socket_row> row_in(std::string_view table, const std::string& local, const std::string& remote) {
   if (local.empty() || remote.empty())
     return std::nullopt;
@@ -84,13 +84,13 @@ std::optional<socket_row> row_in(std::string_view table, const std::string& loca
   std::string state, queues, timer, retransmissions, timeout;
   uid_t owner = 0;
   std::uint64_t inode = 0;
-  // Without an inode the owner reads as root.
+  // Without an inode the owner is shown as root.
   if (rest >> state >> queues >> timer >> retransmissions >> owner >> timeout >> inode && inode != 0)
     return socket_row{owner};
   return socket_row{};
 }
 
-/// A socket of IPv6 may have an IPv4 connection.
+/// An IPv6 socket may have an IPv4 connection.
 std::optional<socket_row> row_of(const stream_endpoint& local, const stream_endpoint& remote, std::string_view tcp,
                                  std::string_view tcp6) {
   const auto found = row_in(tcp6, in_tables_of_v6(local), in_tables_of_v6(remote));
@@ -136,7 +136,7 @@ byte_vector loopback_ends::sum(link_side mine) const {
 }
 
 std::expected<std::optional<uid_t>, node_error> loopback_ends::peer_owner() const {
-  // A row may be missed where others come and go while the table is read; never several times in a row.
+  // A row may be missed if other rows change while the table is read, but not several times in a row.
   constexpr int looks = 3;
   auto owner = std::expected<std::optional<uid_t>, node_error>{std::nullopt};
   for (int look = 0; look < looks && owner && !*owner; ++look)
@@ -146,12 +146,12 @@ std::expected<std::optional<uid_t>, node_error> loopback_ends::peer_owner() cons
 
 std::expected<std::optional<uid_t>, node_error> loopback_ends::peer_owner(std::string_view tcp,
                                                                           std::string_view tcp6) const {
-  const auto theirs = row_of(theirs_, mine_, tcp, tcp6); // Theirs is the local one there.
+  const auto theirs = row_of(theirs_, mine_, tcp, tcp6); // The peer's row has the addresses the other way round.
   if (theirs && *theirs)
     return **theirs;
   if (theirs)
     return fail(node_errc::refused, "nobody has the socket at the other end of this one");
-  if (!row_of(mine_, theirs_, tcp, tcp6)) // Where this end is missing the system shows nothing, or too little.
+  if (!row_of(mine_, theirs_, tcp, tcp6)) // If even this end is missing, the table is incomplete.
     return fail(node_errc::refused, "the system does not say whose the socket at the other end of this one is");
   return std::nullopt;
 }

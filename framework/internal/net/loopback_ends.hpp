@@ -1,4 +1,4 @@
-// Whether somebody is in between the two ends of a TCP connection within one host.
+// Detects a third party between the two ends of a TCP connection within one host.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace troupe::internal {
 
-/// The addresses of a TCP connection that does not leave its host, as one end sees them. Any user of the host may
-/// listen at a port that is free, and pass on what comes: then the two ends see different connections.
+/// The addresses of a TCP connection within one host, as one end sees them. Any user of the host may listen at a free
+/// port and forward what arrives; the two ends then see different connections.
 class loopback_ends {
 public:
   loopback_ends(stream_endpoint mine, stream_endpoint theirs) : mine_(std::move(mine)), theirs_(std::move(theirs)) {}
 
-  /// Nothing for a unix socket, and where one end is not at a loopback address.
+  /// Returns nullopt for a unix socket, and if an end is not at a loopback address.
   template <class Socket>
   [[nodiscard]] static std::optional<loopback_ends> of(const Socket& socket) {
     std::error_code failed;
@@ -35,16 +35,17 @@ public:
     return failed ? std::nullopt : between(mine, theirs);
   }
 
-  /// 32 bytes that both ends of this connection find, and no two other ends: the SHA-256 of the host's boot, its
-  /// network namespace and both addresses. Empty where the system does not say.
+  /// Returns 32 bytes that only the two ends of this connection compute alike: the SHA-256 of the host's boot, its
+  /// network namespace and both addresses. Empty if the system does not tell these.
   [[nodiscard]] byte_vector sum(link_side mine) const;
 
-  /// The user whose process has the other end's socket; nothing where no process of this network namespace has it, so
-  /// that the kernel passes on what comes, as only root can tell it to. Fails with `refused`, saying why, where the
-  /// system does not tell. Requires that something has come over the connection: before, nobody may have accepted it.
+  /// Returns the user whose process owns the other end's socket; nullopt if no process of this network namespace owns
+  /// it, so that the kernel forwards the connection, which only root can configure. Fails with `refused` and the reason
+  /// if the system does not tell. Requires: bytes have arrived over the connection; before that, it may not be accepted
+  /// yet.
   [[nodiscard]] std::expected<std::optional<uid_t>, node_error> peer_owner() const;
 
-  /// The same by the text of /proc/net/tcp and tcp6. Pure.
+  /// Like peer_owner(), from the text of /proc/net/tcp and tcp6. Pure.
   [[nodiscard]] std::expected<std::optional<uid_t>, node_error> peer_owner(std::string_view tcp,
                                                                            std::string_view tcp6) const;
 
@@ -55,8 +56,9 @@ private:
   stream_endpoint theirs_;
 };
 
-/// Whether who has the other end's socket may stand in between: this user, whose forwarded port it is, or root, himself
-/// or by the kernel's address translation, who could do as he likes anyway. Fails with `refused`, naming the user.
+/// Checks whether the owner of the other end's socket may forward the connection: this user, who forwards a port, or
+/// root, by a process or by the kernel's address translation, because root can do anything anyway. Fails with
+/// `refused`, naming the user.
 [[nodiscard]] std::expected<void, node_error> check_forwarder(const loopback_ends& ends);
 
 } // namespace troupe::internal

@@ -15,7 +15,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// A descriptor, and what it stood for when it was opened: others close it, and its number may be taken again.
+/// A descriptor with the file that it stood for when opened: its owner closes it, and the number may be used again.
 struct own_socket {
   int descriptor;
   dev_t device;
@@ -28,12 +28,12 @@ struct own_socket {
 };
 
 struct own_sockets {
-  std::mutex mutex; // Held while one is opened, and while this process forks.
+  std::mutex mutex; // Held while a socket is opened, and while this process forks.
   std::vector<own_socket> all;
   std::size_t sweep_at = 64;
 };
 
-// Never destroyed, since nodes may outlive main.
+// Never destroyed, because nodes may outlive main.
 own_sockets& sockets() {
   static auto* const kept = new own_sockets;
   return *kept;
@@ -47,7 +47,7 @@ void unlock_sockets() {
   sockets().mutex.unlock();
 }
 
-/// Calls only what a signal handler may call.
+/// Calls only async-signal-safe functions.
 void close_sockets() {
   auto& mine = sockets();
   auto nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -59,7 +59,7 @@ void close_sockets() {
       ::dup3(nothing, each.descriptor, O_CLOEXEC);
       continue;
     }
-    ::close(each.descriptor); // No number was left for the first one.
+    ::close(each.descriptor); // No number was free for /dev/null.
     nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   }
   if (opened >= 0)
@@ -82,7 +82,8 @@ int open_listed(Open open) {
     std::erase_if(mine.all, [](const auto& each) { return !each.is_open(); });
     mine.sweep_at = std::max<std::size_t>(64, 2 * mine.all.size());
   }
-  mine.all.reserve(std::max(mine.sweep_at, mine.all.size() + 1)); // Nothing can fail once the socket is there.
+  mine.all.reserve(std::max(mine.sweep_at, mine.all.size() + 1)); // Before the socket exists, so that no failure loses
+                                                                  // it.
   const auto made = open();
   struct stat status {};
   if (made >= 0 && ::fstat(made, &status) == 0)

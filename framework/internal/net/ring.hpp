@@ -1,5 +1,5 @@
-// One direction of a link's bytes through memory that two processes share. Pure: no system calls. The words that both
-// ends touch are a parameter, so that a test can step through every order of their accesses.
+// One direction of a link's bytes through memory that two processes share. Pure: no system calls. The type of the
+// shared words is a parameter, so that a test can step through every order of accesses.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace troupe::internal {
 
 /// A number in shared memory. Accesses are sequentially consistent unless their name says otherwise: an end that goes
-/// to sleep must not miss a store that the other end makes at the same time.
+/// to sleep must not miss a concurrent store of the other end.
 class shared_word {
 public:
   [[nodiscard]] std::uint64_t load() const noexcept { return value_.load(std::memory_order_seq_cst); }
@@ -27,30 +27,30 @@ public:
 
 private:
   std::atomic<std::uint64_t> value_{0};
-  static_assert(std::atomic<std::uint64_t>::is_always_lock_free); // Else its lock would be one process's.
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free); // Otherwise its lock would belong to one process.
 };
 
-/// What the two ends of a ring say to each other. Counts of bytes only grow, and are taken modulo the ring's size where
-/// bytes are found. Each word has a pair of cache lines of its own, since processors fetch lines in pairs.
+/// The words that the two ends of a ring share. Counts of bytes only grow; their positions are the counts modulo the
+/// ring's size. Each word has a pair of cache lines of its own, because processors fetch lines in pairs.
 template <class Word>
 struct ring_words {
   alignas(128) Word written;       // Bytes that the writer has put in.
   alignas(128) Word read;          // Bytes that the reader has taken out.
-  alignas(128) Word reader_sleeps; // Not zero: the reader is to be woken when there is something to read.
-  alignas(128) Word writer_waits;  // Not zero: the writer is to be woken when there is room.
+  alignas(128) Word reader_sleeps; // Not zero: wake the reader when there are bytes.
+  alignas(128) Word writer_waits;  // Not zero: wake the writer when there is room.
 };
 
-/// The other end has stored a count that it cannot have come to.
+/// The other end stored an impossible count.
 struct ring_broken {};
 
 /// The writing end. Threads: one at a time.
 template <class Word>
 class ring_writer {
 public:
-  /// `data` has a power of two of bytes. Both outlive this. Requires: a ring that was not used before.
+  /// The size of `data` is a power of two. Both arguments outlive this. Requires: the ring was not used before.
   ring_writer(ring_words<Word>& shared, std::span<std::byte> data) : shared_(shared), data_(data) {}
 
-  /// Copies as much as there is room for; gives how much that was. The reader sees it from publish() on.
+  /// Copies bytes as far as there is room and returns their number. The reader sees them after publish().
   [[nodiscard]] std::expected<std::size_t, ring_broken> put(bytes_view bytes) {
     if (room() < bytes.size())
       if (auto looked = look(); !looked)
@@ -66,16 +66,16 @@ public:
     return count;
   }
 
-  /// Shows the reader what was put in. True where the caller has to wake it.
+  /// Shows the reader the bytes put so far. Returns true if the caller has to wake the reader.
   [[nodiscard]] bool publish() {
     shared_.written.store(written_);
     return shared_.reader_sleeps.load() != 0 && shared_.reader_sleeps.exchange(0) != 0;
   }
 
-  /// Whether the reader has taken out all that was published, so that it has nothing to do.
+  /// Whether the reader has taken all published bytes and thus has nothing to do.
   [[nodiscard]] bool reader_has_all() const { return shared_.read.load_acquired() == written_; }
 
-  /// True where there is no room, and the reader will wake the caller once there is much.
+  /// Returns true if there is no room; the reader then wakes the caller once half of the ring is free.
   [[nodiscard]] std::expected<bool, ring_broken> wait_for_room() {
     shared_.writer_waits.store(1);
     if (auto looked = look(); !looked)
@@ -89,7 +89,7 @@ public:
 private:
   [[nodiscard]] std::size_t room() const noexcept { return data_.size() - static_cast<std::size_t>(written_ - read_); }
 
-  /// The reader's count is loaded once, and believed only where it can be.
+  /// Loads the reader's count once, and accepts it only if it is possible.
   [[nodiscard]] std::expected<void, ring_broken> look() {
     const auto read = shared_.read.load();
     if (read - read_ > written_ - read_)
@@ -101,17 +101,17 @@ private:
   ring_words<Word>& shared_;
   const std::span<std::byte> data_;
   std::uint64_t written_ = 0;
-  std::uint64_t read_ = 0; // As last seen.
+  std::uint64_t read_ = 0; // As last loaded.
 };
 
 /// The reading end. Threads: one at a time.
 template <class Word>
 class ring_reader {
 public:
-  /// As of the writer.
+  /// Like the writer's.
   ring_reader(ring_words<Word>& shared, std::span<const std::byte> data) : shared_(shared), data_(data) {}
 
-  /// Copies what there is out of the ring, as far as `into` has room; gives how much that was.
+  /// Copies bytes out of the ring, as far as `into` has room, and returns their number.
   [[nodiscard]] std::expected<std::size_t, ring_broken> take(std::span<std::byte> into) {
     if (auto looked = look(); !looked)
       return std::unexpected{looked.error()};
@@ -127,13 +127,13 @@ public:
     return count;
   }
 
-  /// After take(): true where the writer waits and has to be woken by the caller. It is only woken once it finds half
-  /// of the ring free: a writer that comes for less would come as often as the reader takes.
+  /// After take(): returns true if the caller has to wake the writer. A writer is woken only once half of the ring is
+  /// free; otherwise it would be woken as often as the reader takes bytes.
   [[nodiscard]] bool writer_is_to_be_woken() {
     return there() <= data_.size() / 2 && shared_.writer_waits.load() != 0 && shared_.writer_waits.exchange(0) != 0;
   }
 
-  /// True where nothing is there, and the writer will wake the caller once there is.
+  /// Returns true if the ring is empty; the writer then wakes the caller when bytes arrive.
   [[nodiscard]] std::expected<bool, ring_broken> sleep() {
     shared_.reader_sleeps.store(1);
     if (auto looked = look(); !looked)
@@ -143,7 +143,7 @@ public:
     shared_.reader_sleeps.store(0);
     return false;
   }
-  /// Ends sleep(): the reader looks by itself again, and need not be woken.
+  /// Ends sleep(): the reader checks the ring by itself again and need not be woken.
   void awake() {
     if (shared_.reader_sleeps.load() != 0)
       shared_.reader_sleeps.store(0);
@@ -152,7 +152,7 @@ public:
 private:
   [[nodiscard]] std::size_t there() const noexcept { return static_cast<std::size_t>(written_ - read_); }
 
-  /// As of the writer.
+  /// Like the writer's.
   [[nodiscard]] std::expected<void, ring_broken> look() {
     const auto written = shared_.written.load_acquired();
     if (written - written_ > data_.size() - there())
@@ -164,7 +164,7 @@ private:
   ring_words<Word>& shared_;
   const std::span<const std::byte> data_;
   std::uint64_t read_ = 0;
-  std::uint64_t written_ = 0; // As last seen.
+  std::uint64_t written_ = 0; // As last loaded.
 };
 
 } // namespace troupe::internal

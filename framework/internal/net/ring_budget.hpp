@@ -1,4 +1,4 @@
-// How much memory the rings of a node's links may take.
+// The memory bound for the rings of a node's links.
 #pragma once
 
 #include <atomic>
@@ -6,14 +6,14 @@
 
 namespace troupe::internal {
 
-/// Counts the memory of all rings of a node, against a bound. Threads: any.
+/// Counts the memory of all rings of a node against a bound. Threads: any.
 class ring_budget {
 public:
   explicit ring_budget(std::uint64_t bytes_max) : left_(bytes_max) {}
   ring_budget(const ring_budget&) = delete;
   ring_budget& operator=(const ring_budget&) = delete;
 
-  /// False where less is left; then nothing is taken.
+  /// Takes nothing and returns false if less is left.
   [[nodiscard]] bool take(std::uint64_t bytes) noexcept {
     auto left = left_.load(std::memory_order_relaxed);
     do {
@@ -26,7 +26,7 @@ public:
   [[nodiscard]] std::uint64_t left() const noexcept { return left_.load(std::memory_order_relaxed); }
 
 private:
-  std::atomic<std::uint64_t> left_; // Nothing else depends on its order.
+  std::atomic<std::uint64_t> left_; // No other memory depends on its order.
 };
 
 } // namespace troupe::internal

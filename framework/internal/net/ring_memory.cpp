@@ -26,7 +26,7 @@ namespace troupe::internal {
 
 namespace {
 
-// The words of both rings; the bytes of the first ring begin behind them.
+// For the words of both rings; the bytes of the first ring follow.
 constexpr std::size_t words_bytes = 4096;
 constexpr std::size_t second_words_at = words_bytes / 2;
 static_assert(sizeof(ring_memory::words) <= second_words_at);
@@ -37,19 +37,19 @@ std::string why() {
   return std::strerror(errno);
 }
 
-/// What is mapped, so that the child of a fork does not write into its parent's rings.
+/// All mappings, so that the child of a fork does not write into its parent's rings.
 struct mapped_memory {
-  std::mutex mutex; // Held while something is mapped, and while this process forks.
+  std::mutex mutex; // Held while memory is mapped, and while this process forks.
   std::vector<std::pair<std::byte*, std::size_t>> all;
 };
 
-// Never destroyed, since nodes may outlive main.
+// Never destroyed, because nodes may outlive main.
 mapped_memory& mapped() {
   static auto* const kept = new mapped_memory;
   return *kept;
 }
 
-/// In the child the memory is not there (MADV_DONTFORK). What is put in its place is the child's own.
+/// The child lacks this memory (MADV_DONTFORK). Puts private memory in its place.
 void replace_in_child() {
   for (const auto& [base, bytes] : mapped().all)
     static_cast<void>(
@@ -62,7 +62,7 @@ void replace_at_forks() {
       ::pthread_atfork([] { mapped().mutex.lock(); }, [] { mapped().mutex.unlock(); }, replace_in_child);
 }
 
-/// Whether the file is what make() makes. Of anything else a page could be missing when it is touched.
+/// Checks that the file is like those of make(); touching another file's pages could fail.
 std::expected<void, node_error> check(int descriptor, std::size_t total_bytes) {
   struct stat file {};
   struct statfs system {};
@@ -150,8 +150,7 @@ int ring_memory::take_descriptor() noexcept {
 
 ring_memory::words& ring_memory::words_of(link_side writer) const noexcept {
   auto* const at = base_ + (writer == link_side::dialer ? 0 : second_words_at);
-  return *std::launder(
-      reinterpret_cast<words*>(at)); // A peer's were zero, or are what it likes: they are only numbers.
+  return *std::launder(reinterpret_cast<words*>(at)); // A peer's words may have any value.
 }
 
 std::span<std::byte> ring_memory::bytes_of(link_side writer) const noexcept {

@@ -1,4 +1,4 @@
-// The memory of a link's two rings, which its two processes map.
+// The memory of a link's two rings, mapped by its two processes.
 #pragma once
 
 #include <cstddef>
@@ -15,37 +15,37 @@ namespace troupe::internal {
 inline constexpr std::size_t ring_bytes_min = 4096;
 inline constexpr std::size_t ring_bytes_max = 16 * 1024 * 1024;
 
-/// True for a power of two from ring_bytes_min to ring_bytes_max.
+/// Whether `bytes` is a power of two from ring_bytes_min to ring_bytes_max.
 [[nodiscard]] bool is_ring_size(std::uint64_t bytes) noexcept;
 
-/// An anonymous file whose size is sealed, mapped: the words of two rings, then their bytes. All its pages are there
-/// from the beginning, so that writing into it never fails. The child of a fork does not have it.
+/// A mapped anonymous file of sealed size: the words of two rings, then their bytes. All its pages are allocated at the
+/// start, so writing into it never fails. The child of a fork does not inherit it.
 ///
 /// Threads: one at a time.
 class ring_memory {
 public:
   using words = ring_words<shared_word>;
 
-  /// For two rings of so many bytes each. Fails with `unsupported` where the system gives no such memory.
+  /// Makes memory for two rings of `ring_bytes` each. Fails with `unsupported` if the system provides no such memory.
   [[nodiscard]] static std::expected<ring_memory, node_error> make(std::size_t ring_bytes);
 
-  /// What a peer has made, by the descriptor that came from it, which is taken over and closed. Fails with
-  /// `protocol_violation` where it is no such file, has another size, or a size that can still change; with
-  /// `unsupported` where the system does not map it.
+  /// Maps memory that the peer has made. Takes ownership of the peer's descriptor and closes it. Fails with
+  /// `protocol_violation` if it is no such file, has another size, or its size can still change; fails with
+  /// `unsupported` if the system does not map it.
   [[nodiscard]] static std::expected<ring_memory, node_error> adopt(int descriptor, std::size_t ring_bytes);
 
   ring_memory(ring_memory&& other) noexcept;
   ring_memory& operator=(ring_memory&&) = delete;
   ~ring_memory();
 
-  /// The descriptor for the peer, of what was made; to be closed by the caller. -1 where it is gone already.
+  /// Returns the descriptor of memory made here, to send to the peer; the caller closes it. -1 if taken already.
   [[nodiscard]] int take_descriptor() noexcept;
 
-  /// Of the ring into which the end of that side writes.
+  /// The words of the ring into which that side's end writes.
   [[nodiscard]] words& words_of(link_side writer) const noexcept;
   [[nodiscard]] std::span<std::byte> bytes_of(link_side writer) const noexcept;
 
-  /// How many bytes two rings of that size take.
+  /// The bytes that two rings of that size take.
   [[nodiscard]] static std::size_t total_bytes(std::size_t ring_bytes) noexcept;
 
 private:

@@ -8,7 +8,7 @@ namespace troupe::internal {
 
 namespace {
 
-// A look costs a few nanoseconds, and waking a reader some thousand.
+// A check costs a few nanoseconds; waking a reader costs some thousand.
 constexpr std::uint32_t vain_looks_max = 256;
 
 } // namespace
@@ -19,7 +19,7 @@ ring_watch& ring_watch::of(asio::io_context& io) {
 
 std::size_t ring_watch::look() {
   std::size_t found = 0;
-  const auto count = looked_at_.size(); // A ring that has something may bring others.
+  const auto count = looked_at_.size(); // A ring's handler may add rings.
   for (std::size_t i = 0; i < count; ++i) {
     if (!looked_at_[i].ring->look())
       continue;

@@ -1,4 +1,4 @@
-// The rings that an I/O thread looks at rather than waits for.
+// The rings that an I/O thread checks by itself instead of being woken.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@ class io_context;
 
 namespace troupe::internal {
 
-/// A ring that somebody wants to read.
+/// A ring with a waiting reader.
 class watched_ring {
 public:
   virtual ~watched_ring() = default;
-  /// Handles what is there; false where nothing is.
+  /// Handles the bytes in the ring; returns false if it is empty.
   virtual bool look() = 0;
-  /// Has the writer wake the I/O context when there is something. False where something is there already.
+  /// Asks the writer to wake the I/O context when bytes arrive. Returns false if there are bytes already.
   virtual bool sleep() = 0;
 };
 
-/// Looks at the rings of an I/O context that have had something of late. A writer need not wake a reader that is
-/// looked at, and waking is what costs most. A ring that is looked at in vain for long sleeps, and so do all of them
-/// before their thread does.
+/// Checks the rings of an I/O context that had bytes of late. A writer need not wake a reader that checks, and waking
+/// is the largest cost. A ring that was empty at many checks goes to sleep, and all rings go to sleep before their
+/// thread does.
 ///
-/// Threads: the I/O thread, but for is_driven().
+/// Threads: the I/O thread, except is_driven().
 class ring_watch final : public asio::execution_context::service {
 public:
   using key_type = ring_watch;
@@ -37,31 +37,31 @@ public:
 
   explicit ring_watch(asio::execution_context& io) : asio::execution_context::service(io) {}
 
-  /// Whoever runs the I/O context looks, and calls sleep() before it waits.
+  /// The caller runs the I/O context: it calls look(), and sleep() before it waits.
   void drive() noexcept { is_driven_ = true; }
   [[nodiscard]] bool is_driven() const noexcept { return is_driven_; }
 
-  /// Until it sleeps. Requires: not there already.
+  /// Checks the ring until it sleeps. Requires: not added already.
   void add(std::shared_ptr<watched_ring> ring) { looked_at_.push_back({std::move(ring), 0}); }
   [[nodiscard]] bool empty() const noexcept { return looked_at_.empty(); }
 
-  /// Each ring once; how many had something.
+  /// Checks each ring once; returns how many had bytes.
   std::size_t look();
-  /// The same, from time to time, by a thread that has other work: whoever has had nothing for long sleeps.
+  /// Like look(), from time to time, for a thread that has other work: rings that were empty for long go to sleep.
   std::size_t look_in_passing();
-  /// False where one of them has something.
+  /// Puts all rings to sleep; returns false if one of them has bytes.
   [[nodiscard]] bool sleep();
 
 private:
   struct entry {
     std::shared_ptr<watched_ring> ring;
-    std::uint32_t vain_looks; // In a row, in passing.
+    std::uint32_t vain_looks; // Consecutive, in look_in_passing().
   };
 
   void shutdown() noexcept override { looked_at_.clear(); }
 
   std::vector<entry> looked_at_;
-  bool is_driven_ = false; // Set before there are rings.
+  bool is_driven_ = false; // Set before rings are added.
 };
 
 } // namespace troupe::internal

@@ -18,7 +18,7 @@ namespace troupe::internal {
 
 namespace {
 
-// Others have the lock for a few system calls.
+// A holder needs the lock for a few system calls only.
 constexpr std::chrono::seconds patience_to_make{5};
 constexpr std::chrono::milliseconds patience_to_remove{100};
 constexpr std::chrono::milliseconds pause_between_tries{1};
@@ -29,7 +29,7 @@ struct file_identity {
   bool operator==(const file_identity&) const = default;
 };
 
-/// What stands at the path itself, whatever it points at.
+/// Identifies the file at the path itself, without following links.
 std::optional<file_identity> identity_at(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0)
@@ -41,8 +41,7 @@ std::string reason_now() {
   return std::strerror(errno);
 }
 
-/// Whether a socket file was left behind by somebody who is gone. Anything that is no socket, or that cannot be asked,
-/// is not.
+/// Whether the path holds a socket file without a listener. False for other files, and if this cannot be determined.
 bool is_left_behind(const std::string& file, const stream_endpoint& endpoint) {
   struct stat status {};
   if (::lstat(file.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode))
@@ -57,11 +56,12 @@ bool is_left_behind(const std::string& file, const stream_endpoint& endpoint) {
   return refused;
 }
 
-/// Why nobody can listen at a path where something stands, and what to do; empty where somebody listens there.
+/// Says why nobody can listen at a path that is taken, and what to do; empty if there is a listener or the file is
+/// gone.
 std::string obstacle_at(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0)
-    return {}; // It has gone meanwhile.
+    return {}; // Gone meanwhile.
   if (S_ISLNK(status.st_mode))
     return "a symbolic link stands there, where a socket would be made; remove it, or choose another path";
   if (S_ISDIR(status.st_mode))
@@ -88,7 +88,7 @@ path_lock::path_lock(path_lock&& other) noexcept
 path_lock::~path_lock() {
   if (descriptor_ < 0)
     return;
-  ::unlink(file_.c_str()); // Before it is given back: who waits for it sees that it is another file.
+  ::unlink(file_.c_str()); // Before the lock is released, so that waiting processes see that it is another file.
   ::close(descriptor_);
 }
 
@@ -116,7 +116,7 @@ std::expected<path_lock, node_error> path_lock::take(const std::string& path, st
       result.descriptor_ = descriptor;
       return result;
     }
-    ::close(descriptor); // Somebody else has it, or has just removed it.
+    ::close(descriptor); // Held by another process, or just removed.
     if (std::chrono::steady_clock::now() >= until)
       return fail(node_errc::timed_out,
                   "the lock file " + file + " was not free within " + std::to_string(patience.count()) + " ms");
@@ -130,11 +130,11 @@ std::expected<void, node_error> socket_file::listen(int socket, const address& a
   const auto refused = [&](const std::string& why) {
     return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + why);
   };
-  // Until it listens, others that look would take it for one that was left behind.
+  // Until this socket listens, other processes would take its file for one without a listener.
   const auto lock = path_lock::take(at.path, patience_to_make);
   if (!lock)
     return fail(lock.error().code(), "cannot listen at " + at.text + ": " + lock.error().message());
-  if (::fchmod(socket, S_IRUSR | S_IWUSR) != 0) // The file gets it from the socket, and is never open to others.
+  if (::fchmod(socket, S_IRUSR | S_IWUSR) != 0) // The file inherits this mode, so it is never open to others.
     return refused(reason_now());
   auto is_bound = bind_to(socket, endpoint);
   if (!is_bound && errno == EADDRINUSE) {
@@ -166,10 +166,10 @@ void socket_file::remove() noexcept {
   try {
     const auto lock = path_lock::take(path, patience_to_remove);
     if (!lock && lock.error().code() == node_errc::timed_out)
-      return; // Whoever makes a file there now, replaces this one.
+      return; // The lock's holder makes a file there, which replaces this one.
     if (identity_at(path) == file_identity{device_, inode_})
       ::unlink(path.c_str());
-  } catch (...) { // No memory: the next one that listens there removes it.
+  } catch (...) { // Out of memory: the next listener at the path removes the file.
     return;
   }
 }

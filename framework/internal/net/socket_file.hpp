@@ -1,4 +1,4 @@
-// The file of a unix socket that listens.
+// The file of a listening unix socket.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace troupe::internal {
 
-/// Keeps other nodes from making or removing the file at a path meanwhile: an exclusive lock on a file beside it,
-/// "PATH.lock", which is there only as long as somebody has it or waits for it.
+/// Keeps other nodes from making or removing the file at a path: an exclusive lock on a file beside it, "PATH.lock".
+/// The lock file exists only while a process holds the lock or waits for it.
 class path_lock {
 public:
   path_lock() noexcept = default;
@@ -23,7 +23,7 @@ public:
   path_lock& operator=(path_lock&&) = delete;
   ~path_lock();
 
-  /// Fails with `bad_address` where the file cannot be made, or belongs to another user, and with `timed_out`.
+  /// Fails with `bad_address` if the lock file cannot be made or belongs to another user, and with `timed_out`.
   [[nodiscard]] static std::expected<path_lock, node_error> take(const std::string& path,
                                                                  std::chrono::milliseconds patience);
 
@@ -32,8 +32,8 @@ private:
   int descriptor_ = -1;
 };
 
-/// A socket's file, as long as the socket listens. It is made where there was none, or one that nobody listens at any
-/// more, and removed only while it is the same file: what another node has made there since stays.
+/// The file of a socket, while the socket listens. It is made if there is none, or replaces a file without a listener.
+/// It is removed only if it is still the same file; a file that another node has made at the path stays.
 ///
 /// Threads: one at a time.
 class socket_file {
@@ -43,18 +43,18 @@ public:
   socket_file& operator=(const socket_file&) = delete;
   ~socket_file() { remove(); }
 
-  /// Binds `socket` to the path with mode 0600 and has it listen: of two that do this at once, one fails with
-  /// `cannot_connect`, as where somebody listens already. Fails as path_lock does, and with `bad_address`, where
-  /// something else than a socket of this user stands there, too.
+  /// Binds `socket` to the path with mode 0600 and listens. Fails with `cannot_connect` if another socket listens
+  /// there, also if both try at once; with `bad_address` if the path holds anything but a socket of this user, or the
+  /// socket cannot be bound; and as path_lock::take() does.
   [[nodiscard]] std::expected<void, node_error> listen(int socket, const address& at, const stream_endpoint& endpoint);
 
-  /// Before the socket is closed. In the process that has made it only, not in the child of a fork. Idempotent.
+  /// Call it before closing the socket. Does nothing in the child of a fork. Idempotent.
   void remove() noexcept;
 
 private:
-  std::string path_; // Empty where there is nothing to remove.
+  std::string path_; // Empty: nothing to remove.
   dev_t device_ = 0;
-  ino_t inode_ = 0; // The socket keeps it: no other file gets it meanwhile.
+  ino_t inode_ = 0; // The open socket keeps this number from being used again.
   pid_t process_ = 0;
 };
 

@@ -23,12 +23,12 @@ namespace troupe::internal {
 
 namespace {
 
-// What lies in the kernel cannot be overtaken: a small urgent packet waits behind it. Enough to keep a fast network
-// busy between two writes, a few milliseconds' worth on a slow one.
+// Bytes in the kernel cannot be overtaken: a small urgent packet waits behind them. This amount keeps a fast network
+// busy between two writes, and is a few milliseconds' worth on a slow one.
 constexpr int tcp_unsent_bytes = 128 * 1024;
 
-// For unix sockets, where nothing is ever on its way: room for one chunk, so that writer and reader work at the same
-// time. The kernel doubles it for its own bookkeeping and cuts it to net.core.wmem_max.
+// For unix sockets, which have no network in between: room for one chunk, so that writer and reader work at the same
+// time. The kernel doubles the value for its own bookkeeping and limits it to net.core.wmem_max.
 constexpr int unix_buffer_bytes = 256 * 1024;
 
 class socket_transport final : public transport, public std::enable_shared_from_this<socket_transport> {
@@ -59,20 +59,20 @@ public:
   }
 
   end_addresses addresses() const override {
-    std::error_code ignored; // What is not connected any more has none.
+    std::error_code ignored; // A disconnected socket has no addresses.
     return {text_of(transport_kind::tcp, socket_.local_endpoint(ignored)),
             text_of(transport_kind::tcp, socket_.remote_endpoint(ignored))};
   }
 
   bool finish_writing() override {
     std::error_code failed;
-    // A TCP socket that is closed with bytes unread resets the connection, and what was written is lost.
+    // Closing a TCP socket with unread bytes resets the connection and loses what was written.
     socket_.shutdown(stream_socket::shutdown_send, failed);
     return !failed;
   }
 
   void close() override {
-    std::error_code ignored; // A peer that is gone already makes these fail, to the same end.
+    std::error_code ignored; // They fail if the peer is gone, with the same result.
     socket_.shutdown(stream_socket::shutdown_both, ignored);
     socket_.close(ignored);
   }
@@ -92,7 +92,7 @@ bool would_block(int error) noexcept {
 
 std::expected<std::size_t, std::error_code> send_now(int socket, std::span<const bytes_view> pieces,
                                                      std::size_t bytes_max, int descriptor) {
-  std::array<iovec, IOV_MAX> list; // Filled as far as it is used.
+  std::array<iovec, IOV_MAX> list; // Initialized only as far as it is used.
   msghdr message{};
   message.msg_iov = list.data();
   for (const auto piece : pieces) {
@@ -124,7 +124,7 @@ std::expected<std::size_t, std::error_code> send_now(int socket, std::span<const
 }
 
 void tune(stream_socket& socket) {
-  // Where the kernel refuses, the link works all the same.
+  // If the kernel refuses an option, the link works nevertheless.
   auto set = [&](int level, int name, int value) {
     [[maybe_unused]] auto refused = ::setsockopt(socket.native_handle(), level, name, &value, sizeof(value));
   };

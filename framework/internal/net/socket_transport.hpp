@@ -1,4 +1,4 @@
-// The transport over a connected TCP socket, and what transports over sockets have in common.
+// The transport over a connected TCP socket, and helpers for all transports over sockets.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@
 
 namespace troupe::internal {
 
-/// Sets what a link wants of its socket: nothing held back, little piled up in the kernel.
+/// Sets a link's socket options: send without delay, and keep little unsent data in the kernel.
 void tune(stream_socket& socket);
 
-/// Writes the first `bytes_max` bytes of `pieces` as far as the kernel takes them, and gives how many that was. A
-/// descriptor that is not -1 goes with the first of them, over unix sockets.
+/// Writes at most the first `bytes_max` bytes of `pieces`, as far as the kernel takes them, and returns their number.
+/// Over unix sockets, a `descriptor` other than -1 goes with the first byte.
 [[nodiscard]] std::expected<std::size_t, std::error_code>
 send_now(int socket, std::span<const bytes_view> pieces, std::size_t bytes_max = SIZE_MAX, int descriptor = -1);
 
-/// Whether a call failed only because the socket cannot go on now.
+/// Whether a call failed only because it would block now.
 [[nodiscard]] bool would_block(int error) noexcept;
 
 /// Room for one descriptor beside the bytes of a message.
@@ -33,7 +33,7 @@ union descriptor_room {
   std::array<std::byte, CMSG_SPACE(sizeof(int))> bytes{};
 };
 
-/// The transport over `socket`, which must be connected.
+/// Makes the transport over `socket`. Requires: connected.
 [[nodiscard]] std::shared_ptr<transport> make_socket_transport(stream_socket socket);
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// Whether it pays to look again and again for a moment before sleeping. Pure: no clock, no threads.
+// Decides whether looking repeatedly for a moment before sleeping pays. Pure: no clock, no threads.
 #pragma once
 
 #include <algorithm>
@@ -6,14 +6,14 @@
 
 namespace troupe::internal {
 
-/// A thread that sleeps has to be woken, which costs both ends more than a short message does; one that looks in vain
-/// keeps a core from others. So after each vain look twice as many waits go without one, up to a bound, and half as many
-/// after each that finds something: where less than half of them do, few are made.
+/// A sleeping thread has to be woken, which costs both ends more than a short message; a thread that looks in vain
+/// keeps a core from others. So each look in vain doubles the number of waits without a look, up to a bound, and each
+/// successful look halves it: if less than half of the looks succeed, few are made.
 class spinning {
 public:
   static constexpr std::uint32_t left_out_max = 1024;
 
-  /// Asked before each wait; `found` or `missed` must follow where the answer is yes.
+  /// Asked before each wait; if true, call `found` or `missed` afterwards.
   [[nodiscard]] bool is_worth() noexcept {
     if (to_leave_out_ == 0)
       return true;
@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  std::uint32_t left_out_ = 0; // After the last vain look.
+  std::uint32_t left_out_ = 0; // Since the last look in vain.
   std::uint32_t to_leave_out_ = 0;
 };
 

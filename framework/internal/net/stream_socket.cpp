@@ -57,7 +57,7 @@ std::expected<stream_socket, node_error> moved_to(asio::io_context& io, stream_s
 
 bool is_mapped(uid_t user, uid_t overflow, std::string_view map) {
   if (user != overflow)
-    return true; // The kernel shows it for no other user.
+    return true; // The kernel shows other ids only for mapped users.
   std::istringstream lines{std::string{map}};
   for (std::uint64_t inside = 0, outside = 0, count = 0; lines >> inside >> outside >> count;)
     if (user >= inside && user - inside < count)
@@ -70,7 +70,7 @@ bool is_this_user(uid_t user) {
     return false;
   uid_t overflow = 65534;
   std::istringstream{text_of_file("/proc/sys/kernel/overflowuid")} >> overflow;
-  // Where /proc is missing nothing says that it is mapped.
+  // Without /proc nothing tells that the id is mapped.
   return user != overflow || is_mapped(user, overflow, text_of_file("/proc/self/uid_map"));
 }
 
@@ -108,7 +108,7 @@ std::string near_host_of(const stream_socket& socket) {
   constexpr std::string_view mapped = "::ffff:";
   if (host.starts_with(mapped) && host.find('.') != std::string::npos)
     host.erase(0, mapped.size());
-  return host.substr(0, host.find('%')); // A zone means something on this host only.
+  return host.substr(0, host.find('%')); // A zone has a meaning on this host only.
 }
 
 peer_source source_of(const asio::generic::stream_protocol::endpoint& peer) {

@@ -13,10 +13,11 @@ namespace troupe::internal {
 
 namespace {
 
-/// What waits is written after so many times `write_pause::long_enough` at the latest.
+/// The longest pause between ticks, in units of `write_pause::long_enough`.
 constexpr int waits_max = 16;
 
-/// How many times that until the next tick. Each further connection adds two: whom it wakes wants a core as well.
+/// The pause until the next tick in these units. Each further connection adds two, because the woken peer needs a core
+/// too.
 int waits_for(int useful) {
   return std::clamp(2 * useful - 1, 1, waits_max);
 }

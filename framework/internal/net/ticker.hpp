@@ -1,4 +1,4 @@
-// The moments at which connections write what waited for more.
+// The moments at which connections write bytes that wait for more.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace troupe::internal {
 
 class connection;
 
-/// What a tick meant to a connection.
+/// The effect of a tick on a connection.
 enum class tick_result : std::uint8_t {
-  useful, // Something had waited for it.
+  useful, // Bytes had waited for it.
   idle,
   over // No more ticks, until it is added again.
 };
 
-/// One tick for all connections of an I/O context. A write costs as much as tens of small messages, at both ends; so
-/// the more connections have had something to write at a tick, the later the next one comes: a node that streams to
-/// many peers makes no more writes in a second than one that streams to one. Nothing waits for longer than 0.8 ms.
+/// One tick for all connections of an I/O context. A write costs both ends as much as tens of small messages. So the
+/// next tick comes later the more connections wrote at the last one: a node that streams to many peers makes no more
+/// writes per second than a node that streams to one. No bytes wait for longer than 0.8 ms.
 ///
 /// Threads: the I/O thread.
 class ticker final : public asio::execution_context::service {
@@ -34,7 +34,7 @@ public:
   explicit ticker(asio::execution_context& io);
   ~ticker() override;
 
-  /// Ticks until it says that it is over. Requires: not added already.
+  /// Ticks the connection until tick() returns `over`. Requires: not added already.
   void add(std::shared_ptr<connection> what);
 
 private:

@@ -23,18 +23,18 @@ namespace troupe::internal {
 
 namespace {
 
-// RFC 5705. Both ends prove the shared secret over these bytes, so a proof cannot be carried to another session.
+// RFC 5705. Both ends prove the shared secret over these bytes, so a proof cannot be reused in another session.
 constexpr std::string_view exporter_label = "EXPORTER-troupe-link";
 constexpr std::size_t session_key_bytes = 32;
 
-/// A TCP socket that gives up when too much comes before the peer is let in, and knows whether writes had to wait.
+/// A TCP socket that fails if the peer sends too much before it is admitted, and knows whether writes had to wait.
 class metered_socket {
 public:
   using lowest_layer_type = stream_socket::lowest_layer_type;
   using executor_type = stream_socket::executor_type;
 
   explicit metered_socket(stream_socket socket) : socket_(std::move(socket)) {
-    std::error_code failed; // Then all writes fail.
+    std::error_code failed; // If this fails, all writes fail.
     socket_.non_blocking(true, failed);
   }
 
@@ -43,7 +43,7 @@ public:
   const lowest_layer_type& lowest_layer() const { return socket_.lowest_layer(); }
   void admit() { meter_.reset(); }
 
-  /// Whether the kernel once took nothing since the last forget_waits().
+  /// Whether the kernel took nothing at some time since the last forget_waits().
   [[nodiscard]] bool has_waited() const noexcept { return has_waited_; }
   void forget_waits() noexcept { has_waited_ = false; }
 
@@ -74,14 +74,14 @@ public:
 private:
   stream_socket socket_;
   bool has_waited_ = false;
-  std::optional<tls_meter> meter_{std::in_place}; // Until the peer is let in.
+  std::optional<tls_meter> meter_{std::in_place}; // Until the peer is admitted.
 };
 
 class admission_errors final : public std::error_category {
 public:
   const char* name() const noexcept override { return "troupe.admission"; }
 
-  /// Small numbers are X.509's, large ones OpenSSL's packed codes.
+  /// Small numbers are X.509 errors, large ones OpenSSL's packed codes.
   std::string message(int value) const override {
     constexpr int verification_max = 1000;
     if (value < verification_max)
@@ -133,7 +133,7 @@ public:
   }
 
   std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view>) override {
-    return 0; // OpenSSL's state is the I/O thread's.
+    return 0; // Only the I/O thread may use OpenSSL's state.
   }
 
   bool has_waited() const noexcept override { return stream_ && stream_->next_layer().has_waited(); }
@@ -150,13 +150,14 @@ public:
   bool finish_writing() override {
     if (!established_)
       return false;
-    std::error_code failed; // As for TCP. The peer takes the end of the stream without TLS's own: links say goodbye.
+    std::error_code failed; // As for TCP. Links say goodbye, so the peer accepts the end of the stream without TLS's
+                            // own.
     stream_->lowest_layer().shutdown(stream_socket::shutdown_send, failed);
     return !failed;
   }
 
   void close() override {
-    std::error_code ignored; // A peer that is gone already makes these fail, to the same end.
+    std::error_code ignored; // They fail if the peer is gone, with the same result.
     auto& socket = stream_ ? stream_->lowest_layer() : socket_.lowest_layer();
     socket.shutdown(stream_socket::shutdown_both, ignored);
     socket.close(ignored);
@@ -172,7 +173,7 @@ private:
       shake_hands();
       return;
     }
-    // Who connects and says nothing costs no more than a socket.
+    // A peer that connects and stays silent costs no more than a socket.
     socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](std::error_code error) {
       if (error)
         self->settle(error);
@@ -206,7 +207,7 @@ private:
     return done == 1 ? std::error_code{} : std::make_error_code(std::errc::protocol_error);
   }
 
-  /// Lets what was held back go on, or fails it. Reading first: its error is the reason that the link gives.
+  /// Continues or fails the operations that were held back. The read comes first: its error becomes the link's reason.
   void settle(std::error_code error) {
     auto read = std::exchange(held_read_, {});
     auto write = std::exchange(held_write_, nullptr);
@@ -234,10 +235,10 @@ private:
                       });
   }
 
-  /// OpenSSL's errors as the link is to tell them.
+  /// Converts OpenSSL's errors for the link.
   std::error_code told(std::error_code error) {
     if (error.category() == asio::ssl::error::get_stream_category())
-      return asio::error::eof; // Without the end that TLS wants; a link says goodbye by itself.
+      return asio::error::eof; // Without TLS's closing alert, which links replace by a goodbye.
     if (error.category() != asio::error::get_ssl_category())
       return error;
     auto verified = ::SSL_get_verify_result(stream_->native_handle());
@@ -251,8 +252,8 @@ private:
 
   const tls_context context_;
   const std::string server_;                     // Empty at the listening end.
-  const std::shared_ptr<handshake_turns> turns_; // At the listening end.
-  stream_socket socket_;                         // Until the handshake begins; then stream_ has it.
+  const std::shared_ptr<handshake_turns> turns_; // At the listening end; may be null.
+  stream_socket socket_;                         // Until the handshake begins; then moved into stream_.
   const std::string near_host_;
   std::optional<tls_stream> stream_;
   byte_vector session_key_;

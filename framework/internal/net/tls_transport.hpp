@@ -11,9 +11,9 @@
 
 namespace troupe::internal {
 
-/// Shakes hands as soon as something is to be read or written, and holds that back until then; a handshake that fails
-/// fails both, with an error of `admission_category` that tells the reason. A dialing one names the server whose
-/// certificate it wants; a listening one does not, and waits for its turn where there are `turns`.
+/// Starts the TLS handshake with the first read or write, and holds both back until it is done. A failed handshake
+/// fails both, with an error of `admission_category` that tells the reason. A dialing end names the server whose
+/// certificate it expects; a listening end passes no name, and waits for its turn if there are `turns`.
 [[nodiscard]] std::shared_ptr<transport> make_tls_transport(stream_socket socket, tls_context context,
                                                             std::string server,
                                                             std::shared_ptr<handshake_turns> turns = nullptr);

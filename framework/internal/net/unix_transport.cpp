@@ -25,7 +25,7 @@ namespace troupe::internal {
 
 namespace {
 
-// Bytes that say "look", of which the peer sends few: they are read so many at a time.
+// Wake-up bytes read at a time; the peer sends few of them.
 constexpr std::size_t wakes_read_max = 256;
 
 constexpr auto never = SIZE_MAX;
@@ -34,7 +34,7 @@ std::error_code last_error() {
   return {errno, std::system_category()};
 }
 
-/// Leaves out what the first `bytes` of the pieces are.
+/// Drops the first `bytes` bytes of the pieces.
 void drop(std::vector<bytes_view>& pieces, std::size_t bytes) {
   std::erase_if(pieces, [&](bytes_view& piece) {
     const auto dropped = std::min(bytes, piece.size());
@@ -44,7 +44,7 @@ void drop(std::vector<bytes_view>& pieces, std::size_t bytes) {
   });
 }
 
-/// What is left of some pieces behind their first bytes, piece by piece.
+/// The rest of some pieces after their first bytes, piece by piece.
 class rest_of_pieces {
 public:
   explicit rest_of_pieces(std::span<const bytes_view> pieces) : pieces_(pieces) { skip(0); }
@@ -61,7 +61,7 @@ public:
 
 private:
   std::span<const bytes_view> pieces_;
-  std::size_t begin_ = 0; // In the first one.
+  std::size_t begin_ = 0; // In the first piece.
 };
 
 class unix_transport final : public transport,
@@ -104,7 +104,7 @@ public:
     while (socket_bytes_ > 0) {
       std::array<bytes_view, 1> first{};
       if (total > 0 && !rest.empty())
-        first[0] = rest.first(); // Seldom: behind a mark.
+        first[0] = rest.first(); // Rare: after a mark.
       const auto sent = total == 0 ? send(pieces) : send(first);
       if (!sent)
         return sent;
@@ -113,7 +113,7 @@ public:
       if (*sent == 0 || rest.empty())
         break;
       if (socket_bytes_ == never)
-        return total; // The kernel is full.
+        return total; // The kernel's buffer is full.
     }
     if (socket_bytes_ > 0 || rest.empty())
       return total;
@@ -134,7 +134,7 @@ public:
   }
 
   end_addresses addresses() const override {
-    std::error_code ignored; // What is not connected any more has none.
+    std::error_code ignored; // A disconnected socket has no addresses.
     return {text_of(transport_kind::unix_socket, socket_.local_endpoint(ignored)),
             text_of(transport_kind::unix_socket, socket_.remote_endpoint(ignored))};
   }
@@ -142,7 +142,7 @@ public:
   ring_mover* rings() noexcept override { return this; }
 
   void close() override {
-    std::error_code ignored; // A peer that is gone already makes these fail, to the same end.
+    std::error_code ignored; // They fail if the peer is gone, with the same result.
     socket_.shutdown(stream_socket::shutdown_both, ignored);
     socket_.close(ignored);
     is_peer_gone_ = true;
@@ -236,7 +236,7 @@ public:
 private:
   struct read_order {
     std::span<std::byte> into;
-    std::function<void(std::error_code, std::size_t)> done; // Null: nobody reads.
+    std::function<void(std::error_code, std::size_t)> done; // Null: no read is in progress.
   };
 
   static std::unexpected<std::error_code> broken() {
@@ -245,9 +245,9 @@ private:
 
   [[nodiscard]] bool is_asleep() {
     if (is_peer_gone_)
-      return false; // Its end is to be read.
+      return false; // Its end has to be read.
     const auto asleep = input_->sleep();
-    return asleep && *asleep; // What is broken is found by the next look.
+    return asleep && *asleep; // The next look reports a broken ring.
   }
 
   void finish_read(std::error_code error, std::size_t count) {
@@ -266,7 +266,7 @@ private:
     asio::post(socket_.get_executor(), [self = shared_from_this()] { self->look_or_sleep(); });
   }
 
-  /// Where nobody looks without being asked to.
+  /// Used if the I/O context's thread does not check the rings by itself.
   void look_or_sleep() {
     while (read_.done && !look() && !is_asleep()) {
     }
@@ -305,7 +305,7 @@ private:
     });
   }
 
-  /// False where more came than one.
+  /// Keeps one descriptor; returns false if more than one arrived.
   [[nodiscard]] bool keep_descriptor(msghdr& message) {
     auto is_one = (message.msg_flags & MSG_CTRUNC) == 0;
     for (auto* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
@@ -326,7 +326,7 @@ private:
     return is_one;
   }
 
-  /// Into the socket, up to the next mark.
+  /// Writes into the socket, up to the next mark.
   std::expected<std::size_t, std::error_code> send(std::span<const bytes_view> pieces) {
     const auto has_descriptor = descriptor_out_ >= 0 && before_descriptor_ == 0;
     const auto sent = send_now(socket_.native_handle(), pieces,
@@ -346,7 +346,7 @@ private:
     return count;
   }
 
-  /// Where all has left that goes through the socket.
+  /// Moves the output into the ring once everything for the socket is written.
   void enter_ring() {
     if (socket_bytes_ > 0)
       return;
@@ -355,7 +355,7 @@ private:
       send_wake();
   }
 
-  /// Where the socket is full, bytes lie there that the peer has not seen yet.
+  /// If the socket is full, it holds bytes that the peer has not seen, so no wake-up is needed.
   void send_wake() {
     const char look = 1;
     static_cast<void>(::send(socket_.native_handle(), &look, sizeof(look), MSG_NOSIGNAL | MSG_DONTWAIT));
@@ -382,11 +382,11 @@ private:
       if (!waits)
         return finish_write_soon(std::make_error_code(std::errc::protocol_error));
       if (*waits)
-        return; // on_woken() goes on.
+        return; // on_woken() continues.
     }
   }
 
-  /// From here on no write is under way, so that a wake-up that comes before does not finish it again.
+  /// Ends the write at once, so that an earlier wake-up cannot finish it again, and calls back later.
   void finish_write_soon(std::error_code error) {
     asio::post(socket_.get_executor(), [self = shared_from_this(), done = std::exchange(write_done_, nullptr), error] {
       self->rest_.clear();
@@ -429,25 +429,25 @@ private:
   std::optional<ring_memory> rings_; // Set once, before anything moves.
   link_side side_ = link_side::dialer;
 
-  // The writer's.
-  std::size_t socket_bytes_ = never; // So many go into the socket before the ring.
+  // Used by the writer only.
+  std::size_t socket_bytes_ = never; // This many bytes go into the socket, then the ring.
   int descriptor_out_ = -1;
-  std::size_t before_descriptor_ = 0; // So many bytes go before it.
+  std::size_t before_descriptor_ = 0; // This many bytes go before the descriptor.
   std::optional<ring_writer<shared_word>> output_;
 
   // I/O thread only.
   read_order read_;
   bool expects_descriptor_ = false;
   int descriptor_in_ = -1;
-  std::optional<ring_reader<shared_word>> input_; // Once it has moved.
-  bool is_looked_at_ = false;                     // In watch_.
+  std::optional<ring_reader<shared_word>> input_; // Set once the input has moved.
+  bool is_looked_at_ = false;                     // It is in watch_.
   bool is_closed_ = false;
-  std::vector<bytes_view> rest_; // Of a write that is under way.
+  std::vector<bytes_view> rest_; // Of the write in progress.
   std::function<void(std::error_code)> write_done_;
 
-  // Between the two. Sequentially consistent: of two threads that miss each other's store, one must see the other's.
-  std::atomic<bool> is_in_ring_{false}; // What is written goes into the ring.
-  std::atomic<bool> owes_wake_{false};  // As soon as no packets are in the way.
+  // Shared by writer and I/O thread. Sequentially consistent: if both act at once, one must see the other's store.
+  std::atomic<bool> is_in_ring_{false}; // Output goes into the ring.
+  std::atomic<bool> owes_wake_{false};  // Send a wake-up once all packets for the socket are written.
   std::atomic<bool> is_peer_gone_{false};
 };
 

@@ -1,4 +1,4 @@
-// The transport over a connected unix socket, whose bytes can move into rings.
+// The transport over a connected unix socket, whose bytes may move into rings.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,11 @@
 
 namespace troupe::internal {
 
-/// The transport over `socket`, which must be a connected unix socket.
+/// Makes the transport over `socket`. Requires: a connected unix socket.
 ///
-/// Once a direction has moved into its ring, a byte on the socket says to the other end: look at the rings. It is sent
-/// to an end that sleeps or waits for room. The end of the socket is the end of the connection; what the peer had put
-/// into its ring before is still read.
+/// Once a direction has moved into its ring, a byte on the socket tells the other end to check the rings. It is sent to
+/// an end that sleeps or waits for room. The end of the socket is the end of the connection; bytes that the peer put
+/// into its ring before that are still read.
 [[nodiscard]] std::shared_ptr<transport> make_unix_transport(stream_socket socket);
 
 } // namespace troupe::internal

@@ -26,7 +26,7 @@ public:
 
   /// Whether the thread never sleeps.
   [[nodiscard]] bool polls() const noexcept { return polling_ > 0; }
-  /// Whether it looks for a moment before it sleeps.
+  /// Whether the thread looks for a moment before it sleeps.
   [[nodiscard]] bool spins() const noexcept { return adaptive_ > 0; }
 
 private:
@@ -40,7 +40,7 @@ private:
   std::size_t sleeping_ = 0;
 };
 
-/// What one link wishes, from its opening until its end.
+/// The wish of one link, from its opening until its end.
 class wait_wish {
 public:
   wait_wish() = default;
@@ -52,7 +52,7 @@ public:
     wish_ = wish;
     all_->add(wish_);
   }
-  /// Does nothing where it has not begun.
+  /// Does nothing if begin() was not called.
   void end() noexcept {
     if (auto* const all = std::exchange(all_, nullptr))
       all->remove(wish_);

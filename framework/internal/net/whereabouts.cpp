@@ -80,7 +80,7 @@ std::vector<std::string> addresses_of_this_host() {
         && ::getnameinfo(each->ifa_addr, family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6), text,
                          sizeof(text), nullptr, 0, NI_NUMERICHOST)
                == 0
-        && std::string_view{text}.find('%') == std::string_view::npos) // Not those of one cable.
+        && std::string_view{text}.find('%') == std::string_view::npos) // Not link-local addresses.
       result.emplace_back(text);
   }
   ::freeifaddrs(all);
@@ -98,7 +98,8 @@ std::vector<std::string> dialable(std::span<const std::string> addresses, const 
     const auto is_local = at->kind == transport_kind::unix_socket || is_loopback(at->host) || is_every;
     if (is_local && !link.is_within_host())
       continue;
-    if (at->kind == transport_kind::tcp && !is_literal_address(at->host)) // Whoever answers there would be dialed.
+    if (at->kind == transport_kind::tcp && !is_literal_address(at->host)) // Without a certificate, whoever owns the
+                                                                          // name would be dialed.
       continue;
     result.push_back(is_every ? address_at(*at, at->host == "::" ? "::1" : "127.0.0.1") : text);
   }

@@ -1,4 +1,5 @@
-// Where nodes listen, as links tell it and as it may be dialed. Pure. The rules: framework/handle-protocol.md.
+// The addresses of nodes: which of them links tell, and which may be dialed. Pure. The rules:
+// framework/handle-protocol.md.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace troupe::internal {
 
-/// What one node's addresses may be, in the words of a peer.
+/// Bounds on one node's addresses in a peer's message.
 inline constexpr std::size_t told_addresses_max = 8;
 inline constexpr std::size_t told_address_bytes_max = 256;
 
@@ -26,16 +27,16 @@ struct link_place {
   [[nodiscard]] bool is_within_host() const; // The peer is on this host.
 };
 
-/// Those of a node's addresses that the peer of a link can use: of this host only within this host. Where a node
-/// listens at all addresses of this host, the peer is told the one that the link uses, and then the `others` of this
-/// host.
+/// Selects the addresses of a node that the peer of a link can use; addresses of this host only if the peer is on this
+/// host. For a node that listens at all addresses of its host, the result has the address that the link uses, then the
+/// `others`.
 [[nodiscard]] std::vector<std::string> tellable(std::span<const std::string> addresses, bool is_on_this_host,
                                                 const link_place& link, std::span<const std::string> others);
-/// What other hosts may reach this one by, in numbers; asks the kernel.
+/// The numeric addresses at which other hosts may reach this host, from the kernel.
 [[nodiscard]] std::vector<std::string> addresses_of_this_host();
 
-/// Those that may be dialed of what the peer of a link has said: IP addresses, or names whose certificate is checked;
-/// within this host only where the peer is; nothing less secure than that link.
+/// Selects the addresses from a link's peer that may be dialed: IP addresses, or names whose certificate is checked;
+/// addresses within this host only if the peer is there; nothing less secure than that link.
 [[nodiscard]] std::vector<std::string> dialable(std::span<const std::string> addresses, const link_place& link);
 
 } // namespace troupe::internal

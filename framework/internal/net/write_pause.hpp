@@ -1,4 +1,4 @@
-// Whether a message on a connection goes alone, or waits a moment for others. Pure: no clock, no threads.
+// Decides whether a message on a connection is written alone or waits a moment for others. Pure: no clock, no threads.
 #pragma once
 
 #include <chrono>
@@ -6,18 +6,19 @@
 
 namespace troupe::internal {
 
-/// A write costs as much as tens of small messages, and so does waking the peer. So a message goes alone after a pause
-/// only: a long one, or a short one in which the peer has sent something, since whoever waits for answers sends no
-/// more until it has them. A stream with short pauses is one all the same: who sends to many peers in turn would else
-/// pay for a write for each message, come to each peer more seldom for it, and so never stop.
+/// A write costs as much as tens of small messages, and so does waking the peer. So a message is written alone only
+/// after a pause: after a long one, or after a short one in which the peer has sent something, because a sender that
+/// waits for answers sends nothing else before they arrive. A stream with short pauses still counts as a stream: a
+/// sender to many peers in turn would otherwise pay for a write per message, reach each peer less often, and so never
+/// stop writing alone.
 class write_pause {
 public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// An answer takes longer than this, the next message of a stream does not.
+  /// An answer takes longer than this; the next message of a stream does not.
   static constexpr std::chrono::microseconds before_next_question{5};
 
-  /// As long as a message waits for others at most.
+  /// The longest time that a message waits for others.
   static constexpr std::chrono::microseconds long_enough{50};
 
   [[nodiscard]] bool is_over(time_point now, std::uint64_t bytes_read) const noexcept {
@@ -25,7 +26,7 @@ public:
     return passed >= long_enough || (passed >= before_next_question && bytes_read != bytes_read_);
   }
 
-  /// All that there was has been written.
+  /// Everything has been written.
   void begin(time_point now, std::uint64_t bytes_read) noexcept {
     written_at_ = now;
     bytes_read_ = bytes_read;
@@ -33,7 +34,7 @@ public:
 
 private:
   time_point written_at_{};
-  std::uint64_t bytes_read_ = 0; // From the peer, until then.
+  std::uint64_t bytes_read_ = 0; // Bytes read from the peer at that time.
 };
 
 } // namespace troupe::internal
