@@ -1,4 +1,4 @@
-// What lies behind the handles of a message, and what it costs.
+// The objects and frames behind a message's handles, and their cost.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +13,29 @@ namespace troupe::internal {
 
 class exchanged_object;
 
-/// An object that a message mentions: by a handle that is counted when the message leaves, in flight in the store that
-/// both ends share since it was encoded, or as one that was lost before.
+/// An object that a message mentions: counted when the message leaves, in flight in the store that both ends share
+/// since the message was encoded, or lost before.
 struct outgoing_mention {
-  std::shared_ptr<exchanged_object> counted; // Null for the others.
+  std::shared_ptr<exchanged_object> counted; // Null if not counted.
   store::object_id stored;
   std::uint64_t size_bytes = 0;
   bool is_lost = false;
-  store::object_id which = {}; // Nothing for one that is lost.
-  bool is_repeated = false;    // For its receiver it counts already; said when the message leaves.
+  store::object_id which = {}; // Empty for a lost object.
+  bool is_repeated = false;    // Counted for its receiver already; set when the message leaves.
 };
 
-/// A frame that lies in the store of both ends.
+/// A frame in the store that both ends share.
 struct stored_frame {
-  store::object_id which; // Of its object.
+  store::object_id which; // The frame's object.
   std::uint64_t bytes = 0;
 };
 
-/// What lies behind the handles of a message.
+/// Everything behind a message's handles.
 struct behind_handles {
   std::span<const stored_frame> frames = {};
   std::span<outgoing_mention> objects = {};
 
-  /// Visits all of it, what cannot be known again with no key.
+  /// Visits each frame and object; an empty id stands for an object that cannot be recognized again.
   template <class Visit>
   void each(Visit visit) const {
     for (const auto& frame : frames)
@@ -45,7 +45,7 @@ struct behind_handles {
   }
 };
 
-/// Says what lies behind the handles of messages that wait.
+/// The objects behind the handles of waiting messages.
 class waiting_objects {
 public:
   void add(const behind_handles& behind);
@@ -54,17 +54,16 @@ public:
   void clear() { counts_.clear(); }
 
 private:
-  std::unordered_map<store::object_id, std::size_t> counts_; // In how many messages.
+  std::unordered_map<store::object_id, std::size_t> counts_; // The number of messages.
 };
 
-/// The most that one message counts for the bytes behind its handles, so that sums do not overflow. Part of the
-/// protocol.
+/// The maximum cost of one message's bytes behind handles, so that sums do not overflow. Part of the protocol.
 inline constexpr std::uint64_t handle_cost_max = std::uint64_t{1} << 62;
 [[nodiscard]] inline std::uint64_t handle_cost(std::uint64_t so_far, std::uint64_t more) {
   return more >= handle_cost_max - so_far ? handle_cost_max : so_far + more;
 }
 
-/// What a message takes beside its bytes, on either side. Part of the protocol.
+/// The cost of a message in addition to its bytes, at both ends. Part of the protocol.
 inline constexpr std::uint64_t message_cost_bytes = 128;
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// Messages on their way in chunks.
+// Messages that are being sent in chunks.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct outgoing_transfer {
   frame bytes;
 };
 
-/// Sender, receiver and priority, within which order is kept.
+/// Sender, receiver and priority: order is kept among messages with the same key.
 struct bulk_key {
   std::uint64_t receiver = 0;
   std::uint64_t sender = 0;
@@ -32,29 +32,29 @@ struct bulk_key {
   bool operator==(const bulk_key&) const = default;
 
   [[nodiscard]] static bulk_key of(std::uint64_t receiver, std::uint64_t sender, std::uint8_t flags) noexcept {
-    // Answers are never held back by data, so that they have lanes of their own.
+    // Data must never delay answers, so answers have lanes of their own.
     return {receiver, sender, static_cast<std::uint8_t>(flags & (message_flags::urgent | message_flags::response))};
   }
 };
 
-/// Messages with frames too large for one packet, on their way in chunks: messages of another pair of actors overtake
-/// them, those of the same pair and priority wait behind them.
+/// Messages with frames too large for one packet, which leave in chunks. Messages of other pairs of actors overtake
+/// them; messages of the same pair and priority wait behind them.
 ///
-/// Why they wait here: in the outbox, whole, they would keep all others waiting.
+/// They wait here because whole messages in the outbox would delay all others.
 /// `Message` has receiver, sender, flags, body, transfers.
 template <class Message>
 class bulk_lanes {
 public:
   [[nodiscard]] bool empty() const noexcept { return lanes_.empty(); }
-  /// What has not left, frames and messages.
+  /// The bytes of frames and messages that have not left.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Whether a message of this key must wait behind others.
+  /// Whether a message with this key has to wait behind others.
   [[nodiscard]] bool has(const bulk_key& which) const { return !lanes_.empty() && lanes_.contains(which); }
 
-  /// So many bytes of messages that have begun and are not complete the peer takes; one message it always takes.
+  /// Sets how many bytes of begun, incomplete messages the peer accepts; it always accepts one message.
   void set_open_bytes_max(std::uint64_t bytes) { open_bytes_max_ = bytes; }
 
-  /// For a message that has transfers, or has to wait behind such a one.
+  /// Adds a message that has transfers, or that has to wait behind one.
   void add(Message message);
 
   struct step {
@@ -66,12 +66,12 @@ public:
     std::optional<Message> message = std::nullopt;
   };
 
-  /// The next chunk or message; lanes take turns chunk by chunk. Requires: not empty.
+  /// Returns the next chunk or message; lanes take turns chunk by chunk. Requires: not empty.
   [[nodiscard]] step next();
 
   [[nodiscard]] std::vector<Message> take_all();
 
-  /// What has not left whole.
+  /// Visits the messages that have not left completely.
   template <class Look>
   void each(Look look) const {
     for (const auto& [of, from] : lanes_)
@@ -82,18 +82,18 @@ public:
 private:
   struct lane {
     std::deque<Message> messages = {};
-    std::size_t transfer = 0; // Of the first message.
+    std::size_t transfer = 0; // Of the first message; counts its completed transfers.
     std::size_t offset = 0;   // In that transfer.
     [[nodiscard]] bool has_begun() const noexcept { return transfer > 0 || offset > 0; }
   };
   struct key_hash {
-    std::size_t operator()(const bulk_key& k) const { // The peer numbers its receivers.
+    std::size_t operator()(const bulk_key& k) const { // Salted, because the peer chooses its receivers' numbers.
       constexpr detail::salted_hash hash;
       return hash(hash(k.receiver) ^ k.sender) ^ static_cast<std::size_t>(k.kind);
     }
   };
 
-  /// What a message's transfers take at the peer until it is complete.
+  /// The memory that a message's transfers take at the peer until it is complete.
   [[nodiscard]] static std::uint64_t bytes_of(const Message& message);
 
   std::unordered_map<bulk_key, lane, key_hash> lanes_;
@@ -116,7 +116,7 @@ void bulk_lanes<Message>::add(Message message) {
 template <class Message>
 typename bulk_lanes<Message>::step bulk_lanes<Message>::next() {
   assert(!turns_.empty());
-  // A lane whose next message finds no room at the peer waits until one that has begun is complete.
+  // A lane whose next message has no room at the peer waits until a message that has begun is complete.
   auto may_go_on = [this](const bulk_key& which) {
     const auto& from = lanes_.at(which);
     return open_bytes_ == 0 || from.has_begun()

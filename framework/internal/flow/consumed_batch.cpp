@@ -26,7 +26,7 @@ consumed_batch::scope::~scope() {
 
 void consumed_batch::gather(consumption& to, std::uint64_t cost) noexcept {
   while (of_ != nullptr && of_ != &to)
-    settle(); // By which another may come.
+    settle(); // This may gather another message.
   of_ = &to;
   bytes_ += cost;
   ++messages_;
@@ -40,7 +40,7 @@ void consumed_batch::settle() noexcept {
     return;
   const auto bytes = std::exchange(bytes_, 0);
   const auto messages = std::exchange(messages_, 0);
-  to->consumed(bytes); // May gather another.
+  to->consumed(bytes); // May gather another message.
   to->let_go(messages);
 }
 

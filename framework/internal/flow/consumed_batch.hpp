@@ -1,4 +1,4 @@
-// The messages that were consumed since a thread's round of work began. Their sender gets one credit for all of them.
+// The messages consumed since a thread's round of work began. Their sender gets one credit for all of them.
 #pragma once
 
 #include <atomic>
@@ -8,15 +8,15 @@ namespace troupe::internal {
 
 class consumption;
 
-/// Gathers the costs of consumed messages. A thread that has one current tells nobody by itself meanwhile.
+/// Gathers the costs of consumed messages. While a batch is current, its thread reports no consumed message by itself.
 ///
 /// Threads: one; `set_deposed` and `is_deposed` from any.
 class consumed_batch {
 public:
-  /// The calling thread's, or null outside of a round of work, and where another thread has taken that over.
+  /// The calling thread's batch; null outside of a round of work, and after another thread has taken the round over.
   [[nodiscard]] static consumed_batch* current() noexcept;
 
-  /// Makes a batch the calling thread's while it lives.
+  /// Makes a batch current for the calling thread while the scope lives.
   class scope {
   public:
     explicit scope(consumed_batch& batch) noexcept;
@@ -25,22 +25,22 @@ public:
     ~scope();
   };
 
-  /// Whether another thread goes on in place of this one's: nothing is gathered here then.
+  /// While deposed, another thread continues in this one's place, and nothing is gathered here.
   void set_deposed(bool deposed) noexcept { deposed_.store(deposed); }
   [[nodiscard]] bool is_deposed() const noexcept { return deposed_.load(); }
 
-  /// A message of this cost is consumed; its receipt's use passes to the batch.
+  /// Adds a consumed message of this cost; its receipt's use passes to the batch.
   void gather(consumption& to, std::uint64_t cost) noexcept;
 
   [[nodiscard]] bool empty() const noexcept { return of_ == nullptr; }
-  /// Tells what was gathered, by which more may be.
+  /// Reports what was gathered, which may cause more to be gathered.
   void settle() noexcept;
 
 private:
   std::atomic<bool> deposed_{false};
-  consumption* of_ = nullptr; // Whose messages were consumed last ...
+  consumption* of_ = nullptr; // The link whose messages were consumed last.
   std::uint64_t bytes_ = 0;
-  std::uint64_t messages_ = 0; // ... and how many of them, one use each.
+  std::uint64_t messages_ = 0; // The number of these messages, one use each.
 };
 
 } // namespace troupe::internal

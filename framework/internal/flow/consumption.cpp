@@ -19,7 +19,7 @@ public:
       : consumption(0, std::move(keeps)), one_(std::move(one)), other_(std::move(other)) {}
 
   void consumed(std::uint64_t cost) noexcept override {
-    if (cost == 0) // A copy's.
+    if (cost == 0) // The receipt of a copy.
       return;
     one_ = {};
     other_ = {};

@@ -1,4 +1,4 @@
-// When a received message is consumed, and who is told.
+// Notices when a received message is consumed, and reports it.
 #pragma once
 
 #include <atomic>
@@ -10,22 +10,23 @@ namespace troupe::internal {
 
 class receipt;
 
-/// Told when messages are consumed: their last reference has died. Lives until its maker and all receipts let it go.
+/// Is told when messages are consumed, that is, when their last reference is gone. Lives until its maker and all
+/// receipts have released it.
 ///
 /// Threads: `issue` and `release` by one thread at a time; the rest from any.
 class consumption {
 public:
-  /// Up to `gathered_max` bytes that were consumed may be told later, together. `keeps` is what messages need as long
-  /// as they live, beside what they hold themselves.
+  /// Up to `gathered_max` consumed bytes may be reported later, together. `keeps` is an object that messages need while
+  /// they live, besides what they hold themselves.
   consumption(std::uint64_t gathered_max, std::shared_ptr<const void> keeps)
       : gathered_max_(gathered_max), keeps_(std::move(keeps)) {}
   consumption(const consumption&) = delete;
   consumption& operator=(const consumption&) = delete;
 
-  /// From any thread, also under locks of CAF: must not wait, nor drop anything.
+  /// Called from any thread, also under locks of CAF: must not block or destroy anything.
   virtual void consumed(std::uint64_t cost) noexcept = 0;
 
-  /// For a message that has arrived.
+  /// Returns the receipt of a message that has arrived.
   [[nodiscard]] receipt issue(std::uint64_t cost);
 
   /// The maker's last call.
@@ -45,18 +46,18 @@ private:
 
   const std::uint64_t gathered_max_;
   const std::shared_ptr<const void> keeps_;
-  std::atomic<std::uint64_t> uses_{1}; // The maker's, its receipts', and those that it has in stock.
-  std::uint64_t prepaid_ = 0;          // In stock: counted for many receipts at once.
+  std::atomic<std::uint64_t> uses_{1}; // The maker's, the receipts', and the prepaid ones.
+  std::uint64_t prepaid_ = 0;          // Uses counted in advance for many receipts at once.
 };
 
-/// What the maker holds.
+/// The maker's pointer.
 struct releases {
   void operator()(consumption* what) const noexcept { what->release(); }
 };
 template <class T>
 using consumption_ptr = std::unique_ptr<T, releases>;
 
-/// A message's cost until it is consumed. Empty, or owed exactly once.
+/// The cost of a message until it is consumed. Empty, or settled exactly once.
 class receipt {
 public:
   receipt() = default;
@@ -69,7 +70,7 @@ public:
   }
   ~receipt() { settle(); }
 
-  /// Of no cost, for a copy that somebody makes on purpose.
+  /// Returns a receipt without cost, for a deliberate copy of the message.
   [[nodiscard]] receipt of_copy() const;
 
 private:
@@ -86,7 +87,7 @@ private:
   std::uint64_t cost_ = 0;
 };
 
-/// One receipt for two: both are settled when it is. `keeps` is what the message needs as long as it lives.
+/// Joins two receipts into one that settles both. `keeps` is an object that the message needs while it lives.
 [[nodiscard]] receipt joint(receipt one, receipt other, std::shared_ptr<const void> keeps);
 
 inline receipt consumption::issue(std::uint64_t cost) {

@@ -1,5 +1,5 @@
-// Large messages of one link that wait to be encoded by another thread than their sender's, and whatever has to stay
-// behind them.
+// Large messages of one link that wait to be encoded by a thread other than their sender's, and the messages that have
+// to stay behind them.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 
 namespace troupe::internal {
 
-/// Messages to one receiver keep their order. Pure: wakes nobody and encodes nothing.
+/// Messages to one receiver keep their order. Pure: wakes no thread and encodes nothing.
 ///
-/// Threads: any, at once; one at a time takes messages out.
+/// Threads: any, concurrently; one thread at a time calls next() and done().
 template <class Message>
 class encoding_lane {
 public:
@@ -30,40 +30,40 @@ public:
     Message what;
     std::uint64_t size_bytes = 0;
     bool is_answer = false;
-    bool may_be_dropped = true;   // To make room for newer ones.
-    const void* sender = nullptr; // The message's, as has() is asked.
+    bool may_be_dropped = true;   // May be dropped to make room for newer messages.
+    const void* sender = nullptr; // Compared by has().
   };
   enum class entry : std::uint8_t {
     passed,  ///< It need not wait; nothing was taken.
-    full,    ///< It would have to wait and has no room; nothing was taken.
+    full,    ///< It would have to wait, but there is no room; nothing was taken.
     waits,   ///< It was taken.
-    wakes,   ///< It was taken, and somebody has to come for it.
-    refused, ///< The lane ends; nothing was taken.
+    wakes,   ///< It was taken, and a thread has to call next().
+    refused, ///< The lane is ending; nothing was taken.
   };
 
-  /// Takes a message that is large, or that others to the same receiver are ahead of. The bound is one for answers, and
-  /// one for all others; a message that finds half of it free may exceed it.
+  /// Takes a message that is large, or that has to stay behind others to the same receiver. Answers have one bound, and
+  /// all other messages another; a message that finds half of its bound free may exceed it.
   [[nodiscard]] entry add(waiting& message, bool is_large, std::uint64_t bytes_max);
 
-  /// The next one, whose place stays taken until done().
+  /// Returns the next message; it counts until done().
   [[nodiscard]] std::optional<waiting> next();
-  /// The last one that next() gave has been sent, or will not be. True when there are more: then somebody comes again.
+  /// The message of the last next() was sent or given up. Returns true if there are more: call next() again.
   [[nodiscard]] bool done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer);
 
-  /// Quick.
+  /// Takes no lock.
   [[nodiscard]] bool is_idle() const noexcept { return idle_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has(std::uint64_t receiver) const;
-  /// Whether one of that sender's is among them.
+  /// Whether a message of that sender to that receiver is waiting or being encoded.
   [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const;
   [[nodiscard]] std::uint64_t bytes() const;
 
-  /// Takes no more messages, and calls `then` once it is idle, now or in done().
+  /// Takes no more messages; calls `then` once the lane is idle, now or in done().
   void end(std::function<void()> then);
-  /// Whether the next message that is no answer finds room, however large it is.
+  /// Whether the next message that is not an answer finds room, however large it is.
   [[nodiscard]] bool has_room(std::uint64_t bytes_max) const;
-  /// Takes out the oldest to that receiver that is no answer and not in work.
+  /// Removes the oldest waiting message to that receiver that may be dropped and is not an answer.
   [[nodiscard]] std::optional<waiting> drop_oldest(std::uint64_t receiver);
-  /// What still waits; it does not count any more.
+  /// Removes all waiting messages and stops counting any.
   [[nodiscard]] std::vector<waiting> take_all();
 
 private:
@@ -73,9 +73,9 @@ private:
   // Guarded by mutex_.
   std::deque<waiting> queue_;
   std::unordered_map<std::uint64_t, std::uint64_t, detail::salted_hash>
-      ahead_;                                       // How many, by receiver; the one in work included.
-  std::pair<std::uint64_t, const void*> in_work_{}; // Receiver and sender of the one in work.
-  std::array<std::uint64_t, 2> bytes_{};            // Of answers the second.
+      ahead_;                                       // Messages per receiver, including the one being encoded.
+  std::pair<std::uint64_t, const void*> in_work_{}; // Receiver and sender of the message being encoded.
+  std::array<std::uint64_t, 2> bytes_{};            // Of answers: the second.
   bool ends_ = false;
   std::function<void()> then_;
   std::atomic<bool> idle_{true};
@@ -108,7 +108,7 @@ auto encoding_lane<Message>::next() -> std::optional<waiting> {
     in_work_ = {first.receiver, first.sender};
     return first;
   }
-  if (ahead_.empty()) // What it was called for has been dropped.
+  if (ahead_.empty()) // The message to encode was dropped.
     become_idle(guard);
   return std::nullopt;
 }
@@ -175,7 +175,7 @@ auto encoding_lane<Message>::drop_oldest(std::uint64_t receiver) -> std::optiona
   queue_.erase(found);
   bytes_[0] -= dropped.size_bytes;
   if (const auto ahead = ahead_.find(receiver); --ahead->second == 0)
-    ahead_.erase(ahead); // Others are in work, else somebody would have come for this one.
+    ahead_.erase(ahead); // Not the last one: a message is being encoded, otherwise this one would have been taken.
   return dropped;
 }
 

@@ -1,4 +1,4 @@
-// What lies behind handles that were sent and are not consumed: each object once, however often it is mentioned.
+// The bytes behind handles that were sent and are not consumed. Each object counts once, however often it is mentioned.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace troupe::internal {
 
-// Objects have the ids of the store in which they lie; those of other stores are known by the node's own references, in
-// ids of store 0. An id of all zeros is that of nothing.
+// An object has the id of its own store; an object of another store is identified by the node's own references, with
+// ids of store 0. The id of all zeros names no object.
 [[nodiscard]] inline bool is_named(const store::object_id& which) noexcept {
   return which != store::object_id{};
 }
 
-/// Objects that lie behind handles to more than one receiver of a link: the link counts each once.
+/// Objects behind handles to more than one receiver of a link: the link counts each once.
 class shared_objects {
 public:
-  /// One more receiver's. Gives what the link counts more: nothing, unless it is the first.
+  /// Adds a receiver of the object. Returns by how much the link's count grows: 0 unless this is the first receiver.
   std::uint64_t add(const store::object_id& which, std::uint64_t bytes);
-  /// One fewer. Gives what the link counts less: nothing, unless it was the last.
+  /// Removes a receiver. Returns by how much the link's count shrinks: 0 unless this was the last receiver.
   std::uint64_t remove(const store::object_id& which);
 
-  /// True where the object counts with `bytes` or more.
+  /// Whether the object counts with at least `bytes`.
   [[nodiscard]] bool has(const store::object_id& which, std::uint64_t bytes) const;
 
   void clear() { objects_.clear(); }
@@ -38,39 +38,40 @@ private:
   std::unordered_map<store::object_id, entry> objects_;
 };
 
-/// What lies behind handles that one receiver was sent. An object counts from the first message that mentions it until
-/// the last one that does has been consumed. The peer says how many bytes were consumed, not which: they are taken to be
-/// those that were sent first. Where the receiver consumes in another order, an object may count twice, or not while a
-/// later message mentions it; the sum is always what the peer has not consumed.
+/// The bytes behind handles that were sent to one receiver. An object counts from the first message that mentions it
+/// until the last such message is consumed. The peer tells how many bytes were consumed, but not of which objects; they
+/// are assumed to be those sent first. If the receiver consumes in another order, an object may count twice, or not at
+/// all while a later message mentions it. The sum is always what the peer has not consumed.
 ///
 /// Pure. Threads: one.
 class handle_account {
 public:
-  /// Of which objects count for the link already.
+  /// `of_link` has the objects that count for the link already.
   explicit handle_account(shared_objects& of_link) : of_link_(of_link) {}
 
-  /// True where the object counts with `bytes` or more.
+  /// Whether the object counts with at least `bytes`.
   [[nodiscard]] bool has(const store::object_id& which, std::uint64_t bytes) const;
 
-  /// Bytes that belong to one message alone. Gives what the link counts more.
+  /// Adds bytes of a single message. Returns by how much the link's count grows.
   std::uint64_t add(std::uint64_t bytes);
-  /// Of an object. Gives what the link counts more. Where less of it counts already, these are bytes of their own.
+  /// Adds an object. Returns by how much the link's count grows. If the object counts already, with fewer bytes, all of
+  /// `bytes` count as a message's own.
   std::uint64_t add(const store::object_id& which, std::uint64_t bytes);
 
-  /// So much was consumed. Requires: no more than `bytes()`. Gives what the link counts less.
+  /// Subtracts consumed bytes. Requires: no more than `bytes()`. Returns by how much the link's count shrinks.
   std::uint64_t consume(std::uint64_t bytes);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
 private:
   struct entry {
-    store::object_id which; // Nothing: bytes of messages' own.
+    store::object_id which; // Empty: messages' own bytes.
     std::uint64_t left = 0;
   };
 
   shared_objects& of_link_;
-  std::deque<entry> entries_; // As they were sent.
-  std::unordered_map<store::object_id, std::uint64_t> counted_; // So many bytes.
+  std::deque<entry> entries_;                                   // In the order of sending.
+  std::unordered_map<store::object_id, std::uint64_t> counted_; // The bytes with which each object counts.
   std::uint64_t bytes_ = 0;
 };
 

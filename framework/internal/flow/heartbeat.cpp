@@ -16,7 +16,8 @@ void heartbeat::begin(const signs_of_life& seen, clock::time_point now) noexcept
 std::expected<bool, node_error> heartbeat::beat(const signs_of_life& seen, clock::time_point now) {
   if (seen.bytes_read != std::exchange(bytes_read_, seen.bytes_read))
     heard_at_ = now;
-  // On a slow network a pong comes behind all that was written before its ping. A peer that reads this is alive.
+  // On a slow network a pong arrives only after the peer has read everything written before its ping. A peer that reads
+  // is alive.
   if (seen.slices_taken != std::exchange(slices_taken_, seen.slices_taken))
     heard_at_ = now;
   const auto silent = now - heard_at_;

@@ -1,4 +1,4 @@
-// Whether a peer is alive. Pure: the caller has the clock and the figures.
+// Decides whether a peer is alive. Pure: the caller has the clock and the figures.
 #pragma once
 
 #include <chrono>
@@ -9,29 +9,29 @@
 
 namespace troupe::internal {
 
-/// What a connection shows of its peer's life.
+/// What a connection knows about its peer's activity.
 struct signs_of_life {
   std::uint64_t bytes_read = 0;                  // From the peer, in all.
-  std::uint64_t slices_taken = 0;                // Of what had to wait for the peer to read, in all.
-  std::chrono::steady_clock::duration stalled{}; // For so long bytes have waited for a peer that takes none.
+  std::uint64_t slices_taken = 0;                // Writes that had to wait for the peer to read, in all.
+  std::chrono::steady_clock::duration stalled{}; // For how long bytes have waited for a peer that takes none.
 };
 
-/// Notices a peer that is gone.
+/// Detects a dead peer.
 class heartbeat {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// A peer that is silent for `interval` is asked, and given up where it is for `timeout`, or takes nothing for so
-  /// long.
+  /// A peer that is silent for `interval` is asked. A peer that is silent, or takes no bytes, for `timeout` is given
+  /// up.
   heartbeat(std::chrono::milliseconds interval, std::chrono::milliseconds timeout) noexcept
       : interval_(interval), timeout_(timeout) {}
 
   void begin(const signs_of_life& seen, clock::time_point now) noexcept;
 
-  /// Whether the peer is to be asked for a sign. Fails with `link_down` for one that is gone.
+  /// Returns whether the peer should be sent a ping. Fails with `link_down` if the peer is given up.
   [[nodiscard]] std::expected<bool, node_error> beat(const signs_of_life& seen, clock::time_point now);
 
-  /// How often beat() wants to be called.
+  /// The interval at which to call beat().
   [[nodiscard]] std::chrono::milliseconds pause() const noexcept;
 
 private:

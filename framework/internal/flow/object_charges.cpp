@@ -14,7 +14,7 @@ public:
   explicit message_share(std::vector<shared_receipt> parts) : consumption(0, nullptr), parts_(std::move(parts)) {}
 
   void consumed(std::uint64_t cost) noexcept override {
-    if (cost > 0) // Else a copy's.
+    if (cost > 0) // Otherwise the receipt of a copy.
       parts_.clear();
   }
 

@@ -1,4 +1,4 @@
-// What objects cost that several messages mention.
+// The cost of objects that several messages mention.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,19 @@
 
 namespace troupe::internal {
 
-/// The receiving half of handle_account.hpp: a message that mentions an object again shares in what the one before owes
-/// for it, so that this is settled when the last of them has been consumed.
+/// The receiving half of handle_account.hpp. A message that mentions an object again shares the receipt of the earlier
+/// message, so that the receipt is settled when the last of these messages is consumed.
 ///
 /// Threads: one; receipts are settled on any.
 class object_charges {
 public:
-  /// What a message to `actor` owes: `charge` for `first`, which count from now on, and its part in what is owed for
-  /// `again`; those that count no more, since the peer could not know yet, cost nothing. Empty where it owes nothing.
+  /// Returns the receipt of a message to `actor`: `charge` for the objects in `first`, which count from now on, and a
+  /// share in the receipts of the objects in `again`. Objects in `again` that no longer count, which the peer could not
+  /// know yet, cost nothing. Empty if the message owes nothing.
   [[nodiscard]] receipt share(std::uint64_t actor, receipt charge, const std::vector<store::object_id>& first,
                               const std::vector<store::object_id>& again);
 
-  /// How many objects are known, some of which may be settled.
+  /// The number of known objects, including some settled ones.
   [[nodiscard]] std::size_t size() const noexcept { return living_.size(); }
 
 private:

@@ -12,7 +12,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// What several actors are told of counts for each of them, and for the writer's window of the link once.
+/// An object sent to several actors counts for each of them, but once for the writer's window of the link. So only each
+/// actor's window is enforced.
 receive_bounds of_actors(const receive_bounds& handle_windows) {
   return {.window = handle_windows.window, .actor_window = handle_windows.actor_window, .holds_link = false};
 }

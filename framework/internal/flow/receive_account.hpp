@@ -1,4 +1,4 @@
-// What messages that have come cost until they are consumed.
+// The cost of received messages until they are consumed.
 #pragma once
 
 #include <algorithm>
@@ -20,44 +20,44 @@
 
 namespace troupe::internal {
 
-/// What lies behind the handles of a message that has come: in the store of both ends, or behind references.
+/// What lies behind the handles of a received message: in the store of both ends, or behind references.
 struct received_behind_handles {
   std::uint64_t bytes = 0;
   std::vector<store::object_id> counted = {};  // Objects that count with this message.
-  std::vector<store::object_id> repeated = {}; // Those that count with an earlier one.
+  std::vector<store::object_id> repeated = {}; // Objects that count with an earlier message.
 };
 
-/// What a link's ends have agreed on, and this end's own options.
+/// The terms on which a link's ends have agreed, and this end's own options.
 struct receive_terms {
-  receive_bounds windows;        // Of bytes ...
-  receive_bounds handle_windows; // ... and of what lies behind handles; counted where the ends say so.
+  receive_bounds windows;        // For bytes.
+  receive_bounds handle_windows; // For bytes behind handles; used if both ends count these.
   bool counts_behind_handles = false;
-  bool states_value_bytes = false; // Messages may say what their values take.
+  bool states_value_bytes = false; // Messages may state the memory of their values.
   std::uint64_t own_window_bytes = 0;
   std::uint64_t own_handle_window_bytes = 0;
 };
 
-/// Charges each message that comes to its receiver until it is consumed. Answers cost nothing here: they have room
-/// reserved where they were asked for.
+/// Charges each received message to its receiver until the message is consumed. Answers cost nothing here: their
+/// requests have reserved room for them.
 ///
-/// Threads: one; receipts are settled on any, and the sums may be read on any.
+/// Threads: one; receipts are settled on any thread, and the sums may be read on any thread.
 class receive_account {
 public:
-  /// `wake`: as of a receive_window. Messages keep `keeps` alive.
+  /// `wake`: as for a receive_window. Messages keep `keeps` alive.
   receive_account(const receive_terms& terms, const std::function<void()>& wake, std::shared_ptr<const void> keeps);
 
-  /// A message of this cost, by what this end knows, has come. Fails with `protocol_violation` when the peer had no
+  /// Charges a message of this cost, as far as this end knows it. Fails with `protocol_violation` if the peer had no
   /// credit left.
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, std::uint64_t cost) {
     if ((head.flags & message_flags::response) != 0)
       return receipt{};
     return bytes_.received(head.receiver, cost_of(head, cost));
   }
-  /// The same for what lies behind its handles, with what it owes already.
+  /// Charges the bytes behind the message's handles, and joins them with `owed`, its receipt so far.
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, receipt owed,
                                                           const received_behind_handles& behind);
-  /// What it owes beside that, since its values take so much and it has stated less; null: nothing. Fails with
-  /// `undecodable` where too much was not stated.
+  /// Charges the memory of a message's values that it did not state; nullopt if it stated enough. Fails with
+  /// `undecodable` if too much was not stated.
   [[nodiscard]] std::expected<std::optional<receipt>, node_error>
   charge_understated(const message_head& head, std::uint64_t cost, std::uint64_t values_take) {
     if (values_take <= cost || !terms_.states_value_bytes) // Most.
@@ -65,19 +65,19 @@ public:
     return charge_beyond(cost_of(head, cost), values_take);
   }
 
-  /// What it costs, by what this end knows or the peer states, whichever is more.
+  /// The cost of a message: the greater of what this end knows and what the peer states.
   [[nodiscard]] std::uint64_t cost_of(const message_head& head, std::uint64_t known) const {
     return head.extensions.empty() || !terms_.states_value_bytes ? known
                                                                  : std::max(known, value_bytes_of(head.extensions));
   }
-  /// What bytes behind the handles of an answer count where answers have one window for all: as large a part of it as
-  /// of the window for handles.
+  /// Converts bytes behind an answer's handles into bytes of the single window for answers, in proportion to the two
+  /// windows.
   [[nodiscard]] std::uint64_t share_of_window(std::uint64_t handle_bytes) const;
 
-  /// The peer refers to the actor no more.
+  /// The peer no longer refers to the actor.
   void release(std::uint64_t actor);
 
-  /// What the peer is to be told that its messages to one actor have consumed.
+  /// Consumed bytes of one actor that the peer is to be told.
   struct due {
     std::uint64_t actor = 0;
     std::uint64_t bytes = 0;
@@ -95,7 +95,7 @@ private:
   const std::shared_ptr<const void> keeps_;
   receive_window handles_;
   receive_window bytes_;
-  object_charges objects_; // That several messages mention: each costs once.
+  object_charges objects_; // Objects that several messages mention cost once.
   understated_memory understated_;
 };
 

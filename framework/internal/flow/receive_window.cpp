@@ -8,7 +8,8 @@
 
 namespace troupe::internal {
 
-/// What receipts reach from any thread. All counters are sums of additions; whoever carries one over its bound wakes.
+/// What receipts access from any thread. The counters are sums of additions; the thread whose addition exceeds a bound
+/// calls wake.
 struct receive_window::shared_state {
   shared_state(const receive_bounds& bounds, std::function<void()> wake_up)
       : report_at(std::max<std::uint64_t>(1, bounds.window / 8)),
@@ -33,9 +34,9 @@ struct receive_window::shared_state {
 
   const std::uint64_t report_at;
   const std::uint64_t actor_report_at;
-  const std::uint64_t gathered_max; // Little beside what makes a report.
+  const std::uint64_t gathered_max; // Small compared with a report.
   const std::function<void()> wake;
-  std::atomic<std::uint64_t> consumed{0}; // Of all actors, not reported.
+  std::atomic<std::uint64_t> consumed{0}; // By all actors, and not reported.
   std::atomic<bool> woken{false};
   std::mutex mutex;
   std::vector<std::uint64_t> due; // Guarded by mutex.
@@ -61,7 +62,7 @@ public:
     shared_->wake_once();
   }
 
-  /// What was consumed and not reported; it is reported now.
+  /// Returns the bytes that were consumed and not reported, and counts them as reported.
   std::uint64_t take() noexcept {
     listed_.store(false, std::memory_order_release);
     auto taken = consumed_.exchange(0, std::memory_order_acq_rel);
@@ -70,7 +71,7 @@ public:
     return taken;
   }
 
-  /// Whether whatever is consumed is reported at once.
+  /// Whether consumption is reported at once.
   void set_released(bool released) noexcept { released_.store(released, std::memory_order_release); }
   [[nodiscard]] bool released() const noexcept { return released_.load(std::memory_order_acquire); }
 
@@ -115,13 +116,13 @@ std::expected<receipt, node_error> receive_window::received(std::uint64_t actor,
                                           + grouped(bounds_.actor_window) + " bytes are not consumed there, "
                                           + grouped(all) + " of " + grouped(bounds_.window) + " on the link"}};
   found.outstanding += cost;
-  outstanding_.store(all + cost, std::memory_order_relaxed); // No other thread writes it.
+  outstanding_.store(all + cost, std::memory_order_relaxed); // Only this thread writes it.
   found.set_released(false);
   return found.issue(cost);
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> receive_window::take_due() {
-  // First, so that whoever consumes from here on wakes again.
+  // First, so that later consumption wakes again.
   shared_->woken.store(false, std::memory_order_release);
   auto actors = shared_->take_list();
   if (shared_->consumed.load(std::memory_order_acquire) >= shared_->report_at)

@@ -14,7 +14,7 @@ void reply_room::consumed_answers::wake() noexcept {
 
 std::uint64_t reply_room::reserve(std::uint64_t receiver) {
   if (last_ == nullptr || last_receiver_ != receiver) {
-    last_ = &receivers_[receiver]; // Stays in its place while it is in the map.
+    last_ = &receivers_[receiver]; // The map keeps it in place.
     last_receiver_ = receiver;
   }
   auto& state = *last_;
@@ -44,10 +44,10 @@ void reply_room::answered(std::uint64_t receiver, std::uint64_t cost) {
 
 void reply_room::settle() {
   if (const auto bytes = consumed_->bytes.exchange(0, std::memory_order_acq_rel); bytes > 0)
-    unconsumed_ -= std::min(bytes, unconsumed_); // Less is left after clear().
+    unconsumed_ -= std::min(bytes, unconsumed_); // After clear() less is left.
 }
 
-/// Null where nothing is known of it.
+/// Returns null for an unknown receiver.
 const reply_room::receiver_state* reply_room::find(std::uint64_t receiver) const {
   if (last_ != nullptr && last_receiver_ == receiver)
     return last_;

@@ -1,4 +1,4 @@
-// The requests of one link that are not answered.
+// The unanswered requests of one link.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 
 namespace troupe::internal {
 
-/// Knows which requests the peer has not answered: only these may be.
+/// Knows which requests the peer has not answered; only these may be answered.
 ///
-/// Pure: the link that owns it guards it with its own lock, and drops the askers that it gives back outside of it.
-/// `Asker::is_gone()` says that nobody waits for the answer any more.
+/// Pure: guarded by the lock of the link that owns it; the link destroys returned askers outside of the lock.
+/// `Asker::is_gone()` tells that nothing waits for the answer any more.
 ///
-/// Invariant: for each request that has left, until it is answered or has kept it for long, there is room in
-/// reply_room.
+/// Invariant: for each request that has left, there is room in reply_room until it is answered or the room is
+/// reclaimed.
 template <class Asker>
 class request_book {
 public:
@@ -33,14 +33,14 @@ public:
 
   explicit request_book(reply_room& room) : room_(room) {}
 
-  /// One question may go to several receivers: then there are as many entries.
+  /// Adds a request. A request to several receivers has an entry for each.
   void add(key question, std::uint64_t receiver, Asker asker) {
     if (entries_.size() >= sweep_at_)
       sweep();
     entries_.emplace(question, entry{.asker = std::move(asker), .receiver = receiver});
   }
 
-  /// The request has left: room for its answer is kept from now on. Nothing where it is not pending any more.
+  /// The request has left: room for its answer is reserved from now on. Does nothing if it is no longer pending.
   void left(key question, std::uint64_t receiver, time_point now) {
     const auto [first, end] = entries_.equal_range(question);
     const auto found = of_receiver(first, end, receiver);
@@ -50,8 +50,9 @@ public:
     found->second.since = now;
   }
 
-  /// Something once per request: it is answered otherwise, or will not be. Where several were asked, the entry of
-  /// `receiver`, or another where that one was not asked: it has let somebody else answer.
+  /// Returns the asker, once per request, if it is answered in another way or will not be answered. Of several
+  /// receivers it takes the entry of `receiver`, or another one if `receiver` was not asked but answers for a receiver
+  /// that was.
   std::optional<Asker> take(key question, std::uint64_t receiver) {
     auto found = find(question, receiver);
     if (found == entries_.end())
@@ -59,7 +60,8 @@ public:
     return take_out(found);
   }
 
-  /// The same where a response of this cost has come, which may be delivered. Its receipt must follow.
+  /// Takes the asker of a request that is answered, with an answer of this cost to deliver. reply_room::issue() must
+  /// follow.
   std::optional<Asker> take_answered(key question, std::uint64_t receiver, std::uint64_t cost) {
     auto found = find(question, receiver);
     if (found == entries_.end())
@@ -70,16 +72,16 @@ public:
     return asker;
   }
 
-  /// Requests that left before `deadline`, or whose asker is gone, keep no more room. They may still be answered.
+  /// Releases the room of requests that left before `deadline`, or whose asker is gone. They may still be answered.
   void reclaim(time_point deadline) {
     for (auto& [question, request] : entries_)
       if (request.reserved_bytes > 0 && (request.since < deadline || request.asker.is_gone()))
         room_.unreserve(request.receiver, std::exchange(request.reserved_bytes, 0));
   }
 
-  /// To be called from time to time while requests wait for room. If no request was taken out since the last call,
-  /// those that had left by then keep no more room: perhaps they are not answered before one that waits for room is.
-  /// The oldest go first, until `roomless_max` requests keep none.
+  /// Call it from time to time while requests wait for room. If no request was taken out since the last call, releases
+  /// the room of requests that had left by then: they may be waiting for a request that waits for room. The oldest come
+  /// first, until `roomless_max` requests keep no room.
   void reclaim_stalled(time_point now, std::size_t roomless_max) {
     const auto last = std::exchange(last_look_, now);
     if (std::exchange(taken_before_, taken_) != taken_)
@@ -102,8 +104,8 @@ public:
       room_.unreserve(at->second.receiver, std::exchange(at->second.reserved_bytes, 0));
   }
 
-  /// Takes out the oldest of those that keep no more room, where there are more than `kept`: half of them, so that this
-  /// is rare.
+  /// If more than `kept` requests keep no room, takes out the oldest, until half of `kept` are left, so that this is
+  /// rare.
   [[nodiscard]] std::vector<asked> take_oldest(std::size_t kept) {
     if (entries_.size() <= kept)
       return {};
@@ -140,11 +142,12 @@ private:
   struct entry {
     Asker asker;
     std::uint64_t receiver = 0;
-    std::uint64_t reserved_bytes = 0; // For the reply; zero until the request has left.
-    time_point since = {};            // When it left.
+    std::uint64_t reserved_bytes = 0; // For the answer; zero until the request has left.
+    time_point since = {};            // When the request left.
   };
   struct key_hash {
-    std::size_t operator()(const key& k) const { // A peer numbers the requests that it has forwarded here.
+    std::size_t operator()(const key& k) const { // Salted, because a peer chooses the numbers of requests that it
+                                                 // forwards.
       constexpr detail::salted_hash hash;
       return hash(hash(k.asker) ^ k.number);
     }
@@ -174,7 +177,7 @@ private:
     return asker;
   }
 
-  /// A request that timed out leaves its entry: those whose askers are gone go.
+  /// Removes entries whose askers are gone; a request that timed out leaves its entry behind.
   void sweep() {
     std::erase_if(entries_, [this](const auto& item) {
       if (!item.second.asker.is_gone())
@@ -188,7 +191,7 @@ private:
   reply_room& room_;
   entry_map entries_;
   std::size_t sweep_at_ = sweep_at_least;
-  std::uint64_t taken_ = 0; // Of those that have left.
+  std::uint64_t taken_ = 0; // Counts taken requests that had left.
   std::uint64_t taken_before_ = 0;
   time_point last_look_ = {};
 };

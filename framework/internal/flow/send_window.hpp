@@ -1,5 +1,5 @@
-// Which message may leave now: the sending half of back-pressure. Pure: no sockets, no threads, no actors; the link
-// that owns it guards it with its own lock, and drops the messages it gives back outside of it.
+// Decides which message may leave: the sending half of back-pressure. Pure: no sockets, no threads, no actors. Guarded
+// by the lock of the link that owns it; the link destroys returned messages outside of the lock.
 #pragma once
 
 #include <algorithm>
@@ -22,43 +22,42 @@
 
 namespace troupe::internal {
 
-/// Limits on what is on its way, in bytes. A limit may be exceeded by the one message that reaches it.
+/// Limits on bytes in flight. One message may exceed a limit that is not reached.
 struct send_bounds {
-  std::uint64_t window = 0;       // Sent and not consumed, all receivers together; the peer says it.
-  std::uint64_t actor_window = 0; // The same for one receiver; the peer says it.
+  std::uint64_t window = 0;       // Sent and not consumed, all receivers together; set by the peer.
+  std::uint64_t actor_window = 0; // Sent and not consumed, for one receiver; set by the peer.
   std::uint64_t queue = 0;        // Waiting here for the peer, all receivers together.
-  std::uint64_t actor_queue = 0;  // The same for one receiver.
-  // The first four again for the bytes behind handles.
+  std::uint64_t actor_queue = 0;  // Waiting here for the peer, for one receiver.
+  // The same four limits for the bytes behind handles.
   std::uint64_t handle_window = UINT64_MAX;
   std::uint64_t actor_handle_window = UINT64_MAX;
   std::uint64_t handle_queue = UINT64_MAX;
   std::uint64_t actor_handle_queue = UINT64_MAX;
-  std::uint64_t waiting_least = 0; // A message counts at least so much while it waits: what it takes here.
+  std::uint64_t waiting_least = 0; // The least cost of a waiting message: the memory that it takes here.
 };
 
-/// What becomes of a message.
+/// The result of admitting a message.
 enum class admission : std::uint8_t { leaves, waits, at_bound };
 
-/// What a message asks of the sending end, beside credit.
+/// What a message needs at the sending end, besides credit.
 enum class asking : std::uint8_t {
   nothing,
   room,    ///< A request: room for its answer, which crosses this link.
-  returned ///< An actor of the peer's sent it, and this end passes it back. Its answer does not cross this link.
+  returned ///< Sent by an actor of the peer's, and passed back by this end. Its answer does not cross this link.
 };
 
-/// Messages to one receiver leave in the order in which they came, urgent ones first; a receiver that consumes nothing
-/// holds up its own messages only.
+/// Messages to one receiver leave in order, urgent ones first; a receiver that consumes nothing delays only its own
+/// messages.
 ///
 /// Messages that are passed back never wait behind requests that lack room for their answers. Otherwise both ends could
-/// wait for ever: the answers for which an end keeps room may come by nothing but the requests that the other end
-/// passes back. Order is kept all the same, since a message that is passed back and one that is not have different
-/// senders.
+/// wait for ever: the answers for which one end keeps room may depend on requests that the other end passes back. Order
+/// is kept nevertheless, because a passed-back message and another one have different senders.
 ///
 /// Invariants:
-/// 1. What is outstanding grows by a message's cost when it leaves, and shrinks by what the peer says it has consumed.
-/// 2. Nothing that waits for a receiver could leave.
+/// 1. The outstanding bytes grow by a message's cost when it leaves, and shrink by what the peer reports as consumed.
+/// 2. No message that waits for a receiver could leave.
 ///
-/// Why messages wait here: the peer has not consumed enough of what was sent before, or too many answers are due.
+/// Messages wait here because the peer has not consumed enough, or because too many answers are due.
 /// `Message` has receiver, flags, cost, asks, frames, mentions and may_be_dropped.
 template <class Message>
 class send_window {
@@ -68,49 +67,50 @@ public:
   void set_bounds(const send_bounds& bounds) { bounds_ = bounds; }
   [[nodiscard]] const send_bounds& bounds() const noexcept { return bounds_; }
 
-  /// What becomes of a message that costs `cost`: it leaves now (then `charge` must follow), waits (then `wait`), or
-  /// there is no more room to wait in. What has no handles, or only those of objects that count for its receiver
-  /// already, never waits for those of others, only behind messages to the same receiver.
+  /// Decides on a message of this cost: it leaves now (then call `charge`), waits (then call `wait`), or finds no room
+  /// to wait. A message without handles, or whose objects count for its receiver already, never waits for the bytes
+  /// behind other handles, only behind messages to the same receiver.
   [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, asking asks,
                                 const behind_handles& behind = {}) const;
-  /// Whether something has been sent to the receiver, or waits for it.
+  /// Whether a message was sent to the receiver, or waits for it.
   [[nodiscard]] bool is_known(std::uint64_t receiver) const { return find(receiver) != nullptr; }
-  /// Says of each object whether it counted already. Whether all frames did: then they cost nothing.
+  /// Charges a message that leaves. Sets `is_repeated` of each object. Returns true if all its frames counted already,
+  /// so that they cost nothing.
   bool charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind = {});
   void wait(Message message);
 
-  /// Takes out the oldest message that waits for `receiver` and may be dropped, or where nothing waits for it, for whom
-  /// most waits.
+  /// Removes the oldest waiting message for `receiver` that may be dropped; if none waits for it, of the receiver for
+  /// whom the most waits.
   [[nodiscard]] std::optional<Message> drop_oldest(std::uint64_t receiver);
 
-  /// The peer has consumed. False when it says more than was outstanding.
+  /// The peer has consumed. Returns false if it reports more than was outstanding.
   [[nodiscard]] bool credit(std::uint64_t receiver, std::uint64_t bytes, std::uint64_t handle_bytes = 0);
 
-  /// The next message that may leave, already charged. Receivers take turns.
+  /// Returns the next message that may leave, already charged. Receivers take turns.
   [[nodiscard]] std::optional<Message> next();
 
   // -- looking
 
-  /// Whether at least half of the receiver's room to wait in is free, and room for a reply.
+  /// Whether at least half of the receiver's waiting room is free, and there is room for an answer.
   [[nodiscard]] bool is_ready(std::uint64_t receiver) const;
-  /// Whether a request waits for nothing but room for its answer, or would next.
+  /// Whether a request waits only for room for its answer, or will next.
   [[nodiscard]] bool anything_lacks_room() const;
   [[nodiscard]] bool anything_waits() const noexcept { return queued_ > 0 || !turns_.empty(); }
   [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept { return outstanding_; }
   [[nodiscard]] std::uint64_t outstanding_bytes(std::uint64_t receiver) const;
   [[nodiscard]] std::uint64_t queued_bytes() const noexcept { return queued_; }
   [[nodiscard]] std::uint64_t queued_bytes(std::uint64_t receiver) const;
-  /// The same of the bytes behind handles.
+  /// The same for the bytes behind handles.
   [[nodiscard]] std::uint64_t outstanding_handle_bytes() const noexcept { return outstanding_handles_; }
   [[nodiscard]] std::uint64_t outstanding_handle_bytes(std::uint64_t receiver) const;
   [[nodiscard]] std::uint64_t queued_handle_bytes() const noexcept { return queued_handles_; }
   [[nodiscard]] std::uint64_t queued_handle_bytes(std::uint64_t receiver) const;
   [[nodiscard]] std::size_t receivers() const noexcept { return receivers_.size(); }
 
-  /// Nobody here refers to the receiver any more: forgotten once nothing is on its way to it.
+  /// Nothing here refers to the receiver any more: it is forgotten once nothing is outstanding or waiting for it.
   void forget(std::uint64_t receiver);
 
-  /// Everything that waits, at the link's end.
+  /// Removes all waiting messages, at the link's end.
   [[nodiscard]] std::vector<Message> take_all();
 
   template <class Look>
@@ -129,12 +129,12 @@ private:
   };
   struct waiting_message {
     Message message;
-    std::uint64_t place = 0;   // Rises from message to message.
-    waiting_cost counted = {}; // For the bytes behind its handles.
+    std::uint64_t place = 0;   // Increases from message to message.
+    waiting_cost counted = {}; // Of the bytes behind its handles.
   };
-  // Takes nothing while it is empty: a peer can have many receivers, each with little on its way.
+  // An empty list allocates nothing: a peer can have many receivers, each with few messages in flight.
   using lane = std::list<waiting_message>;
-  /// Each is in order: urgent, urgent and passed back, neither, passed back.
+  /// Each lane is in order: urgent, urgent and passed back, other, other and passed back.
   using lanes = std::array<lane, 4>;
 
   struct handle_state {
@@ -145,19 +145,19 @@ private:
   struct receiver_state {
     std::uint64_t outstanding = 0;
     std::uint64_t queued = 0;
-    std::unique_ptr<handle_state> handles = {}; // Null: nothing has lain behind handles to it.
-    std::unique_ptr<lanes> waiting = {};        // Null: nothing.
+    std::unique_ptr<handle_state> handles = {}; // Null: no bytes have been behind handles to it.
+    std::unique_ptr<lanes> waiting = {};        // Null: no message waits.
     bool forgotten = false;
     [[nodiscard]] bool waits() const noexcept { return waiting != nullptr; }
   };
   using receiver_map = std::unordered_map<std::uint64_t, receiver_state, detail::salted_hash>;
 
-  /// Whether one more message finds room to wait in. Where half of it is free, a message of any size does: so
-  /// `is_ready` keeps its word, and large messages are not turned away because of a few small ones.
+  /// Whether one more message finds room to wait. If half of the room is free, a message of any size does: so a
+  /// positive `is_ready` holds, and a few small messages do not keep out a large one.
   [[nodiscard]] static bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) noexcept {
     return queued + cost <= bound || queued <= bound / 2;
   }
-  /// What a message that costs `cost` counts while it waits.
+  /// The cost of a message while it waits.
   [[nodiscard]] std::uint64_t waiting_bytes(std::uint64_t cost) const noexcept {
     return std::max(cost, bounds_.waiting_least);
   }
@@ -188,10 +188,10 @@ private:
   shared_objects objects_;
   waiting_objects waiting_objects_;
   receiver_map receivers_;
-  // The last to be sent to: most messages are for the same receiver as the one before. Null: none.
+  // The latest receiver: most messages go to the same one. Null: none.
   receiver_state* last_ = nullptr;
   std::uint64_t last_receiver_ = 0;
-  std::list<std::uint64_t> turns_; // Receivers for whom something waits.
+  std::list<std::uint64_t> turns_; // Receivers with waiting messages.
   std::uint64_t last_place_ = 0;
 };
 
@@ -200,13 +200,13 @@ behind_handles send_window<Message>::behind(Message& message) {
   return {.frames = message.frames, .objects = message.mentions};
 }
 
-/// That it was sent and has not consumed.
+/// The bytes sent to the receiver and not consumed.
 template <class Message>
 std::uint64_t send_window<Message>::handle_bytes_of(const receiver_state& state) {
   return state.handles ? state.handles->sent.bytes() : 0;
 }
 
-/// Null where nothing is known of it.
+/// Returns null for an unknown receiver.
 template <class Message>
 const typename send_window<Message>::receiver_state* send_window<Message>::find(std::uint64_t receiver) const {
   if (last_ != nullptr && last_receiver_ == receiver)
@@ -218,7 +218,7 @@ const typename send_window<Message>::receiver_state* send_window<Message>::find(
 template <class Message>
 typename send_window<Message>::receiver_state& send_window<Message>::state_of(std::uint64_t receiver) {
   if (last_ == nullptr || last_receiver_ != receiver) {
-    last_ = &receivers_[receiver]; // Stays in its place while it is in the map.
+    last_ = &receivers_[receiver]; // The map keeps it in place.
     last_receiver_ = receiver;
   }
   return *last_;
@@ -228,7 +228,7 @@ template <class Message>
 bool send_window<Message>::may_leave(std::uint64_t receiver, const receiver_state& state, asking asks,
                                      const behind_handles& behind) const {
   if (counts_handles()) {
-    bool of_receiver = false, of_link = false; // Whether it would count more.
+    bool of_receiver = false, of_link = false; // Whether the count would grow.
     behind.each([&](const store::object_id& which, std::uint64_t bytes) {
       of_receiver = of_receiver || (bytes > 0 && !(state.handles && state.handles->sent.has(which, bytes)));
       of_link = of_link || (bytes > 0 && !objects_.has(which, bytes));
@@ -246,8 +246,8 @@ std::size_t send_window<Message>::lane_of(const Message& message) noexcept {
   return ((message.flags & message_flags::urgent) != 0 ? 0U : 2U) + (message.asks == asking::returned ? 1U : 0U);
 }
 
-/// The first of which is the next to leave for the receiver, once there is credit. Null where all that waits lacks room
-/// for answers.
+/// Returns the lane whose first message leaves next, once there is credit. Null if all waiting messages lack room for
+/// answers.
 template <class Message>
 typename send_window<Message>::lane* send_window<Message>::next_lane(std::uint64_t receiver,
                                                                      const receiver_state& state) const {
@@ -282,7 +282,8 @@ admission send_window<Message>::admit(std::uint64_t receiver, std::uint64_t cost
   return fits ? admission::waits : admission::at_bound;
 }
 
-/// What the message counts where it waits: objects that count already, or in another message that waits, nothing.
+/// The cost of a message's handles while it waits. Objects that count already, or in another waiting message, cost
+/// nothing.
 template <class Message>
 typename send_window<Message>::waiting_cost send_window<Message>::cost_of_waiting(const receiver_state& state,
                                                                                   const behind_handles& behind) const {
@@ -310,7 +311,7 @@ bool send_window<Message>::charge_handles(receiver_state& state, const behind_ha
     outstanding_handles_ += of_receiver.add(which, with - so_far);
     so_far = with;
   };
-  // The reader is told of all of them at once.
+  // The reader learns only whether all frames are repeated.
   const auto frames_repeat = !behind.frames.empty() && std::ranges::all_of(behind.frames, [&](const auto& each) {
     return of_receiver.has(each.which, each.bytes);
   });
@@ -366,7 +367,7 @@ void send_window<Message>::wait(Message message) {
   (*state.waiting)[which].push_back({std::move(message), ++last_place_, cost});
 }
 
-/// The caller takes the receiver's turn out where nothing waits any more.
+/// If nothing waits for the receiver any more, the caller removes its turn.
 template <class Message>
 Message send_window<Message>::take(receiver_state& state, lane& from, typename lane::iterator at) {
   waiting_message taken = std::move(*at);
@@ -398,7 +399,8 @@ std::optional<Message> send_window<Message>::drop_oldest(std::uint64_t receiver)
     found = receivers_.find(*most);
   }
   auto& state = found->second;
-  for (const std::size_t which : {2U, 3U, 0U, 1U}) { // Urgent ones last, of each priority those passed back.
+  for (const std::size_t which : {2U, 3U, 0U, 1U}) { // Urgent ones last; passed-back ones after the others of their
+                                                     // priority.
     auto& from = (*state.waiting)[which];
     auto oldest = std::ranges::find_if(from, [](const auto& each) { return each.message.may_be_dropped; });
     if (oldest == from.end())

@@ -1,4 +1,4 @@
-// What values take that their messages did not state.
+// The memory of values that their messages did not state.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace troupe::internal {
 
-/// How many of the link's windows may be understated, beside the one that is stated.
+/// The bound on understated memory, as a multiple of the link's window and in addition to it.
 inline constexpr std::uint64_t understated_windows = 2;
 
-/// Bounds what a peer gains by stating too little: windows count what messages state, since the sender has to know
-/// what they cost, and this counts the rest. Ends that know the same types state what is about true; the values of one
-/// that knows fewer fields are larger here than there.
+/// Bounds what a peer gains by understating. Windows count the memory that messages state, because the sender has to
+/// know their cost; this class counts the rest. Ends that know the same types state about the true size; if the peer
+/// knows fewer fields of a type, its values are larger here than there.
 ///
-/// Threads: `admit` and the end on one; receipts are settled on any.
+/// Threads: `admit` and the destructor on one thread; receipts are settled on any thread.
 class understated_memory {
 public:
-  /// As long as fewer bytes live that were not stated, one message may bring more, however many.
+  /// While fewer than `bytes_max` unstated bytes live, one more message may add any number.
   explicit understated_memory(std::uint64_t bytes_max);
   ~understated_memory();
   understated_memory(const understated_memory&) = delete;
   understated_memory& operator=(const understated_memory&) = delete;
 
-  /// A message has arrived whose values take so much more than it cost. Null where that is too much.
+  /// A message has arrived whose values take `bytes` more than it cost. Returns nullopt if the bound is reached.
   [[nodiscard]] std::optional<receipt> admit(std::uint64_t bytes);
 
   [[nodiscard]] std::uint64_t living_bytes() const noexcept;

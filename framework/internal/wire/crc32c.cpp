@@ -12,7 +12,7 @@ std::uint32_t crc32c(std::uint32_t before, std::span<const std::byte> bytes) noe
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min<std::size_t>(bytes.size(), INT_MAX));
     bytes = bytes.subspan(piece.size());
-    // It only reads.
+    // crc32_iscsi only reads.
     sum = ::crc32_iscsi(reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece.data())),
                         static_cast<int>(piece.size()), sum);
   }

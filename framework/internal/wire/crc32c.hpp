@@ -7,7 +7,7 @@
 
 namespace troupe::internal {
 
-/// CRC32C (Castagnoli) of what was summed before, 0 at first, and these bytes behind it.
+/// Continues a CRC32C (Castagnoli) with these bytes; `before` is the sum so far, 0 at first.
 [[nodiscard]] std::uint32_t crc32c(std::uint32_t before, std::span<const std::byte> bytes) noexcept;
 
 } // namespace troupe::internal

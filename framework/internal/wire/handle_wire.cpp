@@ -66,7 +66,7 @@ struct adopt {
 };
 TROUPE_DESCRIBE(adopt, request, name, token)
 
-/// Of adopted and pull_here.
+/// The body of adopted and pull_here.
 struct answer_handle {
   std::uint64_t request = 0;
   wire::handle handle;
@@ -80,7 +80,7 @@ struct reclaim {
 };
 TROUPE_DESCRIBE(reclaim, request, name, previous)
 
-/// Of reclaimed and pull.
+/// The body of reclaimed and pull.
 struct about_name {
   std::uint64_t request = 0;
   wire::name name;
@@ -102,7 +102,7 @@ TROUPE_DESCRIBE(pull_head, request, size, captured)
 struct refused {
   std::uint64_t request = 0;
   std::uint8_t reason = 0;
-  bool disk = false; // Of `full`: what is full is the disk.
+  bool disk = false; // With `full`: the disk is full.
 };
 TROUPE_DESCRIBE(refused, request, reason, disk)
 
@@ -137,7 +137,7 @@ wire::handle form_of(const handles::handle_descriptor& handle) {
   return form;
 }
 
-/// Whether it fits where it came, the ledger knows.
+/// Checks the form only; the ledger checks whether the handle fits its message.
 std::optional<handles::handle_descriptor> handle_of(const wire::handle& form) {
   constexpr auto last = static_cast<std::uint8_t>(handles::handle_mode::yours);
   if (form.mode == 0 || form.mode > last)

@@ -1,5 +1,4 @@
-// How what nodes say to each other about handles looks on a link: admin messages. The document:
-// framework/handle-protocol.md.
+// Encodes the messages of the handle protocol as admin messages. The document: framework/handle-protocol.md.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,8 @@ struct handle_packet {
 
 [[nodiscard]] handle_packet encode_handle_message(const handles::message& what);
 
-/// Fails with `protocol_violation` for what cannot be read, or says what does not exist. Requires: is_about_handles.
+/// Fails with `protocol_violation` if the message cannot be read or has a value that does not exist. Requires:
+/// is_about_handles(op).
 [[nodiscard]] std::expected<handles::message, node_error> decode_handle_message(admin_op op, bytes_view body,
                                                                                 const limits& bounds);
 

@@ -1,19 +1,19 @@
-// What a reader keeps of the definitions of its peer, as long as the link lives. Both ends of a link count by this: the
-// reader ends the link of a writer that exceeds it, and a writer does not define what would.
+// What a reader keeps of its peer's definitions while the link lives. Both ends count alike: the reader ends the link
+// of a writer that exceeds the bound, and a writer sends no definition that would.
 #pragma once
 
 #include <cstddef>
 
 namespace troupe::internal {
 
-/// The bound on all signatures and headers of one direction together, and what is taken of it. Pure.
+/// The bound on all signatures and headers of one direction together, and how much of it is used. Pure.
 class kept_definitions {
 public:
   static constexpr std::size_t signatures_max = 65'536;
   static constexpr std::size_t bytes_max = 16 * 1024 * 1024;
 
-  // What a definition takes beside the body of its packet.
-  static constexpr std::size_t alias_bytes = 128; // For each alias, and one more.
+  // The cost of a definition in addition to its packet's body.
+  static constexpr std::size_t alias_bytes = 128; // For each alias, and once for the signature.
   static constexpr std::size_t header_bytes = 256;
 
   [[nodiscard]] static constexpr std::size_t bytes_of_signature(std::size_t body_bytes, std::size_t aliases) {
@@ -23,7 +23,7 @@ public:
     return body_bytes + header_bytes;
   }
 
-  /// Of signatures and headers.
+  /// The bytes of all signatures and headers.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool has_room_for(std::size_t bytes) const noexcept {
     return bytes_ <= bytes_max && bytes <= bytes_max - bytes_;

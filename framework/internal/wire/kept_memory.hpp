@@ -1,5 +1,5 @@
-// Lists that serve message after message keep their memory, so that small messages allocate nothing. A large message
-// does not leave its memory behind.
+// Lists that are reused for message after message keep their memory, so that small messages allocate nothing. The
+// memory of a large message is released.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace troupe::internal {
 
-/// Empties a list that is used again; keeps its memory up to so many bytes.
+/// Empties a list for reuse; keeps its memory up to `kept_bytes_max`.
 template <class T>
 void empty_for_reuse(std::vector<T>& list, std::size_t kept_bytes_max = 1024) {
   list.clear();

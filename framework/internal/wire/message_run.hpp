@@ -1,4 +1,4 @@
-// Packets of messages that differ in nothing but their value. Pure: no sockets, no actors.
+// Packets of messages that differ only in their value. Pure: no sockets, no actors.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace troupe::internal {
 
-/// Recognizes a packet that begins as an earlier one did: a small message of one plain element, from the same sender to
-/// the same receiver, of the same signature, by the same header.
+/// Recognizes a packet that begins like an earlier one: a small message of one plain element with the same sender,
+/// receiver, signature and header.
 ///
 /// Threads: one.
 class message_run {
 public:
-  /// The least size of a packet that is not recognized.
+  /// The least packet size that is not recognized.
   static constexpr std::size_t packet_bytes_max = 1024;
 
   struct packet {
@@ -25,8 +25,8 @@ public:
     std::size_t size_bytes = 0;
   };
 
-  /// Recognizes from now on what has this detail, the bytes of this head, and the number of this header. Requires: the
-  /// message is neither a request nor an answer, and has no extensions.
+  /// Recognizes from now on packets with this detail, head, and header number. Requires: the message is neither a
+  /// request nor an answer, and has no extensions.
   void learn(std::uint8_t detail, bytes_view head, std::uint64_t header_number) noexcept {
     constexpr std::size_t behind_head_max = 2 + 1;
     constexpr std::uint64_t numbers_of_two_bytes = 1 << 14;
@@ -35,7 +35,7 @@ public:
       return;
     begin_.fill(std::byte{0});
     begin_[0] = static_cast<std::byte>(packet_kind::message);
-    begin_[1] = std::byte{detail}; // Two reserved bytes follow, which are zero.
+    begin_[1] = std::byte{detail}; // Followed by two reserved bytes, which are zero.
     std::memcpy(begin_.data() + begin_offset, head.data(), head.size());
     auto* end = put_varint(begin_.data() + begin_offset + head.size(), header_number);
     *end++ = std::byte{1}; // Frames.
@@ -45,8 +45,8 @@ public:
   }
   void forget() noexcept { size_ = 0; }
 
-  /// The packet at the beginning of the bytes; nothing where it is another, is not whole, or has a fault. May not
-  /// recognize the last one of the bytes.
+  /// Returns the packet at the beginning of the bytes; nullopt if it is another packet, is incomplete, or has a fault.
+  /// May not recognize the last packet of the bytes.
   [[nodiscard]] std::optional<packet> first_of(bytes_view bytes) const noexcept {
     if (size_ == 0 || bytes.size() < size_offset + begin_.size() || !begins(bytes.data() + size_offset))
       return std::nullopt;
@@ -75,8 +75,8 @@ public:
 
 private:
   static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-  static constexpr std::size_t size_offset = sizeof(std::uint32_t);            // In the packet: behind its size.
-  static constexpr std::size_t begin_offset = packet_head_bytes - size_offset; // In begin_: behind the packet's head.
+  static constexpr std::size_t size_offset = sizeof(std::uint32_t);            // In the packet: after its size.
+  static constexpr std::size_t begin_offset = packet_head_bytes - size_offset; // In begin_: after the packet's head.
 
   [[nodiscard]] bool begins(const std::byte* at) const noexcept {
     std::size_t word = 0;
@@ -92,9 +92,9 @@ private:
     return theirs ^ ours;
   }
 
-  std::array<std::byte, 40> begin_ = {}; // From behind the packet's size to the number of frames.
-  std::size_t size_ = 0;                 // Of what is used of it; 0: nothing is recognized.
-  std::uint64_t last_mask_ = 0;          // Of the last word of that.
+  std::array<std::byte, 40> begin_ = {}; // The bytes from after the packet's size to the number of frames.
+  std::size_t size_ = 0;                 // The used bytes of begin_; 0: nothing is recognized.
+  std::uint64_t last_mask_ = 0;          // For the last word of the used bytes.
 };
 
 } // namespace troupe::internal

@@ -139,7 +139,7 @@ void read_mentions(packet_reader& in, element_descriptor& element, const element
     in.fail("actors mentioned", count >> 1, limits.actors_max);
   element.objects = (count & 1) != 0 ? in.varint_up_to(message_objects_max, "objects mentioned") : 0;
   if ((count & 1) != 0 && element.objects == 0)
-    in.fail("it says that it mentions objects, and mentions none", 0, 0); // A second spelling.
+    in.fail("it says that it mentions objects, and mentions none", 0, 0); // A second encoding of no objects.
   count >>= 1;
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     auto side = in.varint_up_to(1, "the side of an actor that is mentioned");
@@ -201,16 +201,15 @@ handles::object_id read_name(packet_reader& in) {
   return name;
 }
 
-// The lower bits say which kind of mention it is: a handle's mode, or one of the others. The upper ones say what
-// follows.
+// The low bits are the kind of mention: a handle's mode, or another kind. The high bits tell which fields follow.
 constexpr std::uint64_t mode_lost = 0;
 constexpr std::uint64_t mode_stored = 5;
 constexpr std::uint64_t mode_mask = 7;
 constexpr std::uint64_t has_offer = 8;
 constexpr std::uint64_t has_mark = 16;
-constexpr std::uint64_t has_home = 32;     // Its name and the proof, ...
-constexpr std::uint64_t has_own_home = 64; // ... or only that, for the name that the handle has.
-constexpr std::uint64_t is_repeated = 128; // It counts for its receiver since an earlier message.
+constexpr std::uint64_t has_home = 32;     // Its name and the proof follow.
+constexpr std::uint64_t has_own_home = 64; // The proof follows; the name is the handle's own.
+constexpr std::uint64_t is_repeated = 128; // Counted for its receiver since an earlier message.
 constexpr std::uint64_t first_byte_max = 255;
 
 std::uint64_t first_byte_of(const object_mention& mention) {
@@ -234,7 +233,7 @@ std::uint64_t first_byte_of(const object_mention& mention) {
   return result;
 }
 
-/// Whether what follows is what such a mention may have.
+/// Whether a mention of that kind may have these fields.
 bool is_possible(std::uint64_t first_byte) {
   const auto mode = first_byte & mode_mask;
   const auto is = [mode](handles::handle_mode which) { return mode == static_cast<std::uint64_t>(which); };
@@ -309,7 +308,7 @@ object_mention read_object_mention(packet_reader& in) {
   if ((first_byte & (has_home | has_own_home)) != 0) {
     const auto is_other = (first_byte & has_home) != 0;
     const auto name = is_other ? read_name(in) : handle.name;
-    if (is_other && name == handle.name) // Would be written as has_own_home.
+    if (is_other && name == handle.name) // The valid encoding is has_own_home.
       in.fail();
     handle.home = handles::home_name{name, in.varint()};
   }

@@ -28,24 +28,24 @@ using byte_vector = std::vector<std::byte>;
 inline constexpr std::uint16_t protocol_version = 1;
 inline constexpr std::size_t preamble_bytes = 8;
 [[nodiscard]] std::array<std::byte, preamble_bytes> make_preamble();
-/// Gives the peer's version, or nullopt when this is no Troupe link.
+/// Returns the peer's version, or nullopt if this is not a Troupe link.
 [[nodiscard]] std::optional<std::uint16_t> read_preamble(std::span<const std::byte, preamble_bytes> bytes);
 
-/// Numbers of packet kinds and admin operations from here on may be skipped by a reader that does not know them; it has
-/// to understand the lower ones, or ends the link.
+/// A reader may skip packet kinds and admin operations with unknown numbers from here on; an unknown lower number ends
+/// the link.
 inline constexpr std::uint8_t first_skippable_number = 128;
-/// Bits of a packet's detail byte, where that holds flags or nothing: a reader has to understand these, and may skip
-/// the others.
+/// In a packet's detail byte that holds flags or nothing, a reader has to understand these bits and may skip the
+/// others.
 inline constexpr std::uint8_t binding_flags = 0x3f;
 
 enum class packet_kind : std::uint8_t {
-  admin = 1,     // Detail: admin_op. Body: a msgpack map.
-  message = 2,   // Detail: message_flags. Body: message_head, then the elements.
-  chunk = 3,     // Detail: chunk_flags. Body: transfer number, total size when first, bytes.
-  signature = 4, // Detail: 0. Body: number, count, aliases.
-  header = 5,    // Detail: 0. Body: number, a payload's header.
-  value = 6, // Detail: message_flags. Body: message_head, size. The message itself goes beside the bytes (inproc only).
-  handles = 7,      // Detail: 0. Body: descriptors of objects that the next message mentions.
+  admin = 1,        // Detail: admin_op. Body: a msgpack map.
+  message = 2,      // Detail: message_flags. Body: message_head, then the elements.
+  chunk = 3,        // Detail: chunk_flags. Body: transfer number, total size when first, bytes.
+  signature = 4,    // Detail: 0. Body: number, count, aliases.
+  header = 5,       // Detail: 0. Body: number, a payload's header.
+  value = 6,        // Detail: message_flags. Body: message_head, size. The message goes beside the bytes (inproc only).
+  handles = 7,      // Detail: 0. Body: descriptors of the objects that the next message mentions.
   object_chunk = 8, // Detail: 0. Body: object_chunk_head, bytes of the object.
 };
 
@@ -63,15 +63,15 @@ static_assert(sizeof(packet_head) == packet_head_bytes && std::endian::native ==
   return std::bit_cast<std::array<std::byte, packet_head_bytes>>(head);
 }
 
-/// No packet's body is larger; a frame that does not fit goes ahead of its message in chunks.
+/// The maximum body of a packet; a frame that does not fit goes ahead of its message in chunks.
 inline constexpr std::size_t packet_body_bytes_max = 320 * 1024;
-/// The same until the peer has proven who it is: all that anybody makes a node hold.
+/// The maximum body until the peer has proven itself: the most that an unknown peer can make a node hold.
 inline constexpr std::size_t unproven_body_bytes_max = 4 * 1024;
-/// The same from then on until the link is open.
+/// The maximum body from then on until the link is open.
 inline constexpr std::size_t greeting_body_bytes_max = 64 * 1024;
 /// The most bytes of a frame in one chunk.
 inline constexpr std::size_t chunk_bytes_max = 256 * 1024;
-/// Frames up to this size travel inside their message's packet, as long as together they stay below
+/// Frames up to this size travel inside their message's packet, as long as all of them together stay below
 /// `inline_frames_bytes_max`.
 inline constexpr std::size_t inline_frame_bytes_max = 64 * 1024;
 inline constexpr std::size_t inline_frames_bytes_max = 192 * 1024;
@@ -81,7 +81,7 @@ void append_packet_head(byte_vector& out, const packet_head& head);
 
 /// The most bytes of a varint.
 inline constexpr std::size_t varint_bytes_max = 10;
-/// Writes a varint and gives its end. Requires: room for varint_bytes_max.
+/// Writes a varint and returns its end. Requires: room for varint_bytes_max.
 inline std::byte* put_varint(std::byte* at, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7)
     *at++ = static_cast<std::byte>(value | 0x80);
@@ -98,8 +98,8 @@ inline void append_varint(byte_vector& out, std::uint64_t value) {
     append_long_varint(out, value);
 }
 
-/// Reads what the append functions wrote; every member checks that the bytes are there.
-/// After the first failure all further reads fail, so that a caller may check once at the end.
+/// Reads what the append functions wrote; every member checks that the bytes exist. After the first failure all reads
+/// fail, so a caller may check once at the end.
 class packet_reader {
 public:
   explicit packet_reader(bytes_view bytes) : rest_(bytes) {}
@@ -113,7 +113,7 @@ public:
     }
     return long_varint();
   }
-  /// A varint that must not exceed `max`.
+  /// Reads a varint and fails if it exceeds `max`.
   std::uint64_t varint_up_to(std::uint64_t max, std::string_view of_what = "a number") {
     auto value = varint();
     if (value <= max)
@@ -130,32 +130,32 @@ public:
     rest_ = rest_.subspan(result.size());
     return result;
   }
-  /// Requires so many bytes.
+  /// Requires: at least `bytes` are left.
   void skip(std::size_t bytes) noexcept { rest_ = rest_.subspan(bytes); }
   std::string_view text(std::uint64_t size_max);
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] bytes_view rest() const noexcept { return rest_; }
-  /// Everything read without failure, nothing left.
+  /// Whether everything was read without failure.
   [[nodiscard]] bool finished() const noexcept { return ok_ && rest_.empty(); }
   void fail() noexcept {
     ok_ = false;
     rest_ = {};
   }
-  /// The first reason counts. Requires: the text outlives this.
+  /// Fails with a reason; the first reason is kept. Requires: the text outlives this.
   void fail(std::string_view what, std::uint64_t value, std::uint64_t limit) noexcept {
     if (ok_)
       fault_ = {what, value, limit};
     fail();
   }
-  /// What could not be read. Requires: not ok().
+  /// Describes what could not be read. Requires: not ok().
   [[nodiscard]] std::string fault() const;
 
 private:
   std::uint64_t long_varint();
 
   struct reason {
-    std::string_view what; // Empty: the bytes end too early, or a varint has not its shortest spelling.
+    std::string_view what; // Empty: the bytes end too early, or a varint is not in its shortest form.
     std::uint64_t value = 0;
     std::uint64_t limit = 0;
   };
@@ -167,27 +167,27 @@ private:
 
 /// Bits of a message packet's detail byte.
 struct message_flags {
-  static constexpr std::uint8_t urgent = 1;   // CAF's high priority.
-  static constexpr std::uint8_t request = 2;  // A response is expected.
-  static constexpr std::uint8_t response = 4; // Answers a request.
-  static constexpr std::uint8_t returned =
-      8; // The sender is an actor of the reader's own, which the writer forwards for.
+  static constexpr std::uint8_t urgent = 1;    // CAF's high priority.
+  static constexpr std::uint8_t request = 2;   // A response is expected.
+  static constexpr std::uint8_t response = 4;  // Answers a request.
+  static constexpr std::uint8_t returned = 8;  // The sender is an actor of the reader, for which the writer forwards.
   static constexpr std::uint8_t extended = 16; // An extension map follows the head; with feature::extensions only.
-  static constexpr std::uint8_t repeated = 64; // Its stored frames count already; with feature::handle_windows only.
+  static constexpr std::uint8_t repeated = 64; // Its stored frames are counted already; with feature::handle_windows
+                                               // only.
   static constexpr std::uint8_t known = 31 | repeated;
 };
 
-/// CAF's request ids have 60 bits; what lies above would be flags of its own.
+/// CAF's request ids have 60 bits; higher bits are CAF's flags.
 inline constexpr std::uint64_t request_number_max = 0x0fff'ffff'ffff'ffff;
 
-/// A request: the one who asks, and CAF's id of the question (without flags).
+/// Identifies a request: the asking actor, and CAF's request id without flags.
 struct question_key {
   std::uint64_t asker = 0;
   std::uint64_t number = 0;
   bool operator==(const question_key&) const = default;
 };
 
-/// What stands before a message's elements.
+/// The fields before a message's elements.
 struct message_head {
   std::uint8_t flags = 0;
   std::uint64_t receiver = 0;       // Number of an actor that the reader of the packet has exported.
@@ -197,13 +197,13 @@ struct message_head {
   bytes_view extensions = {}; // message_extensions.hpp; only with message_flags::extended. Lives as long as the packet.
 };
 
-/// Fails the reader where the map is none, or too long.
+/// Fails the reader if the bytes are not a map or too long.
 [[nodiscard]] bytes_view read_extensions(packet_reader& in);
 
-/// The bytes of a head but for its extensions.
+/// The bytes of a head without its extensions.
 class written_message_head {
 public:
-  /// Of five numbers.
+  /// For five numbers.
   static constexpr std::size_t size_max = 5 * varint_bytes_max;
 
   explicit written_message_head(const message_head& head) {
@@ -225,7 +225,7 @@ void append_message_head(byte_vector& out, const message_head& head);
 [[nodiscard]] inline message_head read_message_head(packet_reader& in, std::uint8_t flags) {
   constexpr auto numbered = message_flags::request | message_flags::response;
   message_head head{.flags = flags};
-  // Unknown bits that bind would change the meaning; a message cannot ask and answer at once.
+  // Unknown binding flags would change the meaning; a message cannot be a request and an answer at once.
   if ((flags & binding_flags & ~message_flags::known) != 0 || (flags & numbered) == numbered)
     in.fail();
   head.flags &= message_flags::known;
@@ -243,12 +243,12 @@ void append_message_head(byte_vector& out, const message_head& head);
 
 /// Where a frame's bytes are.
 enum class frame_place : std::uint8_t {
-  inline_ = 0, // In the packet, behind the descriptors of its element.
-  chunks = 1,  // In chunks that came before.
+  inline_ = 0, // In the packet, after the descriptors of its element.
+  chunks = 1,  // In chunks that arrived before.
   stored = 2,  // In the store that both ends share; one count of the object is in flight to the reader.
 };
 
-inline constexpr unsigned frame_place_bits = 2; // A frame's size and place are one number.
+inline constexpr unsigned frame_place_bits = 2; // The low bits of a number whose other bits are the frame's size.
 
 struct frame_descriptor {
   frame_place place = frame_place::inline_;
@@ -260,50 +260,50 @@ struct frame_descriptor {
   std::uint64_t object_offset = 0;
 };
 
-/// An actor that an element mentions, in the order in which its payload does; every mention counts one.
+/// An actor that an element mentions, in the order of the payload's mentions; every mention counts one.
 struct actor_mention {
   std::uint64_t number = 0;
-  bool readers = false; // Exported by the reader of the packet; else by its writer.
+  bool readers = false; // Exported by the reader of the packet; false: by its writer.
 };
 
-/// One element of a message: a payload, whose header was sent before where it is one that comes again and again.
+/// One element of a message: a payload. A header that is used repeatedly was sent before, under a number.
 struct element_descriptor {
-  std::uint64_t header_number = 0; // 0: `header` holds it; n: the writer's n-th header packet did.
+  std::uint64_t header_number = 0; // 0: in `header`; n: in the writer's n-th header packet.
   bytes_view header = {};
   std::vector<frame_descriptor> frames = {};
   std::vector<actor_mention> actors = {};
-  std::uint64_t objects = 0; // How many it mentions: so many of the descriptors that came ahead of the message are its.
+  std::uint64_t objects = 0; // The number of mentioned objects: the element's share of the descriptors ahead of the
+                             // message.
 };
 
 void append_element(byte_vector& out, const element_descriptor& element);
 
-/// Mentions of actors in one element.
+/// The most actors that one element may mention.
 inline constexpr std::size_t element_actors_max = 65'536;
 
-/// Mentions of objects in one message.
+/// The most objects that one message may mention.
 inline constexpr std::size_t message_objects_max = 65'536;
 
-/// What a mention of one of the writer's actors, or of an object, costs against the window: about what its stand-in
-/// takes.
+/// The cost of mentioning one of the writer's actors or an object, against the window: about the memory of its proxy.
 inline constexpr std::size_t mention_cost_bytes = 256;
 
-/// What an element's description may cost, whoever wrote it.
+/// Bounds on an element's descriptor.
 struct element_limits {
   std::uint64_t header_bytes_max;
   std::uint64_t frames_max;
   std::uint64_t actors_max;
   std::uint64_t frame_bytes_max;
 };
-/// Reads into `element`, whose vector is reused. Inline bytes follow in the reader.
+/// Reads into `element`, reusing its vectors. The inline bytes are then next in the reader.
 void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits);
 
-/// What most elements are: a header by its number, one frame, which lies in the packet, and no actors; numbers and size
-/// of at most two bytes.
+/// The most frequent form of an element: a header by its number, one inline frame, no actors; numbers and size of at
+/// most two bytes.
 struct plain_element {
   std::uint64_t header_number = 0;
   bytes_view body = {};
 };
-/// Writes what append_element() writes for such an element. The body may have any size.
+/// Writes such an element as append_element() does. The body may have any size.
 inline void append_plain_element(byte_buffer& out, std::uint64_t header_number, bytes_view body) {
   out.reserve(2 * varint_bytes_max + 2 + body.size());
   auto* at = put_varint(out.end(), header_number);
@@ -316,9 +316,9 @@ inline void append_plain_element(byte_buffer& out, std::uint64_t header_number, 
   out.advance_to(at + body.size());
 }
 
-/// Nothing is read where the next element is another.
+/// Reads nothing and returns nullopt if the next element has another form.
 [[nodiscard]] inline std::optional<plain_element> read_plain_element(packet_reader& in) {
-  // In registers: no call, and the bytes are looked at in place.
+  // Uses registers only: no call, and the bytes are examined in place.
   const auto rest = in.rest();
   constexpr std::size_t descriptor_bytes_max = 6;
   std::array<std::byte, descriptor_bytes_max> padded;
@@ -330,14 +330,13 @@ inline void append_plain_element(byte_buffer& out, std::uint64_t header_number, 
   }
   const auto byte_at = [bytes](std::size_t at) { return static_cast<std::uint32_t>(bytes[at]); };
   std::size_t at = 0;
-  // A number of one or two bytes; 0 where it is another, or is zero.
+  // Returns a number of one or two bytes; 0 if it is longer, or zero.
   const auto number = [&]() -> std::uint32_t {
     const auto low = byte_at(at++);
     if (low < 0x80)
       return low;
     const auto high = byte_at(at++);
-    return high < 0x80 ? (low & 0x7f) | high << 7
-                       : 0; // A high byte of zero makes it no number of two bytes, see below.
+    return high < 0x80 ? (low & 0x7f) | high << 7 : 0; // A zero high byte fails the check of the shortest form below.
   };
   plain_element result{.header_number = number()};
   const auto number_is_shortest = at == 1 || result.header_number >= 0x80;
@@ -356,29 +355,29 @@ inline void append_plain_element(byte_buffer& out, std::uint64_t header_number, 
   return result;
 }
 
-/// How a message mentions an object: by a handle that counts, or one in flight in the store that both ends share, or as
-/// lost.
+/// How a message mentions an object: by a counted handle, by a handle in flight in the store that both ends share, or
+/// as lost.
 struct object_mention {
   enum class kind : std::uint8_t { lost = 0, counted = 1, stored = 2 };
   kind what = kind::lost;
-  handles::handle_descriptor handle; // counted; of the others its name and size.
-  bool is_repeated = false;          // Counts for the receiver already; see feature::handle_windows.
+  handles::handle_descriptor handle; // For `counted`; for the other kinds only its name and size are set.
+  bool is_repeated = false;          // Counted for the receiver already; see feature::handle_windows.
 };
 
-/// The most bytes that one takes.
+/// The most bytes of an object mention.
 inline constexpr std::size_t object_mention_bytes_max = 128;
 
 void append_object_mention(byte_vector& out, const object_mention& mention);
 [[nodiscard]] object_mention read_object_mention(packet_reader& in);
 
-/// What stands before the bytes of an object that was pulled.
+/// The fields before the bytes of a pulled object.
 struct object_chunk_head {
   handles::pull_chunk what;
   std::uint32_t checksum = 0; // CRC32C of the object's bytes up to the end of this chunk.
 };
 
 void append_object_chunk_head(byte_vector& out, const object_chunk_head& head);
-/// `what.size_bytes` is that of all that follows.
+/// Sets `what.size_bytes` to the number of bytes that follow.
 [[nodiscard]] object_chunk_head read_object_chunk_head(packet_reader& in);
 
 /// Bits of a chunk packet's detail byte.
@@ -386,7 +385,7 @@ struct chunk_flags {
   static constexpr std::uint8_t first = 1; // The total size follows the number.
 };
 
-/// What stands before a chunk's bytes.
+/// The fields before a chunk's bytes.
 struct chunk_head {
   std::uint64_t transfer = 0;
   std::uint64_t total_bytes = 0; // Only in the first chunk.

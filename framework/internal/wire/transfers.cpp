@@ -19,7 +19,7 @@ constexpr std::size_t frame_alignment_bytes = 64;
 
 } // namespace
 
-/// Uninitialized memory that fills front to back.
+/// Uninitialized memory, filled from front to back.
 class transfers::buffer final : public frame_owner {
 public:
   buffer(std::size_t size_bytes, std::shared_ptr<std::atomic<std::uint64_t>> living_bytes)
@@ -33,7 +33,7 @@ public:
     ::operator delete(bytes_, alignment_of(size_bytes_));
   }
 
-  /// False when there is no memory for it; it must not be used then.
+  /// Whether there was memory for it. If false, the buffer must not be used.
   [[nodiscard]] bool allocated() const noexcept { return bytes_ != nullptr; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
   [[nodiscard]] std::size_t missing_bytes() const noexcept { return size_bytes_ - filled_bytes_; }
@@ -43,13 +43,13 @@ public:
     const auto place = append_later(more.size());
     std::ranges::copy(more, place.begin());
   }
-  /// The caller fills them.
+  /// Returns the place for the next bytes, for the caller to fill.
   [[nodiscard]] std::span<std::byte> append_later(std::size_t count) {
     return {bytes_ + std::exchange(filled_bytes_, filled_bytes_ + count), count};
   }
 
 private:
-  // The allocator maps larger ones anew each time. With pages of this size that costs a tenth as many page faults.
+  // The allocator maps larger buffers anew each time. With pages of this size that costs a tenth of the page faults.
   static constexpr std::size_t fresh_bytes = 32_MiB;
   static constexpr std::size_t large_page_bytes = 2_MiB;
 
@@ -58,7 +58,7 @@ private:
   }
   static std::byte* allocate(std::size_t size_bytes) {
     auto* const bytes = ::operator new(size_bytes, alignment_of(size_bytes), std::nothrow);
-    if (bytes != nullptr && size_bytes > fresh_bytes) // A wish, which the system may leave unheard.
+    if (bytes != nullptr && size_bytes > fresh_bytes) // The system may ignore this advice.
       static_cast<void>(::madvise(bytes, size_bytes, MADV_HUGEPAGE));
     return static_cast<std::byte*>(bytes);
   }
@@ -69,7 +69,7 @@ private:
   std::size_t filled_bytes_ = 0;
 };
 
-/// The buffer of the chunk, which has room for it.
+/// Returns the chunk's buffer, which has room for it.
 std::expected<std::shared_ptr<transfers::buffer>, node_error> transfers::find(const chunk_head& head, bool first,
                                                                               std::size_t chunk_bytes) {
   auto found = open_.find(head.transfer);

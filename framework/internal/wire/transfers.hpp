@@ -1,4 +1,4 @@
-// Frames that arrive in chunks, ahead of the message that they belong to.
+// Frames that arrive in chunks, ahead of their message.
 #pragma once
 
 #include <atomic>
@@ -16,37 +16,36 @@
 
 namespace troupe::internal {
 
-/// What a peer may have under way. Memory is charged when a transfer begins, before it is allocated.
+/// Bounds on a peer's transfers. Memory is charged when a transfer begins, before it is allocated.
 struct transfer_limits {
   std::uint64_t frame_bytes_max;
-  std::uint64_t total_bytes_max; // Of all transfers that no message has claimed yet.
+  std::uint64_t total_bytes_max; // Of all transfers that no message has claimed.
   std::size_t count_max = 65'536;
 };
 
-/// Where the rest of a chunk's bytes goes. Valid as long as `keeps` is kept.
+/// The place for the rest of a chunk's bytes. Valid while `keeps` is held.
 struct chunk_place {
   std::span<std::byte> rest = {};
   std::shared_ptr<const void> keeps = nullptr;
 };
 
-/// Threads: one, but for `living_bytes`. Every failure is `protocol_violation`: a peer that keeps to the protocol
-/// causes none.
+/// Threads: one, except `living_bytes`. Every failure is `protocol_violation`: a correct peer causes none.
 class transfers {
 public:
   explicit transfers(const transfer_limits& limits) : limits_(limits) {}
 
   std::expected<void, node_error> add_chunk(const chunk_head& head, bool first, bytes_view bytes);
-  /// The same for a chunk of so many bytes, of which these have come; the caller then fills the place, before it calls
-  /// anything else here.
+  /// Begins a chunk of `chunk_bytes`, of which `begin` has arrived, and returns the place for the rest. The caller
+  /// fills the place before it calls another member.
   [[nodiscard]] std::expected<chunk_place, node_error> begin_chunk(const chunk_head& head, bool first, bytes_view begin,
                                                                    std::size_t chunk_bytes);
 
-  /// Takes a complete frame of exactly this size out.
+  /// Removes and returns a complete frame of exactly this size.
   [[nodiscard]] std::expected<frame, node_error> claim(std::uint64_t number, std::uint64_t size_bytes);
 
   void clear();
 
-  /// Of all frames that have begun and still live somewhere, claimed or not. Any thread.
+  /// The bytes of all frames that have begun and are still alive, claimed or not. Any thread.
   [[nodiscard]] std::uint64_t living_bytes() const noexcept { return living_bytes_->load(std::memory_order_relaxed); }
 
 private:
