@@ -11,14 +11,14 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::string_view root = "troupe";
-constexpr std::size_t depth_max = 64; // Of braces and brackets within each other: this is read by recursion.
+constexpr std::size_t depth_max = 64; // Of nested braces and brackets, which are read recursively.
 
 bool is_key_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9')
          || letter == '-' || letter == '_';
 }
 
-/// Reads from the front of a text to its end.
+/// Reads a text from front to end.
 class scanner {
 public:
   scanner(std::string_view text, std::string file, bool in_file)
@@ -50,7 +50,7 @@ public:
       if (peek() != '=')
         return fail("an option ends with = and its value; here stands " + found());
       ++at_;
-      // As for CAF's own options: what the shell has left without quotes is taken as it is.
+      // As for CAF's own options, unquoted text is taken unchanged.
       if (!at_end() && (peek() == '"' || peek() == '[')) {
         auto read = read_value({}, 0);
         if (!read)
@@ -93,7 +93,7 @@ private:
         rest_[i] = ' ';
   }
 
-  /// Blanks, commas between entries, line ends and comments.
+  /// Skips blanks, commas between entries, line ends and comments.
   void skip_blanks() {
     for (; !at_end(); ++at_) {
       if (peek() == ';' || peek() == '#') {
@@ -153,11 +153,12 @@ private:
       return std::string{source.substr(1, source.size() - 2)};
     auto text = read_text_literal(source);
     if (!text)
-      return fail(R"(a text in quotes cannot be read; known behind \ are \, ", n, r and t)"); // It may be a secret.
+      return fail(R"(a text in quotes cannot be read; known behind \ are \, ", n, r and t)"); // Not quoted here: it may
+                                                                                              // be a secret.
     return *std::move(text);
   }
 
-  /// [a.b]: what follows, up to the next one, is in that group.
+  /// Reads [a.b]: the items after it, up to the next header, are in that group.
   result read_header(std::vector<std::string>& section) {
     auto where = place();
     ++at_;
@@ -212,7 +213,7 @@ private:
       items_.push_back({std::move(whole), std::move(value), where});
   }
 
-  /// What is in braces becomes items below `path`.
+  /// The content of braces becomes items below `path`.
   std::expected<config_value, node_error> read_value(const std::vector<std::string>& path, std::size_t depth) {
     if (depth >= depth_max)
       return fail("more than 64 braces and brackets lie within each other");
@@ -230,7 +231,7 @@ private:
       return read_list(path, depth);
     case '{':
       return read_group(path, depth);
-    case '<': { // An URI.
+    case '<': { // A URI.
       auto end = text_.find_first_of(">\n", at_);
       if (end == std::string_view::npos || text_[end] != '>')
         return fail("a value that begins with < does not end in its line");
@@ -294,7 +295,7 @@ private:
   const bool in_file_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;
-  std::string top_key_; // Where the entry that was read last begins.
+  std::string top_key_; // The top-level key of the latest entry.
   std::vector<config_item> items_;
 };
 
@@ -309,7 +310,7 @@ std::expected<config_text, node_error> read_config_text(std::string_view text, c
 }
 
 std::expected<config_item, node_error> read_config_argument(std::string_view argument) {
-  // Without its value, which may be a secret.
+  // Leaves out the value, which may be a secret.
   return scanner{argument, "command line: --" + one_line(cut(argument.substr(0, argument.find('=')))), false}
       .read_argument();
 }

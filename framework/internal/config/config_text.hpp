@@ -1,8 +1,8 @@
-// A configuration file's text: what in it is Troupe's, line by line, and what is left for CAF.
+// The text of a configuration file: Troupe's own items line by line, and the rest for CAF.
 //
-// CAF 0.17 reads neither keys in quotes, such as addresses, nor keys with dots in them, nor says in which line a key
-// stands. What begins with `troupe` is therefore read here, by CAF's own syntax with these additions, and the rest is
-// CAF's to read.
+// CAF 0.17 reads neither quoted keys, such as addresses, nor keys that contain dots, and does not tell the line of a
+// key. So items that begin with `troupe` are read here, by CAF's own syntax with these additions, and CAF reads the
+// rest.
 #pragma once
 
 #include <cstddef>
@@ -16,50 +16,51 @@
 
 namespace troupe::internal {
 
-/// Where a key stands.
+/// The position of a key.
 struct config_place {
-  std::string file;     // As it was named; the command line says so.
+  std::string file;     // As named by the caller; or the command line.
   std::size_t line = 0; // From 1; 0 on the command line.
 
-  /// "kitchen.ini:7", "command line".
+  /// For example "kitchen.ini:7" or "command line".
   [[nodiscard]] std::string text() const;
 };
 
 struct config_value {
   enum class shape : std::uint8_t {
-    word,  ///< A number, a duration, true, false; on the command line any text without quotes.
+    word,  ///< A number, a duration, true, false; on the command line any unquoted text.
     text,  ///< In quotes.
     list,  ///< In brackets.
-    group, ///< In braces; what is in it are items of their own.
+    group, ///< In braces; its content is items of their own.
   };
 
   shape form = shape::word;
-  std::string text;                   // A word as it stands, or what the text in quotes stands for.
-  std::vector<config_value> elements; // Of a list.
-  bool is_argument = false;           // From the command line, where the shell may have taken quotes away.
-  bool is_switch = false;             // There, without a value: true.
+  std::string text;                   // The word itself, or the text in quotes after unescaping.
+  std::vector<config_value> elements; // For lists.
+  bool is_argument = false;           // From the command line, where the shell may have removed the quotes.
+  bool is_switch = false;             // From the command line, without a value: true.
 };
 
-/// One key of Troupe's with what it is set to.
+/// One of Troupe's keys and its value.
 struct config_item {
-  std::vector<std::string> path; // Without "troupe" at its beginning.
+  std::vector<std::string> path; // Without the leading "troupe".
   config_value value;
   config_place place;
 };
 
 struct config_text {
   std::vector<config_item> items;
-  /// The text with blanks instead of what is Troupe's and of comments, so that lines and columns stay.
+  /// The text with Troupe's items and all comments replaced by blanks, so that lines and columns stay the same.
   std::string rest;
 };
 
-/// Reads a whole file. Fails with `bad_option` for what is no configuration, naming file and line.
+/// Reads a whole file. Fails with `bad_option` if it is not a configuration; the text names file and line.
 [[nodiscard]] std::expected<config_text, node_error> read_config_text(std::string_view text, const std::string& file);
 
-/// Reads `troupe.links.default.spill-bytes=65536`, an argument without its dashes. Where no `=` follows, it is true.
+/// Reads an argument without its dashes, such as `troupe.links.default.spill-bytes=65536`. Without a `=` its value is
+/// true.
 [[nodiscard]] std::expected<config_item, node_error> read_config_argument(std::string_view argument);
 
-/// "troupe.links."tcp://10.0.0.2:7001".compression".
+/// For example "troupe.links."tcp://10.0.0.2:7001".compression".
 [[nodiscard]] std::string dotted(const std::vector<std::string>& path);
 
 } // namespace troupe::internal

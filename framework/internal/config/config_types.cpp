@@ -17,7 +17,8 @@ namespace {
 
 using shape = config_value::shape;
 
-/// What stands there instead of what was expected. Never a text, which may be a secret, nor what should be one.
+/// Says what was expected and what was found. Never quotes a text, which may be a secret, or a value in the place of
+/// one.
 std::unexpected<std::string> expected_instead(const std::string& what, const config_value& from) {
   switch (from.form) {
   case shape::word:
@@ -69,7 +70,7 @@ assigned assign_count(const config_value& from, const option_range& range, Numbe
   return {};
 }
 
-/// A text is quoted in files; on the command line the shell may have taken the quotes away.
+/// Texts are quoted in files; on the command line the shell may have removed the quotes.
 std::optional<std::string_view> as_text(const config_value& from, bool word_too) {
   if (from.form == shape::text || (word_too && from.form == shape::word))
     return from.text;
@@ -133,7 +134,7 @@ constexpr std::array time_units{unit{"ns", 1},
                                 unit{"min", 60'000'000'000},
                                 unit{"h", 3'600'000'000'000}};
 
-/// A number with a unit behind it, in the least unit.
+/// Reads a number followed by a unit; returns it in the smallest unit.
 std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const unit> units) {
   std::uint64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -246,7 +247,7 @@ assigned assign(const config_value& from, const option_range& range, std::option
 assigned assign(const config_value& from, const option_range& range, in_bytes<std::size_t> to) {
   std::optional<std::uint64_t> size;
   if (from.form == shape::word || from.form == shape::text) {
-    auto number = from.form == shape::word ? read_integer_literal(from.text) : std::nullopt; // Hexadecimal, too.
+    auto number = from.form == shape::word ? read_integer_literal(from.text) : std::nullopt; // Hexadecimal numbers too.
     if (number && *number >= 0)
       size = static_cast<std::uint64_t>(*number);
     else
@@ -267,7 +268,7 @@ assigned assign(const config_value& from, const option_range& range, std::chrono
   auto duration = from.form == shape::word ? read_duration(from.text) : std::nullopt;
   if (!duration)
     return expected_instead("a duration of whole milliseconds such as 500ms, 10s or 5min, without quotes", from);
-  constexpr double longest = 10.0 * 365 * 24 * 3600 * 1000; // Deadlines are computed from it.
+  constexpr double longest = 10.0 * 365 * 24 * 3600 * 1000; // So that deadlines do not overflow.
   if (auto fits = in_range(static_cast<double>(duration->count()), {range.least, std::min(range.most, longest)},
                            milliseconds_text, from);
       !fits)

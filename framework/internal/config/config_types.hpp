@@ -1,4 +1,4 @@
-// How the values of options are written in a configuration file: read into the types of options.hpp, and back.
+// Converts between the values of a configuration file and the types of options.hpp.
 #pragma once
 
 #include <chrono>
@@ -16,19 +16,19 @@
 
 namespace troupe::internal {
 
-/// What an option accepts of what its type can hold, both included. Of durations, in milliseconds.
+/// The values that an option accepts, both bounds included. For durations, in milliseconds.
 struct option_range {
   double least = 0;
   double most = 9e18;
 };
 
-/// A number of bytes, where the type alone would be any number.
+/// A number of bytes, distinguished from other numbers of its type.
 template <class Number>
 struct in_bytes {
   Number& count;
 };
 
-using assigned = std::expected<void, std::string>; // Else what was expected instead.
+using assigned = std::expected<void, std::string>; // The error is what was expected instead.
 
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, std::string& to);
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, std::filesystem::path& to);
@@ -46,7 +46,7 @@ using assigned = std::expected<void, std::string>; // Else what was expected ins
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, wait_mode& to);
 [[nodiscard]] assigned assign(const config_value& from, const option_range& range, reconnect& to);
 
-/// As it would stand in a configuration file.
+/// Formats a value as in a configuration file.
 [[nodiscard]] std::string shown(const std::string& value);
 [[nodiscard]] std::string shown(const std::filesystem::path& value);
 [[nodiscard]] std::string shown(const std::vector<std::string>& value);
@@ -63,10 +63,10 @@ using assigned = std::expected<void, std::string>; // Else what was expected ins
 [[nodiscard]] std::string shown(wait_mode value);
 [[nodiscard]] std::string shown(reconnect value);
 
-/// "65536", "64KiB", "64 KiB"; nullopt for any other text and for what has no room.
+/// "65536", "64KiB", "64 KiB"; nullopt for any other text, and for numbers that overflow.
 [[nodiscard]] std::optional<std::uint64_t> read_size(std::string_view text);
 
-/// "500ms", "10s", "5min", "2h", as CAF writes them, of whole milliseconds.
+/// "500ms", "10s", "5min", "2h", as CAF writes them; nullopt unless a whole number of milliseconds.
 [[nodiscard]] std::optional<std::chrono::milliseconds> read_duration(std::string_view text);
 
 } // namespace troupe::internal

@@ -21,7 +21,7 @@ std::unexpected<node_error> fail_at(const config_place& where, const std::string
   return std::unexpected{node_error{node_errc::bad_option, where.text() + ": " + why}};
 }
 
-/// "credentials.tls", the parts from `first` on.
+/// Joins the parts from `first` on, for example "credentials.tls".
 std::string joined(const path& parts, std::size_t first) {
   std::string text;
   for (auto i = first; i < parts.size(); ++i)
@@ -29,7 +29,7 @@ std::string joined(const path& parts, std::size_t first) {
   return text;
 }
 
-/// `parts` has `first` parts of the entry's own name, and then names a group or an option of it.
+/// Checks an item whose first `first` parts name its entry; the others name a group or an option of the entry.
 template <class Entry>
 std::expected<void, node_error> check_item(const config_item& item, std::size_t first,
                                            std::span<const option_row<Entry>> rows) {
@@ -61,7 +61,7 @@ std::expected<void, node_error> check_item(const config_item& item, std::size_t 
   return {};
 }
 
-/// Below troupe.links: the name of an entry, and what is in it.
+/// Checks an item below troupe.links: the name of an entry, and the key in it.
 std::expected<void, node_error> check_link_item(const config_item& item) {
   const auto& name = item.path[1];
   if (name != configuration::default_entry && name != configuration::accepted_entry) {
@@ -101,7 +101,7 @@ std::expected<void, node_error> check_any(const config_item& item) {
   return {};
 }
 
-/// Reads the items below the entry's name, all of which were checked.
+/// Sets one option of an entry from a checked item.
 template <class Entry>
 void apply(const config_item& item, std::size_t first, std::span<const option_row<Entry>> rows, Entry& to) {
   if (const auto* row = find_row(rows, joined(item.path, first))) {

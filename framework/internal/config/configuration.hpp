@@ -1,4 +1,4 @@
-// What a configuration file and the command line say about nodes and links.
+// What a configuration file and the command line set for nodes and links.
 #pragma once
 
 #include <expected>
@@ -13,46 +13,46 @@
 
 namespace troupe::internal {
 
-/// Items that were checked: each is an option of `troupe.node` or of an entry of `troupe.links`, and has a value of its
-/// type and range. Which families there are is known later.
+/// Checked items: each is an option of `troupe.node` or of an entry of `troupe.links`, with a value of its type and
+/// range. Family names are checked later, when the families are known.
 class configuration {
 public:
-  /// The entries of `troupe.links` that are no addresses.
+  /// The entries of `troupe.links` that are not addresses.
   static constexpr std::string_view default_entry = "default";
   static constexpr std::string_view accepted_entry = "accepted";
 
   configuration() = default;
 
-  /// `items` in the order in which they count: a later one wins. Fails with `bad_option`, naming the place and what is
-  /// known there; also for a key that stands in a file twice.
+  /// `items` are in ascending order of precedence: a later item overrides an earlier one. Fails with `bad_option`; the
+  /// text names the place and the known keys. Also fails if a key is set twice in a file.
   [[nodiscard]] static std::expected<configuration, node_error> make(std::vector<config_item> items);
 
   /// `accepted_links` is the entry "accepted".
   [[nodiscard]] node_options node() const;
 
-  /// The entry of that name, an address or "accepted": what "default" says and then what the entry says.
+  /// The options of an entry, named by an address or "accepted": the entry "default" overridden by the entry itself.
   [[nodiscard]] link_entry link(std::string_view entry) const;
 
-  /// Only what the entry itself says, and the defaults of the code.
+  /// The entry's own options on top of the defaults in code.
   [[nodiscard]] link_entry own_link(std::string_view entry) const;
 
-  /// The entries that the file or the command line have, in their order.
+  /// The entries of the file and the command line, in order.
   [[nodiscard]] std::vector<std::string> entries() const;
 
-  /// Where that entry begins, or else "default"; empty where neither is there.
+  /// The place where that entry begins, or else "default"; empty if neither exists.
   [[nodiscard]] std::string place_of(std::string_view entry) const;
 
-  /// Where `troupe.node` is first set; empty where it is not.
+  /// The place where `troupe.node` is first set; empty if it is not set.
   [[nodiscard]] std::string place_of_node() const;
 
-  /// Fails with `bad_option` for a family that is not among the known ones, naming the place and the known ones. What
-  /// is replaced, on the command line or by the entry, may name any.
+  /// Fails with `bad_option` if a family is unknown; the text names the place and the known families. Values that the
+  /// command line or the entry overrides are not checked.
   [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known) const;
-  /// The same for what one entry is made of.
+  /// Checks only the values that apply to one entry.
   [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known, std::string_view entry) const;
 
 private:
-  /// On the command line.
+  /// Whether the command line overrides the item.
   [[nodiscard]] bool is_set_again(std::vector<config_item>::const_iterator item) const;
 
   std::vector<config_item> items_;

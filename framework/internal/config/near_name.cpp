@@ -7,7 +7,7 @@
 namespace troupe::internal {
 
 std::size_t distance(std::string_view one, std::string_view other) {
-  // The rows of the table before the current one: two are needed, since neighbours may be swapped.
+  // The previous rows of the table: two, because neighboring letters may be swapped.
   std::vector<std::size_t> before_last(other.size() + 1), last(other.size() + 1), current(other.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 1; i <= one.size(); ++i) {
@@ -25,7 +25,7 @@ std::size_t distance(std::string_view one, std::string_view other) {
 }
 
 std::string_view nearest(std::string_view name, std::span<const std::string_view> known) {
-  constexpr std::size_t name_bytes_max = 100; // Nobody mistypes a key for so long a word.
+  constexpr std::size_t name_bytes_max = 100; // Longer words are not mistyped keys.
   if (name.size() > name_bytes_max)
     return {};
   std::string_view best;

@@ -1,4 +1,4 @@
-// What somebody may have meant who wrote a name that is not there.
+// Suggests known names for an unknown one.
 #pragma once
 
 #include <span>
@@ -7,13 +7,13 @@
 
 namespace troupe::internal {
 
-/// How many letters have to be changed, added or left out, or swapped with their neighbours, to make one of the other.
+/// The number of letters to change, add, remove, or swap with a neighbor in order to turn one name into the other.
 [[nodiscard]] std::size_t distance(std::string_view one, std::string_view other);
 
-/// The known name that is nearest to `name`, where no more than a third of its letters differ; else empty.
+/// Returns the known name nearest to `name` if at most a third of its letters differ; otherwise an empty text.
 [[nodiscard]] std::string_view nearest(std::string_view name, std::span<const std::string_view> known);
 
-/// "; did you mean "spill-bytes"? Known: serializers, spill-bytes", the first half where a name is near.
+/// For example "; did you mean "spill-bytes"? Known: serializers, spill-bytes"; the first half only if a name is near.
 [[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
 
 } // namespace troupe::internal

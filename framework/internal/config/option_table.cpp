@@ -8,7 +8,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// What a path of member pointers leads to.
+/// Returns the member at the end of a path of member pointers.
 template <auto First, auto... Rest>
 constexpr auto& follow(auto& from) {
   if constexpr (sizeof...(Rest) == 0)
@@ -183,7 +183,7 @@ constexpr std::array all_node_rows{
     node_row<&node_options::drain_timeout>("drain-timeout", "how long the node's end waits for what was sent"),
 };
 
-/// How many fields an aggregate has.
+/// The number of fields of an aggregate.
 template <class T, std::size_t Count = 0>
 constexpr std::size_t count_fields() {
   if constexpr (detail::takes_fields<T>(std::make_index_sequence<Count + 1>{}))
@@ -192,8 +192,8 @@ constexpr std::size_t count_fields() {
     return Count;
 }
 
-// An option without a row does not compile. Groups count as one field of what they are in; the store's `enabled` is
-// whether it is there. `publish` holds actors, which no file has.
+// An option without a row does not compile. A group counts as one field of its parent; the store's `enabled` stands for
+// the presence of the store. `publish` has no row because a file cannot name actors.
 static_assert(all_link_rows.size()
                   == count_fields<link_options>() - 2 + count_fields<credentials>() - 1 + count_fields<tls_options>()
                          + count_fields<limits>() + count_fields<reconnect_policy>(),

@@ -1,5 +1,5 @@
-// Every option that a configuration file can set: its key, the member it is read into, its range and its meaning.
-// framework/options.md says what each costs; a test compares the two.
+// Every option that a configuration file can set: its key, its member, its range and its meaning. framework/options.md
+// has the cost of each; a test compares the two.
 #pragma once
 
 #include <expected>
@@ -14,13 +14,13 @@
 
 namespace troupe::internal {
 
-/// What stands below `troupe.links.default`, `troupe.links.accepted` or `troupe.links."<address>"`.
+/// The options of `troupe.links.default`, `troupe.links.accepted` or `troupe.links."<address>"`.
 struct link_entry {
   link_options options = {};
   reconnect_policy policy = {};
 };
 
-/// What stands below `troupe.node`.
+/// The options of `troupe.node`.
 struct node_entry {
   node_options options = {};
   store::options store = {};
@@ -29,17 +29,17 @@ struct node_entry {
 
 template <class Entry>
 struct option_row {
-  std::string_view key; // Below the entry, with dots: "credentials.tls.key-file".
+  std::string_view key; // Relative to the entry, with dots: "credentials.tls.key-file".
   std::string_view meaning;
   option_range range;
   assigned (*assign)(const config_value& from, const option_range& range, Entry& to);
-  std::string (*show)(const Entry& from); // As a configuration file would have it.
+  std::string (*show)(const Entry& from); // As in a configuration file.
 };
 
 [[nodiscard]] std::span<const option_row<link_entry>> link_rows();
 [[nodiscard]] std::span<const option_row<node_entry>> node_rows();
 
-/// The row of that key; null for none.
+/// Returns the row of that key, or null.
 template <class Entry>
 [[nodiscard]] const option_row<Entry>* find_row(std::span<const option_row<Entry>> rows, std::string_view key) {
   for (const auto& row : rows)
@@ -48,8 +48,8 @@ template <class Entry>
   return nullptr;
 }
 
-/// What may stand directly in `group` ("" for the entry itself, "credentials.tls"): options, and groups with what is in
-/// them. Empty where there is no such group.
+/// The keys allowed directly in `group` ("" for the entry itself, or for example "credentials.tls"): options and
+/// groups. Empty if there is no such group.
 template <class Entry>
 [[nodiscard]] std::vector<std::string_view> keys_in(std::span<const option_row<Entry>> rows, std::string_view group) {
   std::vector<std::string_view> keys;
@@ -61,7 +61,7 @@ template <class Entry>
       key.remove_prefix(group.size() + 1);
     }
     key = key.substr(0, key.find('.'));
-    if (keys.empty() || keys.back() != key) // What is in one group stands together.
+    if (keys.empty() || keys.back() != key) // The keys of one group are adjacent.
       keys.push_back(key);
   }
   return keys;

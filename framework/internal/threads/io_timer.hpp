@@ -1,4 +1,4 @@
-// Timers of an I/O context, without what Asio's headers cost to compile.
+// Timers of an I/O context, without the compile time of Asio's headers.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@ class io_context;
 
 namespace troupe::internal {
 
-/// Calls back on the threads that run an I/O context, when a time has come.
+/// Calls back on the threads that run an I/O context, at a given time.
 ///
-/// Threads: one at a time. Lifetime: the end of the timer cancels it; a callback that is due already may still come.
+/// Threads: one at a time. Lifetime: the destructor cancels the timer; a callback that is already due may still come.
 class io_timer {
 public:
   using clock = std::chrono::steady_clock;
-  /// The error says that the timer was cancelled, or set to another time.
+  /// The error is set if the timer was cancelled or set to another time.
   using callback = std::move_only_function<void(std::error_code cancelled)>;
 
   explicit io_timer(asio::io_context& io);
@@ -28,7 +28,7 @@ public:
   io_timer& operator=(const io_timer&) = delete;
   ~io_timer();
 
-  /// Both cancel what waits.
+  /// Both cancel a pending wait.
   void expires_at(clock::time_point at);
   void expires_after(clock::duration after);
   void cancel();
@@ -40,10 +40,10 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-/// Calls back on the threads that run the I/O context, as soon as they come to it.
+/// Calls back later, on a thread that runs the I/O context.
 void post_to(asio::io_context& io, std::move_only_function<void()> what);
 
-/// The same, but at once where a handler of that I/O context calls this.
+/// Like post_to(), but calls back at once if the caller is a handler of that I/O context.
 void run_on(asio::io_context& io, std::move_only_function<void()> what);
 
 } // namespace troupe::internal

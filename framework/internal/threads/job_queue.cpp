@@ -42,7 +42,7 @@ void job_queue::run() {
     jobs_.pop_front();
     guard.unlock();
     job();
-    job = nullptr; // What it holds ends outside of the lock.
+    job = nullptr; // Destroys the job's captures without the lock.
     guard.lock();
   }
 }

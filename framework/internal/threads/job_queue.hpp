@@ -1,4 +1,4 @@
-// A thread for what may wait for the store, apart from the I/O thread.
+// A thread for work that may wait for the store, so that the I/O thread need not wait.
 #pragma once
 
 #include <condition_variable>
@@ -13,9 +13,9 @@
 
 namespace troupe::internal {
 
-/// Runs jobs one after the other, on a thread of its own.
+/// Runs jobs one after another, on a thread of its own.
 ///
-/// Threads: add from any, end once, not in a job.
+/// Threads: add from any thread; end once, and not from a job.
 class job_queue {
 public:
   job_queue() = default;
@@ -23,15 +23,15 @@ public:
   job_queue& operator=(const job_queue&) = delete;
   ~job_queue() { end(); }
 
-  /// Makes the thread where there is none. Fails with `bad_option` where the system gives none; the text begins with
+  /// Starts the thread if there is none. Fails with `bad_option` if the system provides none; the text begins with
   /// `whose`.
   [[nodiscard]] std::expected<void, node_error> start(std::string_view whose);
 
-  /// False after the end: then it is dropped. Makes the thread where start() was not called; while the system gives
-  /// none, jobs wait until more come.
+  /// Enqueues the job. Returns false after the end; the job is then dropped. Starts the thread if there is none; if the
+  /// system provides none, jobs wait until a later call starts it.
   bool add(std::function<void()> job);
 
-  /// Waits for the job that runs; those that wait are dropped.
+  /// Waits for the running job; drops the waiting ones.
   void end();
 
 private:
@@ -40,7 +40,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_; // Guarded by mutex_, as the next ones are.
+  std::deque<std::function<void()>> jobs_; // Guarded by mutex_, like the next two.
   bool is_ended_ = false;
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// Where a link runs.
+// A link's place on an I/O loop.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@ class io_context;
 
 namespace troupe::internal {
 
-/// A link's place on one of its node's I/O loops. While it is taken, that loop runs on, and so does the main one, to
-/// which links tell what becomes of them.
+/// A link's place on one of its node's I/O loops. While it is taken, that loop and the main loop keep running; links
+/// report to the main loop.
 ///
-/// Lifetime: must end before the node's loops do.
+/// Lifetime: ends before the node's loops.
 class loop_seat {
 public:
-  /// `taken` counts among those of the loop as long as it lives.
+  /// While `taken` lives, the link counts for the loop.
   loop_seat(asio::io_context& io, std::shared_ptr<const void> taken) : io_(&io), taken_(std::move(taken)) {}
 
-  /// Stays there after leave().
+  /// Valid even after leave().
   [[nodiscard]] asio::io_context& io() const noexcept { return *io_; }
-  /// The link has ended. Nothing happens the second time.
+  /// The link has ended. Idempotent.
   void leave() noexcept { taken_.reset(); }
 
 private:

@@ -1,4 +1,4 @@
-// Threads that the system may refuse: limits of the user and of the container count them.
+// Threads, which the system may refuse: limits of the user and of the container apply.
 #pragma once
 
 #include <expected>
@@ -10,8 +10,8 @@
 
 namespace troupe::internal {
 
-/// A thread that runs `what`. Fails with `bad_option` where the system gives none; the text begins with `whose`, as in
-/// "node n needs a thread for its links", and names the limits.
+/// Starts a thread that runs `what`. Fails with `bad_option` if the system provides none; the text begins with `whose`,
+/// such as "node n needs a thread for its links", and names the limits.
 [[nodiscard]] std::expected<std::thread, node_error> new_thread(std::string_view whose, std::function<void()> what);
 
 } // namespace troupe::internal

@@ -10,12 +10,12 @@ namespace troupe::internal {
 class system_threads {
 public:
   virtual ~system_threads() = default;
-  /// Waits until they have nothing more to do, and joins them. False when they still have after `patience`. From any
-  /// thread but those.
+  /// Waits until the threads have finished, and joins them. Returns false if they have not finished after `patience`.
+  /// Threads: any thread except these.
   [[nodiscard]] virtual bool join_within(std::chrono::milliseconds patience) = 0;
-  /// Whether their owner has left them to the system.
+  /// Whether the owner has left the threads to the actor system.
   [[nodiscard]] virtual bool is_left() const noexcept = 0;
-  /// The name of the node that they belong to.
+  /// The name of the owning node.
   [[nodiscard]] virtual const std::string& owner() const noexcept = 0;
 };
 

@@ -15,7 +15,7 @@ namespace troupe::internal {
 
 namespace {
 
-// Steps of a transcript; the sides are 1 and 2.
+// The steps of a transcript; the two sides are 1 and 2.
 constexpr std::uint8_t session_step = 3;
 
 std::string_view label_of(link_side by, proof_of what) {
@@ -44,13 +44,13 @@ unsigned char* raw(digest& bytes) {
   return reinterpret_cast<unsigned char*>(bytes.data());
 }
 
-/// A library that cannot hash must let nobody in.
+/// If hashing fails, nobody may be admitted.
 void must(bool done, const char* what = "SHA-256") {
   if (!done)
     throw std::runtime_error(std::string{"OpenSSL cannot compute "} + what);
 }
 
-/// In words that are true at both ends, since a refusal is read at the other.
+/// Worded so that it is true at both ends, because a refusal is read at the other end.
 std::string one_sided(link_side asking) {
   std::string dialing = "the dialing end", listening = "the listening end";
   const auto& asks = asking == link_side::dialer ? dialing : listening;
@@ -64,7 +64,7 @@ std::string one_sided(link_side asking) {
 void fill_randomly(std::span<std::byte> into) {
   while (!into.empty()) {
     auto count = ::getrandom(into.data(), into.size(), 0);
-    if (count > 0) // Else interrupted: up to 256 bytes never fail otherwise.
+    if (count > 0) // Otherwise interrupted: requests of up to 256 bytes fail in no other way.
       into = into.subspan(static_cast<std::size_t>(count));
   }
 }
@@ -220,7 +220,7 @@ std::optional<digest> node_key::shared_with(bytes_view public_part) const {
   const owned_context context{::EVP_PKEY_CTX_new(mine.get(), nullptr), ::EVP_PKEY_CTX_free};
   digest result{};
   auto size = result.size();
-  // Points of small order, which give the same for every key, are refused by OpenSSL.
+  // OpenSSL refuses points of small order, which would give the same secret for every key.
   if (!theirs || !context || ::EVP_PKEY_derive_init(context.get()) != 1
       || ::EVP_PKEY_derive_set_peer(context.get(), theirs.get()) != 1
       || ::EVP_PKEY_derive(context.get(), raw(result), &size) != 1)

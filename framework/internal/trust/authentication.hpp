@@ -1,6 +1,6 @@
-// How the two ends of a link prove to each other that they know one secret, which itself never travels.
-// Why these steps, and what an attacker learns at each: framework/link-protocol.md. Pure: no sockets, no clock; the
-// random numbers are handed in.
+// How the two ends of a link prove to each other that they know a secret without sending it. The reason for each step,
+// and what an attacker learns at each: framework/link-protocol.md. Pure: no sockets, no clock; random numbers are
+// passed in.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ enum class link_side : std::uint8_t { dialer = 1, acceptor = 2 };
 
 using digest = std::array<std::byte, 32>;
 
-/// Fills `into` from the kernel's generator.
+/// Fills `into` with random bytes of the kernel.
 void fill_randomly(std::span<std::byte> into);
 [[nodiscard]] std::uint64_t random_number();
 [[nodiscard]] digest random_digest();
@@ -36,8 +36,8 @@ void fill_randomly(std::span<std::byte> into);
 /// Takes the same time wherever the two differ.
 [[nodiscard]] bool same_digest(bytes_view left, bytes_view right) noexcept;
 
-/// A hash over all that both ends have said so far, in order. Each step is hashed with who said it and how long it was,
-/// so that no two conversations give the same value.
+/// A hash over everything that both ends have said so far, in order. Each step is hashed with its sender and its
+/// length, so that no two conversations have the same hash.
 class transcript {
 public:
   /// Begins with the two preambles.
@@ -45,7 +45,7 @@ public:
 
   void add_packet(link_side from, const packet_head& head, bytes_view body);
 
-  /// What belongs to the encrypted session below the link and to no other; empty without one.
+  /// Adds bytes that belong to the link's encrypted session and to no other; empty without encryption.
   void add_session(bytes_view keying_material);
 
   [[nodiscard]] const digest& so_far() const noexcept { return so_far_; }
@@ -56,42 +56,42 @@ private:
   digest so_far_;
 };
 
-/// What a proof is good for; one never passes for another.
+/// The purpose of a proof; a proof for one purpose is not valid for another.
 enum class proof_of : std::uint8_t {
   secret,    // In `prove`: the end knows the secret.
-  agreement, // In `ready` and `opened`: it has also seen the same hellos.
-  node_key,  // In `ready` and `opened`: the node has the key whose public part its hello tells.
+  agreement, // In `ready` and `opened`: the end has also seen the same hellos.
+  node_key,  // In `ready` and `opened`: the node has the private key to the public part in its hello.
 };
 
 /// HMAC-SHA256 by `secret` over the side, the purpose and the transcript.
 [[nodiscard]] digest make_proof(std::string_view secret, link_side by, proof_of what, const transcript& seen);
 [[nodiscard]] digest make_proof(bytes_view secret, link_side by, proof_of what, const transcript& seen);
 
-/// In `hello`: the process that has that place in a store, and says so, has opened it. `seen` is what was said before
-/// the hello, nonces of both ends among it, so that the proof is worth nothing on any other link.
+/// For `hello`: proves that the process with that slot in a store has opened the store. `seen` is the handshake before
+/// the hello, including both ends' nonces, so the proof is not valid on another link.
 [[nodiscard]] digest make_store_proof(bytes_view store_secret, link_side by, std::uint32_t slot, std::uint64_t nonce,
                                       const transcript& seen);
 
 /// One end's view of a handshake until the link is open.
 class authentication {
 public:
-  /// An empty secret: the transport has let the peer in already, and none is asked for.
+  /// `secret` is empty if the transport has authenticated the peer already and no secret is used.
   authentication(link_side mine, std::uint32_t process, std::string host, std::string secret, const digest& nonce);
 
   [[nodiscard]] greet my_greet() const;
 
-  /// Fails with `refused` when the peer is this node itself or its echo, or when one end asks for the secret and the
-  /// other does not; with `protocol_violation` when it makes no sense.
+  /// Fails with `refused` if the peer is this node itself or echoes this node's greet, or if only one end uses a
+  /// secret. Fails with `protocol_violation` if the greet is malformed.
   [[nodiscard]] std::expected<void, node_error> check(const greet& theirs) const;
 
   [[nodiscard]] bool asks_for_secret() const noexcept { return !secret_.empty(); }
 
-  /// Over all that was said so far. Empty where no secret is asked for.
+  /// The proof over everything said so far. Empty if no secret is used.
   [[nodiscard]] byte_vector my_proof(proof_of what) const;
-  /// Whether the peer's proof is right; `before` is what was said before the packet that holds it.
+  /// Whether the peer's proof is right; `before` is the transcript before the packet with the proof.
   [[nodiscard]] bool peer_proves(proof_of what, bytes_view proof, const transcript& before) const;
 
-  /// What was said: every packet of the handshake in order, and the session once both ends have greeted.
+  /// The transcript: every packet of the handshake in order, and the session once both ends have greeted.
   transcript said;
 
 private:
@@ -102,17 +102,17 @@ private:
   const digest nonce_;
 };
 
-/// What a node is known again by: a second link that claims to come from the same node must have the same key. Only its
-/// public part travels (X25519, RFC 7748), so a peer learns nothing by which it could be taken for the node.
+/// Identifies a node: a second link that claims to come from the same node must have the same key. Only the public part
+/// travels (X25519, RFC 7748), so a peer cannot impersonate the node.
 class node_key {
 public:
-  /// Any 32 bytes.
+  /// The private part may be any 32 bytes.
   explicit node_key(const digest& private_part = random_digest());
 
   [[nodiscard]] const digest& public_part() const noexcept { return public_part_; }
 
-  /// What two nodes have in common, each by its own key and the public part of the other's, and nobody else. Nothing
-  /// where that cannot be the public part of a key.
+  /// The secret that only two nodes share, each computing it from its own private part and the other's public part.
+  /// Returns nullopt if `public_part` is not valid.
   [[nodiscard]] std::optional<digest> shared_with(bytes_view public_part) const;
 
 private:

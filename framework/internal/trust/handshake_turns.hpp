@@ -1,4 +1,4 @@
-// How many TLS handshakes a node begins in a second, and whose is next.
+// Limits the TLS handshakes that a node begins per second, and decides their order.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace troupe::internal {
 
-/// So many in a second, some of them at once. Pure.
+/// Allows `per_second` events a second, and `at_once` of them in a burst. Pure.
 class rate_limit {
 public:
   using clock = std::chrono::steady_clock;
@@ -28,7 +28,7 @@ public:
     left_ = left_at(now) - 1;
     since_ = now;
   }
-  /// As if nothing had been taken yet.
+  /// Whether the limit is unused.
   [[nodiscard]] bool is_full(clock::time_point now) const { return left_at(now) >= at_once_; }
 
 private:
@@ -39,27 +39,27 @@ private:
   const double per_second_;
   const double at_once_;
   double left_;
-  clock::time_point since_ = {}; // When left_ was right.
+  clock::time_point since_ = {}; // The time for which left_ was computed.
 };
 
-/// A handshake costs the node a signature, which is the larger part of a millisecond of the thread that serves all
-/// links, and anybody may ask for one. So no more than these are begun; the others wait for their turn. The wide
-/// networks take turns, so that who floods waits behind himself. Pure: the clock is handed in.
+/// A handshake costs the node a signature: most of a millisecond of the thread that serves all links. Anybody may ask
+/// for one, so the number of handshakes is limited, and further ones wait for their turn. The wide networks take turns,
+/// so that a flood delays only its own network. Pure: the clock is passed in.
 template <class Candidate>
 class turn_order {
 public:
   using clock = rate_limit::clock;
   static constexpr double per_second = 100;
   static constexpr double at_once = 20;
-  static constexpr double per_second_of_source = 25; // An IPv4 address, or an IPv6 network of 64 bits.
+  static constexpr double per_second_of_source = 25; // A source is an IPv4 address, or an IPv6 network of 64 bits.
   static constexpr double at_once_of_source = 10;
 
   void enter(Candidate candidate, const peer_source& source) {
     waiting_[source.networks.front()].push_back({std::move(candidate), source.networks.back()});
   }
 
-  /// Whose turn it is now; nothing where nobody waits, or it is too early. `is_there` says of a candidate whether it
-  /// still waits; others are dropped.
+  /// Returns the candidate whose turn it is; nullopt if none waits, or if it is too early. `is_there` tells whether a
+  /// candidate still waits; others are dropped.
   template <class Predicate>
   [[nodiscard]] std::optional<Candidate> next(clock::time_point now, Predicate is_there) {
     forget(now, is_there);
@@ -106,12 +106,12 @@ private:
   }
 
   rate_limit all_{per_second, at_once};
-  std::map<std::string, rate_limit> sources_;        // By the narrow network; those that have used some.
-  std::map<std::string, std::deque<entry>> waiting_; // By the wide network.
+  std::map<std::string, rate_limit> sources_;        // By narrow network; only those that have used some.
+  std::map<std::string, std::deque<entry>> waiting_; // By wide network.
   std::string last_network_;
 };
 
-/// What waits for its turn. Lives until then, or is dropped.
+/// A connection that waits for its turn. It may end before that.
 class handshake_candidate {
 public:
   virtual ~handshake_candidate() = default;
@@ -125,14 +125,14 @@ class handshake_turns : public std::enable_shared_from_this<handshake_turns> {
 public:
   explicit handshake_turns(asio::io_context& io) : timer_(io) {}
 
-  /// Has the candidate begin when it is its turn, perhaps at once; never where it has ended meanwhile.
+  /// Calls begin_handshake() when it is the candidate's turn, possibly at once; never if the candidate has ended.
   void enter(std::weak_ptr<handshake_candidate> candidate, const peer_source& source);
 
 private:
   void go_on();
 
   io_timer timer_;
-  bool is_waiting_ = false; // The timer runs.
+  bool is_waiting_ = false; // The timer is running.
   turn_order<std::weak_ptr<handshake_candidate>> order_;
 };
 

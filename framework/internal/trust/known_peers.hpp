@@ -1,4 +1,4 @@
-// Which nodes this one is linked to, and by what each is known again.
+// The nodes to which this node is linked, and the token of each.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,15 @@
 
 namespace troupe::internal {
 
-/// Two links to one node are legal, but the second must bring the token of the first: nobody takes the id of a node
-/// that is linked already.
+/// Two links to one node are legal, but the second must bring the token of the first, so that nobody can use the id of
+/// a node that is linked already.
 ///
 /// Threads: any.
 class known_peers {
 public:
-  /// Counts one more link to the node whose id has the text `id`, or gives false when it is linked and known by another
-  /// token.
+  /// Counts one more link to the node with this id. Returns false if the node is linked already with another token.
   [[nodiscard]] bool enter(std::string_view id, bytes_view token);
-  /// Undoes one `enter` that gave true.
+  /// Undoes one `enter` that returned true.
   void leave(std::string_view id);
 
 private:

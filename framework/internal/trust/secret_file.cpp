@@ -27,7 +27,7 @@ constexpr std::size_t cookie_digits = 64;
 class open_file {
 public:
   open_file(const std::string& path, int flags, mode_t mode = 0)
-      : number_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode)) {} // Nothing here may wait for a pipe.
+      : number_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode)) {} // Opening a pipe must not block.
   ~open_file() {
     if (number_ >= 0)
       ::close(number_);
@@ -42,7 +42,7 @@ private:
   int number_;
 };
 
-/// Why a file is no place for a secret, if so.
+/// Checks that the file is suitable for a secret. Fails with `bad_option` and the reason.
 std::expected<void, node_error> check_owner_and_mode(const open_file& file, const std::string& path) {
   struct stat status {};
   if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -77,7 +77,7 @@ std::expected<std::string, node_error> read_private(const std::string& path) {
   return text;
 }
 
-/// Writes a new cookie beside `path` and links it into place, so that nobody ever reads half of one; where another
+/// Writes a new cookie beside `path` and links it into place, so that no process reads a partial one. If another
 /// process was faster, its cookie stays.
 std::expected<void, node_error> make_cookie(const std::string& path) {
   std::error_code error;

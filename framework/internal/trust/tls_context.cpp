@@ -17,13 +17,13 @@ namespace troupe::internal {
 
 namespace {
 
-// A chain of certificates that a peer may make this end keep before it is let in.
+// The largest certificate chain that this end keeps for a peer that is not admitted.
 constexpr long chain_bytes_max = 16 * 1024;
 
-// How large a record this end writes until the peer is let in, for which OpenSSL keeps a buffer.
+// The largest record that this end writes until the peer is admitted; OpenSSL keeps a buffer of this size.
 constexpr long first_record_bytes = 2 * 1024;
 
-/// The newest of OpenSSL's errors; empties its list.
+/// Returns the latest of OpenSSL's errors and clears its list.
 std::string openssl_reason() {
   auto code = ::ERR_peek_last_error();
   const auto* reason = ::ERR_reason_error_string(code);
@@ -38,7 +38,7 @@ std::expected<void, node_error> readable(const char* option, const std::string& 
   return {};
 }
 
-/// An encrypted key is an error; OpenSSL would ask the terminal for its passphrase.
+/// Makes an encrypted key an error; OpenSSL would ask for the passphrase at the terminal.
 int no_passphrase(char*, int, int, void*) {
   return 0;
 }
@@ -47,7 +47,7 @@ std::expected<tls_context, node_error> make_context(const SSL_METHOD* method) {
   tls_context context{::SSL_CTX_new(method), ::SSL_CTX_free};
   if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1)
     return bad_option("OpenSSL offers no TLS 1.3: " + openssl_reason());
-  // Every link is a session of its own: nothing of an old one lets anybody in.
+  // Every link is a session of its own: an earlier session admits nobody.
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_num_tickets(context.get(), 0);
   ::SSL_CTX_set_mode(context.get(),
@@ -140,7 +140,7 @@ ssl_st* make_tls_session(const tls_context& context, const std::string& server) 
   else if (::X509_VERIFY_PARAM_set1_host(expected, server.data(), server.size()) == 1)
     done = static_cast<int>(::SSL_set_tlsext_host_name(session.get(), server.c_str()));
   if (done != 1)
-    throw std::bad_alloc{}; // A name that was not set would let every certificate pass.
+    throw std::bad_alloc{}; // Without the expected name every certificate would pass.
   return session.release();
 }
 

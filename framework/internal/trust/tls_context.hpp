@@ -1,4 +1,4 @@
-// What all TLS connections of one listener or of one dialing have in common: certificates, keys, whom to trust.
+// The common part of all TLS connections of one listener or one dialing: certificates, keys, and authorities.
 #pragma once
 
 #include <expected>
@@ -8,7 +8,7 @@
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/node_errc.hpp>
 
-// As OpenSSL names them.
+// OpenSSL's names.
 struct ssl_st;
 struct ssl_ctx_st;
 
@@ -16,12 +16,12 @@ namespace troupe::internal {
 
 using tls_context = std::shared_ptr<ssl_ctx_st>;
 
-/// TLS 1.3 only, no resumption. Fails with `bad_option`, naming the option and the file.
+/// TLS 1.3 only, no resumption. Fails with `bad_option`; the text names the option and the file.
 [[nodiscard]] std::expected<tls_context, node_error> make_listening_tls(const tls_options& options);
 [[nodiscard]] std::expected<tls_context, node_error> make_dialing_tls(const tls_options& options);
 
-/// One connection's state, for its new owner. A dialing one accepts a certificate of `server` only, a name or an IP
-/// address; a listening one has none.
+/// Makes the state of one connection, which the caller owns. A dialing end accepts only a certificate of `server`, a
+/// name or an IP address; a listening end passes an empty `server`.
 [[nodiscard]] ssl_st* make_tls_session(const tls_context& context, const std::string& server);
 
 } // namespace troupe::internal

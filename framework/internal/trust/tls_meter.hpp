@@ -1,4 +1,4 @@
-// How much a TLS peer that is not let in yet may send. Pure.
+// Limits how much a TLS peer may send before it is admitted. Pure.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace troupe::internal {
 
-/// Looks at what comes before a handshake is done. OpenSSL takes memory for a message as soon as its length is
-/// announced, up to 128 KiB for a ClientHello; so the lengths in the clear are looked at here first, record by record.
-/// What is encrypted comes from somebody whom OpenSSL has given a limit already (tls_context).
+/// Inspects the bytes of a handshake before OpenSSL does. OpenSSL allocates memory for a message as soon as its length
+/// is announced, up to 128 KiB for a ClientHello; so the unencrypted lengths are checked here first, record by record.
+/// Encrypted messages come from a peer for which OpenSSL has a limit already (tls_context).
 class tls_meter {
 public:
-  /// All that may come until the handshake is done.
+  /// The maximum of all bytes until the handshake is done.
   static constexpr std::size_t bytes_max = 32 * 1024;
-  /// One message of it.
+  /// The maximum of one handshake message.
   static constexpr std::size_t message_bytes_max = 16 * 1024;
 
-  /// False when this is too much.
+  /// Returns false if a limit is exceeded.
   [[nodiscard]] bool admits(bytes_view received);
 
 private:
@@ -27,7 +27,7 @@ private:
   std::size_t bytes_ = 0;
   bool in_the_clear_ = true;
   // The record: its five bytes, then its content.
-  std::size_t record_head_bytes_ = 0; // So many of the five have come.
+  std::size_t record_head_bytes_ = 0; // How many of the five have arrived.
   std::uint8_t record_type_ = 0;
   std::size_t record_rest_ = 0;
   // The handshake message, which may span records: type and length in four bytes, then its content.

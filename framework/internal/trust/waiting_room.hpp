@@ -1,4 +1,4 @@
-// How many peers may be connected without having proven who they are. Pure.
+// Bounds the number of connected peers that have not proven who they are. Pure.
 #pragma once
 
 #include <algorithm>
@@ -13,28 +13,28 @@
 
 namespace troupe::internal {
 
-/// From where a peer connects, as far as floods are concerned: the networks that it is in, from wide to narrow.
-/// Whoever has an address of a network often has all of it.
+/// The origin of a peer for the purpose of floods: the networks that contain its address, from wide to narrow. An
+/// attacker with one address of a network often has all of it.
 struct peer_source {
-  /// Of IPv4 the first 16, 24 and 32 bits of the address; of IPv6 the first 48, 56 and 64; empty for a unix socket.
+  /// For IPv4 the first 16, 24 and 32 bits of the address; for IPv6 the first 48, 56 and 64; empty for a unix socket.
   std::array<std::string, 3> networks = {};
 
   bool operator==(const peer_source&) const = default;
 };
 
-/// Peers that wait, each with its source. When the room is full, the next one takes the place of one that is chosen at
-/// random in the largest group: of the wide networks the one with the most peers, in that the narrower one with the
-/// most, and so on. So a flood displaces its own connections, wherever in a network it comes from, nobody is ever
-/// locked out by peers that only wait, and nobody can tell when whose turn it is.
+/// Waiting peers, each with its source. If the room is full, a new peer displaces a random one from the largest group:
+/// the wide network with the most peers, within it the narrower network with the most, and so on. So a flood displaces
+/// its own connections, wherever in a network they come from; waiting peers alone can never lock anybody out; and
+/// nobody can predict whom a new peer displaces.
 template <class Peer>
 class waiting_room {
 public:
-  /// A number below its argument, any with the same chance.
+  /// Returns a number below its argument, all with the same probability.
   using chooser = std::function<std::size_t(std::size_t)>;
 
   waiting_room(std::size_t peers_max, chooser choose) : peers_max_(peers_max), choose_(std::move(choose)) {}
 
-  /// Gives the peer that has to go, if any. The one that comes counts in its group, and stays.
+  /// Returns the peer that has to leave, if any. The new peer counts in its group, and stays.
   [[nodiscard]] std::optional<Peer> enter(Peer peer, peer_source source) {
     std::optional<Peer> displaced;
     if (waiting_.size() >= peers_max_)
@@ -43,10 +43,10 @@ public:
     return displaced;
   }
 
-  /// For want of something else than a place. Gives the peer that has to go; nothing where nobody waits.
+  /// For a shortage of another resource. Returns the peer that has to leave; nullopt if none waits.
   [[nodiscard]] std::optional<Peer> displace() { return displace(nullptr); }
 
-  /// The peer has proven itself, or is gone. Nothing happens where it does not wait.
+  /// The peer has proven itself, or is gone. Does nothing if it does not wait.
   void leave(const Peer& peer) {
     std::erase_if(waiting_, [&](const entry& one) { return one.peer == peer; });
   }
@@ -73,7 +73,7 @@ private:
     return displaced;
   }
 
-  /// Of several that are as large, any.
+  /// Of several largest groups, picks one at random.
   std::vector<std::size_t> largest_group(const std::vector<std::size_t>& among, std::size_t width,
                                          const peer_source* comes) {
     std::map<std::string, std::vector<std::size_t>> groups;

@@ -24,10 +24,10 @@ namespace {
 
 static_assert(error_stream::line_bytes_max <= PIPE_BUF);
 
-/// What a terminal that says it has room takes without waiting.
+/// The size of a piece that a terminal with room takes without blocking.
 constexpr std::size_t terminal_piece_bytes = 200;
 
-/// Holds back the signals that come of writing, and takes those that came meanwhile.
+/// Blocks the signals that writing may raise, and discards those raised meanwhile.
 class without_signals {
 public:
   without_signals() {
@@ -38,7 +38,8 @@ public:
     ::pthread_sigmask(SIG_BLOCK, &signals_, &mask_before_);
   }
   ~without_signals() {
-    // A signal that waited before stays; one of this writing is taken, since unblocking it would end the process.
+    // A signal that was pending before stays pending. A signal raised by this writing is discarded, because unblocking
+    // it would end the process.
     for (int each : {SIGPIPE, SIGXFSZ}) {
       if (::sigismember(&pending_before_, each) == 1)
         continue;
@@ -82,14 +83,14 @@ ssize_t without_interruption(Call call) {
   return done;
 }
 
-/// How much is taken of a line that goes into a pipe: all or nothing. The pipe itself may be one that waits, and others
-/// write to it as well, so asking first whether there is room says nothing.
+/// Writes all of a line to a pipe or nothing. The pipe may be a blocking one, and other processes write to it too, so
+/// asking for room first is useless.
 ssize_t write_to_pipe(int to, std::string_view bytes) {
   iovec piece{const_cast<char*>(bytes.data()), bytes.size()}; // The kernel only reads.
   const auto written = without_interruption([&] { return ::pwritev2(to, &piece, 1, -1, RWF_NOWAIT); });
   if (written >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL && errno != EPERM))
     return written;
-  // Kernels before 6.4. Moving what lies in another pipe can be told not to wait.
+  // For kernels before 6.4: splice from another pipe can be told not to wait.
   int own[2];
   if (::pipe2(own, O_CLOEXEC | O_NONBLOCK) != 0)
     return -1;
@@ -100,8 +101,8 @@ ssize_t write_to_pipe(int to, std::string_view bytes) {
       [&] { return ::splice(out.value(), nullptr, to, nullptr, bytes.size(), SPLICE_F_NONBLOCK); });
 }
 
-/// A terminal is opened once more, so that not waiting concerns nobody else. Where that is not allowed (it belongs to
-/// who has logged in), it is asked before each piece.
+/// Opens the terminal again, so that the non-blocking mode affects no other process. If that is not permitted (the
+/// terminal belongs to the logged-in user), asks for room before each piece.
 ssize_t write_to_terminal(int to, std::string_view bytes) {
   const auto path = "/proc/self/fd/" + std::to_string(to);
   const closing_descriptor again{::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
@@ -119,7 +120,7 @@ ssize_t write_to_terminal(int to, std::string_view bytes) {
   return written > 0 ? static_cast<ssize_t>(written) : -1;
 }
 
-/// How much is taken now; negative for nothing.
+/// Returns the number of bytes written at once; negative if none.
 ssize_t write_now(int to, std::string_view bytes) {
   struct stat status {};
   if (::fstat(to, &status) != 0)
@@ -130,7 +131,8 @@ ssize_t write_now(int to, std::string_view bytes) {
     return without_interruption([&] { return ::send(to, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
   if (S_ISCHR(status.st_mode) && ::isatty(to) == 1)
     return write_to_terminal(to, bytes);
-  return without_interruption([&] { return ::write(to, bytes.data(), bytes.size()); }); // A file: nobody reads it now.
+  return without_interruption([&] { return ::write(to, bytes.data(), bytes.size()); }); // A file does not block on a
+                                                                                        // reader.
 }
 
 } // namespace
@@ -155,12 +157,12 @@ void error_stream::write(std::string_view line) noexcept {
     }
     if (!write_all(text))
       ++left_out_;
-  } catch (...) { // No memory.
+  } catch (...) { // Out of memory.
     ++left_out_;
   }
 }
 
-/// False where nothing of it is taken; what is left of a line that is taken in part comes before the next one.
+/// Returns false if nothing was written. If a line was written partly, its rest comes before the next line.
 bool error_stream::write_all(std::string_view bytes) {
   const auto taken = write_now(descriptor_, bytes);
   if (taken <= 0)
@@ -169,7 +171,7 @@ bool error_stream::write_all(std::string_view bytes) {
   return true;
 }
 
-/// False while there is some left.
+/// Returns false while something is left.
 bool error_stream::write_rest() {
   if (rest_.empty())
     return true;

@@ -1,4 +1,4 @@
-// What functions return that fail.
+// Results of functions that fail.
 #pragma once
 
 #include <troupe/framework/node_errc.hpp>
@@ -13,12 +13,12 @@ namespace troupe::internal {
   return std::unexpected{node_error{code, std::move(text)}};
 }
 
-/// Of what the program or its configuration says.
+/// For errors in the program or its configuration.
 [[nodiscard]] inline std::unexpected<node_error> bad_option(std::string text) {
   return fail(node_errc::bad_option, std::move(text));
 }
 
-/// Of what a peer must not do: the link ends.
+/// For a peer that breaks the protocol: the link ends.
 [[nodiscard]] inline std::unexpected<node_error> violation(std::string text) {
   return fail(node_errc::protocol_violation, std::move(text));
 }

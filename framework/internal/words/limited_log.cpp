@@ -51,7 +51,7 @@ void limited_log::settle(clock::time_point now) {
     if (further)
       write_log(level, text_of_left_out(level, left_out) + *further);
     else
-      above_->leave_out(level, left_out - 1); // The refused line stands for one.
+      above_->leave_out(level, left_out - 1); // The refused line counts as one.
   }
 }
 

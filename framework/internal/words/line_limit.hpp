@@ -1,4 +1,4 @@
-// How often the same thing is said, when others decide how often it happens. Pure: the clock is handed in.
+// Limits repeated lines whose number others control. Pure: the clock is passed in.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,8 @@
 
 namespace troupe::internal {
 
-/// So many lines in a second; those beyond are counted, to be said in one line when the second is over. A second begins
-/// with its first line.
+/// Allows a number of lines per second; further lines are counted, and reported in one line when the second is over. A
+/// second begins with its first line.
 class line_limit {
 public:
   using clock = std::chrono::steady_clock;
@@ -16,10 +16,10 @@ public:
 
   explicit line_limit(std::size_t lines_max) : lines_max_(lines_max) {}
 
-  /// Whether one more line is to be written; else it is counted, and `settle` is due at `ends`.
+  /// Whether one more line may be written; if not, it is counted, and `settle` is due at `ends`.
   [[nodiscard]] bool admit(clock::time_point now);
 
-  /// How many lines were counted and not written. The next line begins a new second.
+  /// Returns the number of lines counted and not written. The next line begins a new second.
   [[nodiscard]] std::uint64_t settle();
 
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
@@ -29,7 +29,7 @@ private:
   const std::size_t lines_max_;
   clock::time_point ends_ = clock::time_point::min();
   std::size_t lines_ = 0;      // Written in this second.
-  std::uint64_t left_out_ = 0; // While there are any, the second goes on until it is settled, however late.
+  std::uint64_t left_out_ = 0; // While not zero, the second lasts until `settle`, however late.
 };
 
 } // namespace troupe::internal

@@ -1,5 +1,4 @@
-// How framework/ says something to whoever runs the program. What peers can bring about goes through limited_log or
-// refusal_log instead.
+// How framework/ logs. Lines that peers can cause go through limited_log or refusal_log instead.
 #pragma once
 
 #include <atomic>
@@ -15,18 +14,18 @@ namespace troupe::internal {
 
 inline constexpr std::size_t log_line_bytes_max = 4096;
 
-inline constexpr std::uint8_t log_threshold_unread = 255; // The environment was not asked yet.
+inline constexpr std::uint8_t log_threshold_unread = 255; // The environment was not read yet.
 extern std::atomic<std::uint8_t> log_threshold_now;
 log_level read_environment() noexcept;
 
-/// What a value of TROUPE_LOG means; `complaint` is empty where it is one of the known ones, or none.
+/// The level for a value of TROUPE_LOG; `complaint` is empty if the value is known or missing.
 struct threshold_text {
   log_level level;
   std::string complaint;
 };
 [[nodiscard]] threshold_text read_threshold(const char* text);
 
-/// Whether lines of that level are written. One load where they are not.
+/// Whether lines of that level are written. Costs one load.
 [[nodiscard]] inline bool logs(log_level level) noexcept {
   auto now = log_threshold_now.load(std::memory_order_relaxed);
   if (now == log_threshold_unread)
@@ -34,10 +33,10 @@ struct threshold_text {
   return level != log_level::off && static_cast<std::uint8_t>(level) <= now;
 }
 
-/// Whatever the threshold is.
+/// Writes regardless of the threshold.
 void write_log(log_level level, std::string_view text) noexcept;
 
-/// A text, or what makes one, which is called only where the line is written.
+/// A text, or a function that returns one and is called only if the line is written.
 template <class Text>
 concept log_text = std::convertible_to<Text, std::string_view> || std::invocable<Text>;
 
@@ -49,7 +48,7 @@ template <log_text Text>
     return std::string{std::string_view{text}};
 }
 
-/// From any thread, but under no lock: a sink of the user's may take its time.
+/// Threads: any. Requires: no lock is held, because the user's sink may take long.
 template <log_text Text>
 void log(log_level level, Text&& text) {
   if (logs(level))

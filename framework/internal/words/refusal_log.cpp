@@ -21,7 +21,7 @@ refusal_log::~refusal_log() {
 
 void refusal_log::note(log_level level, std::string_view text) {
   if (level > log_threshold())
-    return; // Nor shall it be counted among what is left out.
+    return; // Not counted as left out either.
   std::unique_lock guard{mutex_};
   if (limit_.admit(line_limit::clock::now())) {
     guard.unlock();

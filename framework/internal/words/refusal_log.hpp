@@ -1,4 +1,4 @@
-// What a node says about those that it does not let in.
+// What a node logs about peers that it does not admit.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@
 
 namespace troupe::internal {
 
-/// The refused attempts at one address. Anybody can try as often as he likes, and must not be able to fill the log: ten
-/// lines a second are written, and then one that says how many more attempts there were.
+/// The refused attempts at one address. Anybody can try any number of times and must not be able to fill the log: ten
+/// lines a second are written, then one line with the number of further attempts.
 ///
 /// Threads: any.
 class refusal_log : public std::enable_shared_from_this<refusal_log> {
 public:
   refusal_log(asio::io_context& io, std::string address);
-  /// Says what was not said yet.
+  /// Writes the number of attempts not reported yet.
   ~refusal_log();
 
   void note(log_level level, std::string_view text);
@@ -33,7 +33,7 @@ private:
   std::mutex mutex_;
   // Guarded by mutex_.
   line_limit limit_;
-  asio::steady_timer second_; // Runs while there is something to summarize.
+  asio::steady_timer second_; // Runs while attempts are unreported.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// Words that several messages of a link share.
+// Text helpers for the messages of links.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ namespace troupe::internal {
   return text;
 }
 
-/// What a text of somebody else's may take in a message of ours.
+/// The maximum length of foreign text in one of this node's messages.
 inline constexpr std::size_t quoted_bytes_max = 1024;
 
 [[nodiscard]] inline std::string cut(std::string_view text) {
@@ -42,7 +42,7 @@ inline constexpr std::size_t quoted_bytes_max = 1024;
 
 using troupe::one_line;
 
-/// With a bound for what is longer than any message of this node's own.
+/// troupe::one_line() with a limit beyond the length of any message of this node's own.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 } // namespace troupe::internal
