@@ -17,8 +17,8 @@ namespace troupe {
 /// What happens to a message if the room for waiting messages is full.
 enum class when_full : std::uint8_t {
   fail,       ///< The message is not sent: a request gets the error `link_busy`, a plain message is counted and logged.
-  drop_oldest ///< The oldest message that waits for the same receiver is dropped; if it is a request, it gets the
-              ///< error.
+  drop_oldest ///< Drops the oldest message that waits for the same receiver, or else for the receiver for which most
+              ///< waits; a dropped request gets the error.
 };
 
 /// How the thread that reads a link waits for its peer. If a node's thread reads several links, the most eager of their
@@ -97,8 +97,8 @@ struct link_options {
   troupe::compression compression = compression::none;
 
   /// Whether the lists above may name families that trust their input, such as "cereal"; otherwise naming one is an
-  /// error. Only for peers that might as well run code here. The option permits such families and adds none: a program
-  /// has to add the family to its set first, and peers that know only "msgpack" would be lost.
+  /// error. Only for peers that might as well run code here. The option adds no family to the lists: a program has to
+  /// add the family to its set first, and links to peers that know only "msgpack" would fail.
   bool trusted_families = false;
 
   /// Whether values may contain cycles of shared pointers; otherwise sending or receiving one is an error, because such
@@ -130,7 +130,7 @@ struct link_options {
   /// How the thread that reads this link waits for the peer.
   wait_mode wait = wait_mode::adaptive;
 
-  /// What the peer of this link may request, beyond sending messages to the actors whose handles it was given.
+  /// Requests that the peer of this link may make, beyond sending messages to the actors whose handles it was given.
   bool allow_spawn = false; ///< Spawn actors of registered types in this process: link::spawn.
   bool allow_tasks = false; ///< Run registered functions in this process: link::submit.
   /// End this process's actors by exit messages: by send_exit, or because an actor of the peer ends that is linked to
@@ -192,9 +192,10 @@ struct link_options {
   /// wait: each request reserves room for its answer.
   troupe::when_full when_full = when_full::fail;
 
-  /// How much written data a peer may leave unread, beyond the window. Above this bound the next answer is replaced by
-  /// the error `link_busy`; if twice this much is unread, the link ends. One answer may exceed the bound. Higher: more
-  /// large answers at once over slow networks; a peer that asks and does not read makes this node hold as much.
+  /// How many written bytes, beyond the window, a peer may leave unread before the next answer is replaced by the error
+  /// `link_busy`. If it leaves twice as many unread, again beyond the window, the link ends. One answer may exceed the
+  /// bound. Higher: more large answers at once over slow networks; a peer that asks and does not read makes this node
+  /// hold as much.
   std::size_t unread_answer_bytes = 256_MiB;
 
   /// How long a thread that runs no actors (main, a scoped_actor's) waits for room before `when_full` applies. 0: not

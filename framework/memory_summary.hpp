@@ -55,7 +55,8 @@ struct memory_object {
   std::string object;    // As `troupe store` shows it; for an object on another host, the name that its source gives
                          // it.
   std::string store;     // The store's name; empty: in no store of this host.
-  std::string state;     // As in store::object_state; "remote", "lost", "unfinished", or "in memory" of one process.
+  std::string state;     // The name of a store::object_state, or "remote", "lost", "unfinished", or "in memory" (of one
+                         // process).
   std::string call_site; // "file:line" of the put, if that process runs with TROUPE_RECORD_CALL_SITES=1.
   std::uint32_t creator = 0;
   std::uint64_t size_bytes = 0;

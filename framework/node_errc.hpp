@@ -31,13 +31,13 @@ enum class node_errc : std::uint8_t {
   link_down = 14,          // The link is closed; requests sent on it and not answered will not be answered.
   protocol_violation = 15, // The peer broke the protocol.
   // About a message that arrived.
-  undecodable = 16, // A message arrived whole, but cannot be decoded or delivered.
+  undecodable = 16, // A message arrived whole but was not delivered: it cannot be decoded, now or later.
   object_lost = 17, // The bytes behind a handle are gone.
   // Send again later.
   link_busy = 18, // The peer has not consumed enough of what it was sent; wait for link_ready.
   // About tasks.
   not_allowed = 19, // The peer's end of the link does not allow this.
-  task_failed = 20, // A function threw or returned an error.
+  task_failed = 20, // A function threw or returned an error; the text has it.
   // About actors that the peer spawns, and requests.
   broken_promise = 21, // The actor that was asked dropped its response promise.
   spawn_failed = 22,   // An actor was not spawned; the text says why.

@@ -55,13 +55,13 @@ struct link_events {
 /// whose actors must be looked up again.
 ///
 /// Until a first dial has succeeded, errors that no new attempt can cure end the dialing: `bad_option` and
-/// `nothing_in_common`. After that these errors are retried too, because a secret file may be in replacement or a peer
-/// may be restarting. `refused`, which includes a wrong secret, is retried until `attempts_max`, because the peer may
+/// `nothing_in_common`. After that these errors are retried too, because somebody may be replacing a secret file or
+/// restarting the peer. `refused`, which includes a wrong secret, is retried until `attempts_max`, because the peer may
 /// admit this node later.
 ///
 /// Threads: every member from any thread.
 /// Lifetime: the destructor stops dialing and events at once, and leaves an open link open, as after `connect`. The
-/// node's end also stops them; the object is then without function.
+/// node's end stops them too; after that the object does nothing.
 class TROUPE_EXPORT kept_link {
 public:
   explicit kept_link(std::shared_ptr<internal::link_keeper> keeper);

@@ -35,8 +35,8 @@ TROUPE_DESCRIBE(spawn_call, name, interface)
 /// A call that spawns an actor in the peer; not sent yet.
 ///
 /// A failed spawn reports `not_allowed` (the peer's link does not allow spawning), `not_found` (no actor type is
-/// registered in the peer under the name), `interface_mismatch` (its arguments or messages differ), `spawn_failed` (the
-/// actor's constructor threw), or any error of requests over links.
+/// registered in the peer under the name), `interface_mismatch` (its arguments or messages differ), `spawn_failed`
+/// (with what the actor's constructor threw), or any error of requests over links.
 template <class Handle>
 class spawning {
 public:

@@ -36,7 +36,7 @@ TROUPE_DESCRIBE(task_call, name)
 ///
 /// A failed request gets a caf::error with `not_allowed` (the peer's link does not allow tasks), `not_found` (the
 /// function is not registered, here or in the peer), `interface_mismatch` (its parameters differ in the peer),
-/// `task_failed` (the function threw or returned an error), or any error of requests over links.
+/// `task_failed` (with what the function threw or returned as error), or any error of requests over links.
 template <class Result>
 class task {
 public:

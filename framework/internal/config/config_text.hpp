@@ -18,7 +18,7 @@ namespace troupe::internal {
 
 /// The position of a key.
 struct config_place {
-  std::string file;     // As named by the caller; or the command line.
+  std::string file;     // As named by the caller, or "command line: --key".
   std::size_t line = 0; // From 1; 0 on the command line.
 
   /// For example "kitchen.ini:7" or "command line".

@@ -38,7 +38,7 @@ public:
 
 private:
   std::atomic<bool> deposed_{false};
-  consumption* of_ = nullptr; // The link whose messages were consumed last.
+  consumption* of_ = nullptr; // Counts the messages consumed last.
   std::uint64_t bytes_ = 0;
   std::uint64_t messages_ = 0; // The number of these messages, one use each.
 };

@@ -75,7 +75,7 @@ private:
   std::unordered_map<std::uint64_t, std::uint64_t, detail::salted_hash>
       ahead_;                                       // Messages per receiver, including the one being encoded.
   std::pair<std::uint64_t, const void*> in_work_{}; // Receiver and sender of the message being encoded.
-  std::array<std::uint64_t, 2> bytes_{};            // Of answers: the second.
+  std::array<std::uint64_t, 2> bytes_{};            // The second counts answers.
   bool ends_ = false;
   std::function<void()> then_;
   std::atomic<bool> idle_{true};

@@ -31,7 +31,8 @@ struct dispatch_budget {
   bool enabled = true;
   std::chrono::microseconds time{300};     // For all actors between two looks at the sockets; checked when a handler
                                            // ends.
-  std::chrono::microseconds overrun{1000}; // After once to twice this, a handler loses the sockets.
+  std::chrono::microseconds overrun{1000}; // A handler that takes longer loses the sockets, after at most twice this
+                                           // time.
   std::chrono::microseconds spin{50};      // How long to look for more before sleeping, if looking has paid of late.
 };
 

@@ -141,7 +141,7 @@ public:
   byte_vector session_key() const override { return session_key_; }
 
   end_addresses addresses() const override {
-    std::error_code ignored; // What is not connected any more has none.
+    std::error_code ignored; // A disconnected socket has no addresses.
     const auto& socket = stream_ ? stream_->lowest_layer() : socket_.lowest_layer();
     return {text_of(transport_kind::tls, socket.local_endpoint(ignored)),
             text_of(transport_kind::tls, socket.remote_endpoint(ignored))};

@@ -98,8 +98,8 @@ std::vector<std::string> dialable(std::span<const std::string> addresses, const 
     const auto is_local = at->kind == transport_kind::unix_socket || is_loopback(at->host) || is_every;
     if (is_local && !link.is_within_host())
       continue;
-    if (at->kind == transport_kind::tcp && !is_literal_address(at->host)) // Without a certificate, whoever owns the
-                                                                          // name would be dialed.
+    if (at->kind == transport_kind::tcp && !is_literal_address(at->host)) // Without a certificate, any owner of the
+                                                                          // name could answer.
       continue;
     result.push_back(is_every ? address_at(*at, at->host == "::" ? "::1" : "127.0.0.1") : text);
   }
