@@ -73,8 +73,8 @@ get_all(const std::vector<object_ref<T>>& refs, std::chrono::milliseconds timeou
 }
 
 /// Fetches all objects at once. Returns when the bytes of `how_many` are on this host, when that number can no longer
-/// be reached, or at the timeout. The result lists every object that is here by then, even more than `how_many`; the
-/// other fetches are cancelled. If enough objects are here already, nothing is fetched. For references of several
+/// be reached, or at the timeout. The result lists every object that is here by then, possibly more than `how_many`;
+/// the other fetches are cancelled. If enough objects are here already, nothing is fetched. For references of several
 /// types, pass the `ref.state()` of each.
 /// Fails with `unsupported` if it would have to wait in an actor's handler; with a timeout of 0 it never waits.
 /// Threads: those in which object_ref::get() may wait.

@@ -63,7 +63,7 @@ struct link_stats {
   std::uint64_t unconsumed_handle_bytes_there = 0;
   std::uint64_t waiting_handle_bytes = 0;
   std::uint64_t unconsumed_handle_bytes_here = 0;
-  std::uint64_t unread_bytes = 0; // Messages written and large frames in transmission that the system has not taken.
+  std::uint64_t unread_bytes = 0; // In messages and large frames being sent: bytes that the system has not taken.
   /// Current value, without a bound: large frames that came through the socket and are still alive, because they are
   /// still arriving, are in messages, or are kept by actors' views.
   std::uint64_t large_frame_bytes_here = 0;

@@ -82,7 +82,7 @@ public:
 private:
   struct lane {
     std::deque<Message> messages = {};
-    std::size_t transfer = 0; // Of the first message; counts its completed transfers.
+    std::size_t transfer = 0; // The index of the current one, in the first message.
     std::size_t offset = 0;   // In that transfer.
     [[nodiscard]] bool has_begun() const noexcept { return transfer > 0 || offset > 0; }
   };

@@ -63,7 +63,7 @@ public:
   [[nodiscard]] bool has_room(std::uint64_t bytes_max) const;
   /// Removes the oldest waiting message to that receiver that may be dropped and is not an answer.
   [[nodiscard]] std::optional<waiting> drop_oldest(std::uint64_t receiver);
-  /// Removes all waiting messages and stops counting any.
+  /// Ends the lane: removes all waiting messages, stops counting any, and drops the callback of end().
   [[nodiscard]] std::vector<waiting> take_all();
 
 private:

@@ -50,9 +50,9 @@ public:
     found->second.since = now;
   }
 
-  /// Returns the asker, once per request, if it is answered in another way or will not be answered. Of several
-  /// receivers it takes the entry of `receiver`, or another one if `receiver` was not asked but answers for a receiver
-  /// that was.
+  /// Takes the asker of a request that is answered otherwise, or will not be answered; nullopt if it was taken before.
+  /// If several receivers were asked, takes the entry of `receiver`; if that one was not asked, takes another entry,
+  /// because a receiver that was asked may let `receiver` answer.
   std::optional<Asker> take(key question, std::uint64_t receiver) {
     auto found = find(question, receiver);
     if (found == entries_.end())
