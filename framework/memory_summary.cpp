@@ -79,7 +79,7 @@ std::string text_of_link(const memory_holder& holder) {
   return holder.peer.empty() ? text : text + " to " + holder.peer;
 }
 
-/// Returns objects that are kept only by objects of their own cycle.
+/// Returns the objects that nothing but cycles of objects keeps.
 std::vector<const memory_object*> cycles(const memory_summary& summary) {
   const auto captured = [](const memory_holder& holder) { return holder.reason == memory_reason::captured; };
   // Most objects are captured by none, so they are in no cycle.

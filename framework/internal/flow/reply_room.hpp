@@ -1,4 +1,4 @@
-// Bounds the number of open requests: room for an answer is reserved before the answer comes.
+// Bounds the open requests of a link: room for each answer is reserved before the answer comes.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,8 @@ public:
 class loop_host {
 public:
   virtual ~loop_host() = default;
-  /// Makes a worker for the calling thread, which also destroys it. `is_used`: the worker may receive actors.
+  /// Makes a worker for the calling thread, which also destroys it. `is_used`: actors whose messages this thread
+  /// receives may be left to the worker.
   [[nodiscard]] virtual std::unique_ptr<round_worker> make_worker(bool is_used) = 0;
   virtual void on_thread_started() = 0;
   virtual void on_thread_ends() = 0;

@@ -35,8 +35,7 @@ enum class feature : std::uint8_t {
   count_          // Not a feature: the number of features.
 };
 
-/// Name and version of each feature, in the order of the enumeration. A new feature needs a row here and in the
-/// document.
+/// Name and version of each feature, in the order of the enumeration. A new feature needs an enumerator and a row here.
 inline constexpr std::array<std::pair<std::string_view, std::uint32_t>, static_cast<std::size_t>(feature::count_)>
     known_features{{{"extensions", 1},
                     {"handle_windows", 1},
