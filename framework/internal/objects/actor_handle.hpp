@@ -1,4 +1,4 @@
-// A reference to an actor for those who carry it and need not know what an actor is.
+// A reference to an actor for code that carries it without knowing CAF.
 #pragma once
 
 #include <utility>

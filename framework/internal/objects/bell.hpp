@@ -1,4 +1,4 @@
-// How a thread waits for what others tell it.
+// A wake-up signal between threads.
 #pragma once
 
 #include <chrono>

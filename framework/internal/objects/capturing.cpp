@@ -21,7 +21,7 @@ std::unexpected<serialize_error> no_actors() {
                  "in a message beside the reference, or publish the actor and put its name");
 }
 
-/// Decoding the value of one object: finds what it captured.
+/// The context while an object's value is decoded: finds the objects that it captured.
 class captured_objects final : public codec_mentions {
 public:
   explicit captured_objects(const object_state& of) : environment_(of.environment), source_(of.source) {}
@@ -49,7 +49,7 @@ public:
 private:
   const std::shared_ptr<const object_environment> environment_;
   const object_source_ptr source_;
-  std::optional<std::vector<object_source_ptr>> sources_; // Once the first was asked for.
+  std::optional<std::vector<object_source_ptr>> sources_; // Filled at the first lookup.
 };
 
 } // namespace
@@ -90,8 +90,8 @@ std::expected<std::uint32_t, serialize_error> capture_list::mention(const object
   return static_cast<std::uint32_t>(captured_.size());
 }
 
-/// What an object of the store can keep: what lies there, what will when it is fetched, or a copy. Null where it is
-/// lost, or cannot be copied.
+/// An object that an object of the store can keep: one that lies in this store, one that will lie there once fetched,
+/// or a copy. Null if it is lost or cannot be copied.
 object_source_ptr capture_list::keepable(const object_source_ptr& source) {
   if (!store_)
     return source;

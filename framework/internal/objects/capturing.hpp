@@ -1,5 +1,5 @@
-// References inside a value that is an object itself: the outer object captures the inner ones, and the value names
-// each by its place in the list of them.
+// References inside a value that is itself an object: the outer object captures the inner ones, and the value names
+// each by its place in the list of captured objects.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace troupe::internal {
 
-/// So many objects can one refer to; a store allows no more.
+/// The most objects that one object can refer to; also the store's limit.
 inline constexpr std::size_t captured_max = 1024;
 
-/// Encoding one value into an object: lists the objects that it refers to.
+/// The context while a value is encoded into an object: lists the objects that the value refers to.
 class capture_list final : public codec_mentions {
 public:
-  /// For an object in that store, or without one in this process's memory. `exchange` is that of the store's node, if
-  /// there is one.
+  /// Encodes for an object in the store `into`; without a store, for an object in this process's memory. `exchange`
+  /// belongs to the store's node; null if there is none.
   capture_list(std::optional<store::object_store> into, std::shared_ptr<handle_counter> exchange,
                std::shared_ptr<const object_environment> environment)
       : store_(std::move(into)), exchange_(std::move(exchange)), environment_(std::move(environment)) {}
@@ -34,19 +34,20 @@ public:
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override;
   [[nodiscard]] std::shared_ptr<const object_environment> objects() const override { return environment_; }
 
-  /// In the order in which the value names them. Where they lie in the store: nothing while one of them is elsewhere,
-  /// none without a store.
+  /// The captured objects' places in the store, in the order in which the value names them. Returns nullopt while any
+  /// of them is outside this store, and default ids if there is no store.
   [[nodiscard]] std::optional<std::vector<store::object_id>> ids() const;
   [[nodiscard]] std::vector<object_source_ptr> sources() const;
-  /// Requires: ids() has given nothing.
+  /// Requires: ids() has returned nullopt.
   [[nodiscard]] std::vector<std::shared_ptr<exchanged_object>> counted() const;
-  /// Of an object that could not be captured: why.
+  /// Why an object could not be captured; nullopt if none was refused.
   [[nodiscard]] const std::optional<node_error>& why_not() const noexcept { return failure_; }
 
 private:
   struct captured {
-    object_source_ptr as_named; // By the value.
-    object_source_ptr source;   // What is kept: a copy, where that lies in no place that this store's objects can keep.
+    object_source_ptr as_named; // As the value names it.
+    object_source_ptr source;   // The object that is kept: `as_named`, or a copy if this store's objects cannot keep
+                                // that.
   };
   [[nodiscard]] object_source_ptr keepable(const object_source_ptr& source);
   [[nodiscard]] object_source_ptr copy_of(const object_source& source);

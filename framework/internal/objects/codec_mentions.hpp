@@ -28,17 +28,17 @@ class codec_mentions : public context_extension {
 public:
   [[nodiscard]] extension_kind kind() const noexcept final { return extension_kind::link; }
 
-  /// Encoding: counts one sending, undone when the message is not sent. Gives the actor's place in the list of those
-  /// that the element mentions, counted from 1; 0 for null.
+  /// Encoding: counts one sending, undone if the message is not sent. Returns the actor's place, from 1, in the list of
+  /// actors that the element mentions; 0 for null.
   [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const actor_handle& actor) = 0;
-  /// Decoding: the actor in that place.
+  /// Decoding: the actor in place `place`.
   [[nodiscard]] virtual std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) = 0;
-  /// Encoding: counts one sending of a handle to the object, undone when the message is not sent. Gives its place in
-  /// the list of those that the element mentions, counted from 1; 0 when its bytes must travel instead.
+  /// Encoding: counts one sending of a handle to the object, undone if the message is not sent. Returns the object's
+  /// place, from 1, in the list of objects that the element mentions; 0 if its bytes must travel instead.
   [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const object_state& object) = 0;
-  /// Decoding: the object in that place.
+  /// Decoding: the object in place `place`.
   [[nodiscard]] virtual std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) = 0;
-  /// Decoding: with what an object that arrives here can be read later.
+  /// Decoding: what an object_ref that arrives here needs to be read later.
   [[nodiscard]] virtual std::shared_ptr<const object_environment> objects() const = 0;
 
   /// Whether payloads within this one may mention handles. Default: yes.
@@ -51,13 +51,13 @@ public:
   find_all(std::span<const std::byte> note) final;
 };
 
-/// Null where the context has none, or another's.
+/// Null if the context has no extension, or one of another kind.
 [[nodiscard]] inline codec_mentions* codec_mentions_of(const context& ctx) noexcept {
   const auto is_link = ctx.extension != nullptr && ctx.extension->kind() == extension_kind::link;
   return is_link ? static_cast<codec_mentions*>(ctx.extension) : nullptr;
 }
 
-/// The extension of a context, or the error that a handle cannot travel outside a message.
+/// The extension of a context. Fails with the error that a handle cannot travel outside a message.
 [[nodiscard]] std::expected<codec_mentions*, serialize_error> required_mentions(const context& ctx,
                                                                                 std::string_view what);
 

@@ -1,4 +1,4 @@
-// Why links have ended, for the errors of what was lost with them.
+// Why links have ended, for the errors about objects lost with them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace troupe::internal {
 
-/// Remembers why each of the last links has ended, and with whom.
+/// Remembers why each of the last `links_max` links has ended, and with which peer.
 class ended_links {
 public:
   void add(handles::link_number link, std::string why) {
@@ -24,7 +24,7 @@ public:
     }
   }
 
-  /// Null where that is not known any more.
+  /// Null if the reason is no longer known.
   [[nodiscard]] const std::string* find(handles::link_number link) const {
     const auto found = reasons_.find(link);
     return found != reasons_.end() ? &found->second : nullptr;

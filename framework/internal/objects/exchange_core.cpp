@@ -23,7 +23,7 @@ void exchange_core::end() {
   for (const auto& [number, each] : lanes_)
     ledger_.link_down(number);
   ledger_.end_graces();
-  static_cast<void>(ledger_.take_actions()); // Nobody is left whom they are for.
+  static_cast<void>(ledger_.take_actions()); // No one is left to receive them.
   lanes_.clear();
   rooms_.clear();
 }
@@ -34,7 +34,7 @@ std::expected<handles::reference, node_error>
 exchange_core::add_unfinished(std::uint64_t size_bytes, std::span<const handles::reference> captured) {
   if (is_ended_)
     return std::unexpected{node_error{node_errc::link_down, "the node has ended"}};
-  // They take this process's memory, and will take the store's.
+  // Unfinished objects take this process's memory now, and the store's later.
   const auto bytes_max = capacity_bytes_ / 2;
   const auto others_bytes = ledger_.unfinished_bytes();
   if (size_bytes > capacity_bytes_ || (others_bytes > 0 && size_bytes > bytes_max - std::min(bytes_max, others_bytes)))
@@ -85,7 +85,8 @@ const exchange_core::lane* exchange_core::find_lane(handles::link_number link) c
   return found != lanes_.end() ? &found->second : nullptr;
 }
 
-/// Whoever takes the name of a node whose link was lost does not get what that node had.
+/// If a peer takes the name of a node whose link was lost, but does not prove to be that node, it does not inherit that
+/// node's objects.
 bool exchange_core::link_up(handles::link_number link, link_facts facts) {
   if (is_ended_)
     return false;
@@ -168,7 +169,7 @@ std::optional<node_error> exchange_core::ending(handles::link_number link) const
 std::optional<handles::served_chunk> exchange_core::next_chunk(handles::link_number to) {
   auto next = ledger_.next_chunk(to);
   if (next)
-    carry_out(); // Its head.
+    carry_out(); // Sends its head.
   return next;
 }
 
@@ -215,7 +216,7 @@ void exchange_core::room_filled(handles::room_id which, std::uint64_t more_bytes
   carry_out();
 }
 
-/// Takes the room out of the book. False where it is not wanted.
+/// Takes the room out of the book. Returns false if it is not wanted.
 bool exchange_core::take_room(handles::room_id which) {
   if (!wants(which))
     return false;

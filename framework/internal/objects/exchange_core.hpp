@@ -1,5 +1,5 @@
-// One node's counted handles, as pure logic: which objects of others it wants, what is to be written on which link, and
-// which callers wait. What has threads, timers or bytes stands around it: object_exchange.hpp.
+// One node's counted handles, as pure logic: which remote objects it wants, what to write on which link, and which
+// callers wait. Threads, timers and bytes are the business of object_exchange.hpp.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +25,19 @@
 
 namespace troupe::internal {
 
-/// What the core is told of a link when that comes up.
+/// What the core learns of a link when the link comes up.
 struct link_facts {
   handles::node_name peer;
-  std::span<const std::byte> token; // By which the peer is known again.
+  std::span<const std::byte> token; // Proves that a returning peer is the same node.
   bool shares_store = false;
   std::string peer_name;                       // For errors.
-  std::uint64_t object_bytes_max = UINT64_MAX; // The largest object that is brought here over it.
+  std::uint64_t object_bytes_max = UINT64_MAX; // The largest object that is fetched over it.
 };
 
-/// Turns what happens to one node's handles into what is to be done next.
+/// Turns events about one node's handles into the next steps.
 ///
-/// Threads: one at a time. It calls nothing but the store and the surroundings that it was given, which return at once
-/// and do not call back. When an event returns, all that it brings has been told to them.
+/// Threads: one at a time. It calls only the store and the surroundings that it was given, which return at once and do
+/// not call back. When an event returns, all its consequences have been passed on to them.
 class exchange_core {
 public:
   struct options {
@@ -49,10 +49,10 @@ public:
   exchange_core(const exchange_core&) = delete;
   exchange_core& operator=(const exchange_core&) = delete;
 
-  /// For what is guarded as the core itself is.
+  /// Gives access to data that is guarded like the core itself.
   [[nodiscard]] core_turn turn() const noexcept { return {}; }
 
-  /// The end of this node: no link is up any more, nobody waits, no room is wanted. What is here stays.
+  /// Ends this node: no link is up any more, no caller waits, no room is wanted. Objects that are here stay.
   void end();
   [[nodiscard]] bool is_ended() const noexcept { return is_ended_; }
 
@@ -60,11 +60,12 @@ public:
 
   /// A reference to an object of this node's store. Requires: something keeps the object at this moment.
   [[nodiscard]] handles::reference add(const store::object_id& place) { return ledger_.add(place); }
-  /// One to an object of this node's own that waits for what it captures. Its bytes are to be kept until they are
-  /// forgotten. Fails with `store_full` where they are too many, or those of all such objects; and after the end.
+  /// Returns a reference to an object of this node's own that waits for the objects it captures. The caller keeps its
+  /// bytes until they are forgotten. Fails with `store_full` if its bytes, or those of all such objects together, are
+  /// too many; with `link_down` after the end.
   [[nodiscard]] std::expected<handles::reference, node_error>
   add_unfinished(std::uint64_t size_bytes, std::span<const handles::reference> captured);
-  /// Whether its bytes are still to be kept.
+  /// Whether the object's bytes still have to be kept.
   [[nodiscard]] bool is_unfinished(handles::reference what) const { return ledger_.is_unfinished(what); }
   void retain(handles::reference what) { ledger_.retain(what); }
   void drop(handles::reference what);
@@ -73,82 +74,84 @@ public:
   [[nodiscard]] std::optional<store::object_id> place_of(handles::reference what) const {
     return ledger_.place_of(what);
   }
-  /// Why the bytes will never come, where that is known.
+  /// Why the bytes will never come; nullopt if no loss is known.
   [[nodiscard]] std::optional<node_error> why_lost(handles::reference what, std::uint64_t size_bytes) const;
 
-  /// Asks for the bytes to be brought here. There is exactly one answer for `who`, at `until` at the latest.
-  /// Requires: the node has not ended; nobody called `who` waits already.
+  /// Asks for the bytes to be brought here. `who` gets exactly one answer, at `until` at the latest. Requires: the node
+  /// has not ended; no other fetch under the name `who` is waiting.
   void fetch(handles::reference what, handles::waiter_id who, handles::time_point until);
-  /// The answer comes now. Nothing happens when it has come.
+  /// Makes the answer come now. Does nothing if it has already come.
   void cancel(handles::waiter_id who);
 
   // -- links
 
-  /// False where that number is not to be used, or the node has ended: the link has to end.
+  /// Returns false if that number must not be used or the node has ended; the link then has to end.
   [[nodiscard]] bool link_up(handles::link_number link, link_facts facts);
   [[nodiscard]] bool is_up(handles::link_number link) const { return lanes_.contains(link); }
-  /// False where there was no such link.
+  /// Returns false if there was no such link.
   bool link_down(handles::link_number link, std::string why);
 
-  /// Fails with what the link is to be ended with.
+  /// Fails with the error that the link must end with.
   [[nodiscard]] std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what);
-  /// Bytes have come over that link: the room into which they belong, for room_filled(); 0 where nobody wants them any
-  /// more. Fails as on_message() does.
+  /// The room for bytes that have come over that link, to be confirmed with room_filled(); 0 if the bytes are no longer
+  /// wanted. Fails as on_message() does.
   [[nodiscard]] std::expected<handles::room_id, node_error> room_for(handles::link_number from,
                                                                      const handles::pull_chunk& what);
-  /// Handles of a message that has arrived, in order: one reference each. Fails with `protocol_violation`, or
-  /// `link_down`.
+  /// Takes in the handles of a message that has arrived, in order: one reference each. Fails with `protocol_violation`
+  /// or `link_down`.
   [[nodiscard]] std::expected<std::vector<handles::reference>, node_error>
   receive(handles::link_number from, std::span<const handles::handle_descriptor> handles);
-  /// Counts one sending of each, in order; nothing where the object is lost, or the link is not up. The message is to
-  /// be written behind what take_messages() has given, and before what that gives from now on.
+  /// Counts one sending of each object, in order; nullopt for an object that is lost, and for every object if the link
+  /// is not up. The message must be written after everything that take_messages() has returned so far, and before
+  /// anything that it returns later.
   [[nodiscard]] std::vector<std::optional<handles::handle_descriptor>>
   count_out(handles::link_number to, std::span<const handles::reference> objects);
 
-  /// What is to be written on that link, in order.
+  /// Messages to be written on that link, in order.
   [[nodiscard]] std::vector<handles::message> take_messages(handles::link_number to);
-  /// With what it is to be ended.
+  /// The error that the link must end with, if it must end.
   [[nodiscard]] std::optional<node_error> ending(handles::link_number link) const;
 
   // -- serving, while a link can take more
 
-  /// Takes the bytes that the peer is to be sent next, behind what take_messages() gives from now on: of an empty
-  /// object nothing but its head is among those. Nothing where it wants none.
+  /// Takes the bytes to send to the peer next, after the messages that take_messages() returns from now on. An empty
+  /// object yields no chunk: its head is among those messages. Returns nullopt if the peer wants no bytes.
   [[nodiscard]] std::optional<handles::served_chunk> next_chunk(handles::link_number to);
-  /// The last that was taken for that request cannot be had. `why` is `object_lost`, `busy` or `full`.
+  /// The chunk that was last taken for that request cannot be served. `why` is `object_lost`, `busy` or `full`.
   void cannot_serve(handles::link_number to, handles::request_number request, handles::handle_errc why,
                     bool is_disk_full = false);
 
-  // -- rooms, as they are made. Nothing happens to those that are not wanted any more.
+  // -- the steps of making rooms; ignored for rooms that are no longer wanted
 
   [[nodiscard]] bool wants(handles::room_id which) const { return !is_ended_ && rooms_.find(which) != nullptr; }
-  /// Before a builder is made for it. False where others have to be filled first: see room_is_left().
-  /// Requires: wants(which).
+  /// Call before making a builder for the room. Returns false if other rooms have to be filled first: see
+  /// room_is_left(). Requires: wants(which).
   [[nodiscard]] bool reserve_room(handles::room_id which, std::uint64_t size_bytes) {
     return rooms_.reserve(which, size_bytes);
   }
-  /// Another process of this host has begun to write the same since.
+  /// Another process of this host has begun to write the same object since.
   void give_back_room(handles::room_id which);
-  /// Another process of this host pulls the same: its `writer` is waited for, until take_up_room().
+  /// Another process of this host, `writer`, is fetching the same object: waits for it until take_up_room().
   void leave_room(handles::room_id which, std::uint64_t writer);
   void take_up_room(handles::room_id which);
-  /// What the store has said to a try; there will be another.
+  /// Notes the store's answer to one attempt; the attempt will be repeated.
   void note_full(handles::room_id which, std::optional<node_error> why) { rooms_.note_full(which, std::move(why)); }
   void room_made(handles::room_id which);
-  /// The bytes are in it for which room_for() has given it.
+  /// The bytes for which room_for() returned this room are in it.
   void room_filled(handles::room_id which, std::uint64_t more_bytes);
-  /// Whether it has all its bytes, and waits for what those refer to.
+  /// Whether the room has all its bytes, and waits for the objects that they refer to.
   [[nodiscard]] bool waits_for_captured(handles::room_id which) const { return ledger_.waits_for_captured(which); }
-  /// This host's store has such an object, at `place`, of which one hold is given away. False: it is the caller's.
+  /// This host's store has the object, at `place`; the caller offers one hold on it. Returns false if the hold stays
+  /// the caller's.
   [[nodiscard]] bool room_found(handles::room_id which, const store::object_id& place);
-  /// The same for what has been sealed.
+  /// Like room_found(), for a room that has been sealed.
   [[nodiscard]] bool room_sealed(handles::room_id which, const store::object_id& place);
   /// `code` is `full` or `busy`.
   void room_failed(handles::room_id which, handles::handle_errc code, node_error why);
 
   // -- time
 
-  /// Does what is due.
+  /// Does everything that is due.
   void tick();
 
   // -- for people and tests
@@ -157,7 +160,7 @@ public:
   [[nodiscard]] handles::ledger_rows rows(std::uint32_t first, std::uint32_t count) const {
     return ledger_.rows(first, count);
   }
-  /// Null where that is not known any more.
+  /// Null if the reason is no longer known.
   [[nodiscard]] const std::string* why_ended(handles::link_number link) const { return ended_links_.find(link); }
   [[nodiscard]] const handles::ledger& ledger() const noexcept { return ledger_; }
   [[nodiscard]] const room_book& rooms() const noexcept { return rooms_; }
@@ -197,9 +200,9 @@ private:
   std::map<handles::link_number, lane> lanes_;
   ended_links ended_links_;
   room_book rooms_;
-  std::vector<std::pair<handles::room_id, node_error>> refused_rooms_; // To be said to the ledger after its actions.
-  node_error why_no_room_{node_errc::store_full, ""};                  // The last time.
-  handles::time_point woken_at_ = handles::never;                      // As the surroundings were told.
+  std::vector<std::pair<handles::room_id, node_error>> refused_rooms_; // Passed to the ledger after its actions.
+  node_error why_no_room_{node_errc::store_full, ""};                  // The reason of the last failure.
+  handles::time_point woken_at_ = handles::never;                      // As last told to the surroundings.
 };
 
 } // namespace troupe::internal

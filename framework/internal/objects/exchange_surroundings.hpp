@@ -1,4 +1,4 @@
-// What the core of the exchange has others do.
+// The interfaces through which the exchange's core acts on its surroundings.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace troupe::internal {
 
-/// The end of one fetch. Without an error it brings one reference, which keeps the bytes until it is dropped.
+/// The outcome of one fetch. On success it carries one reference, which keeps the bytes until it is dropped.
 struct fetch_answer {
   handles::waiter_id waiter = 0;
   handles::reference object;
-  handles::fetch_error why; // And in words:
+  handles::fetch_error why; // `error` says it in words.
   std::optional<node_error> error;
 };
 
-/// Proves that it is the calling thread's turn at a core, which one thread at a time has.
+/// Proves that the calling thread has its turn at a core; only one thread at a time has it.
 class core_turn {
-  friend class exchange_core; // Nobody else makes proofs.
+  friend class exchange_core; // Only the core makes proofs.
   core_turn() = default;
 };
 
-/// Can be looked at in such a turn only.
+/// A value that can be accessed only during a core's turn.
 template <class Value>
 class core_guarded {
 public:
@@ -37,18 +37,18 @@ private:
   Value value_{};
 };
 
-// Each member of these notes what is to be done and returns at once: none waits, none calls the core.
+// Every member of the interfaces below notes a task and returns at once: none waits, none calls the core.
 
-/// Brings the core together with links and time.
+/// Connects the core with links and time.
 class core_errands {
 public:
   virtual ~core_errands() = default;
 
-  /// There is something to be written on that link, or it is to be ended.
+  /// That link has something to write, or has to end.
   virtual void write_soon(core_turn, handles::link_number link) = 0;
-  /// tick() is due then, which is earlier than it was said before.
+  /// tick() is due at `when`, which is earlier than announced before.
   virtual void wake_at(core_turn, handles::time_point when) = 0;
-  /// A handle could be had from there.
+  /// Node `who` could supply a handle.
   virtual void dial(core_turn, const handles::node_name& who) = 0;
 };
 
@@ -57,26 +57,26 @@ class room_maker {
 public:
   virtual ~room_maker() = default;
 
-  /// Make a builder; answer with room_made(), room_found() or room_failed().
+  /// Makes a builder; answers with room_made(), room_found() or room_failed().
   virtual void make(core_turn, handles::room_id which, std::uint64_t size_bytes,
                     const std::optional<handles::original>& of) = 0;
-  /// Seal it, with these captured; answer with room_sealed() or room_failed().
+  /// Seals the room with these captured objects; answers with room_sealed() or room_failed().
   virtual void seal(core_turn, handles::room_id which, std::vector<store::object_id> captured) = 0;
-  /// Forget it in whatever state it is. Answers that come late are ignored.
+  /// Drops the room in whatever state it is. The core ignores late answers.
   virtual void drop(core_turn, handles::room_id which) = 0;
-  /// Rooms that wait for others to be filled may look again.
+  /// Rooms that wait for other rooms to be filled may try again.
   virtual void room_is_left(core_turn) = 0;
 };
 
-/// Has the bytes of this node's own objects that wait for what they capture.
+/// Keeps the bytes of this node's own objects that wait for the objects they capture.
 class object_finisher {
 public:
   virtual ~object_finisher() = default;
 
-  /// Make it, with these captured; answer with room_sealed() or room_failed().
+  /// Makes the object, with these captured; answers with room_sealed() or room_failed().
   virtual void finish(core_turn, handles::room_id as, handles::reference own,
                       std::vector<store::object_id> captured) = 0;
-  /// Its bytes are not needed any more.
+  /// The object's bytes are no longer needed.
   virtual void forget(core_turn, handles::reference own) = 0;
 };
 
@@ -88,7 +88,7 @@ public:
   virtual void answer(core_turn, fetch_answer what) = 0;
 };
 
-/// All of them.
+/// All surroundings of one core.
 struct exchange_surroundings {
   core_errands& errands;
   room_maker& rooms;

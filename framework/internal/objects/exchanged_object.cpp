@@ -20,7 +20,7 @@ store::handle exchanged_object::stored() const {
 std::optional<frame> exchanged_object::mapped(const std::optional<std::chrono::milliseconds>& within) const {
   if (auto known = view_.known())
     return known;
-  auto found = view_.of(stored(), within); // Fails for what is empty.
+  auto found = view_.of(stored(), within); // Fails if the handle is empty.
   return found ? std::optional{*std::move(found)} : std::nullopt;
 }
 

@@ -12,23 +12,24 @@
 
 namespace troupe::internal {
 
-/// What is known here of the object, and of where it should have come from.
+/// What this node knows of the object and of the node that should supply it.
 struct fetch_facts {
   std::uint64_t size_bytes = 0;
   std::chrono::nanoseconds waited{};
-  std::optional<node_error> why_late = std::nullopt; // What kept it, where its time is over.
-  node_error why_no_room{node_errc::store_full, ""}; // What the store has said the last time.
-  std::string peer = "a peer";                       // By name where its link is up.
-  const std::string* why_link_ended = nullptr;       // Of the link that it came by; null where that is not known.
+  std::optional<node_error> why_late = std::nullopt; // The cause of the delay, for a fetch past its deadline.
+  node_error why_no_room{node_errc::store_full, ""}; // The store's last refusal.
+  std::string peer = "a peer";                       // With its name if its link is up.
+  const std::string* why_link_ended = nullptr;       // Of the link that the handle came by; null if not known.
 };
 
 [[nodiscard]] node_error words_of(const handles::fetch_error& error, const fetch_facts& facts);
-/// Of an object that will never come.
+/// For an object that will never come.
 [[nodiscard]] node_error words_of_loss(const handles::fetch_error& error, std::uint64_t size_bytes,
                                        const std::string* why_link_ended);
-/// Of an object that was not fetched before the node's end.
+/// For an object that was not fetched before the node's end.
 [[nodiscard]] node_error words_of_end(std::uint64_t size_bytes);
-/// What kept an object whose time is over, where that says more than that it is: what has become of its room.
+/// The cause of a delay past the deadline, if the state of the object's room tells more than that the deadline has
+/// passed.
 [[nodiscard]] std::optional<node_error> words_of_delay(const fetch_facts& facts, const room_book::room& waits,
                                                        const room_book& of);
 

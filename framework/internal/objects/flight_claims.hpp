@@ -1,4 +1,4 @@
-// What one message has put on its way in the store of both ends of its link.
+// The objects that one message has put in flight, in the store of both ends of its link.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace troupe::internal {
 
-/// The objects that one message has handed over to the peer: taken back by the destructor, unless it was committed.
+/// The objects that one message has handed over to the peer. The destructor takes them back unless they were committed.
 ///
 /// Threads: one at a time.
 /// Lifetime: is neither destroyed nor cleared under the link's lock.
@@ -30,10 +30,10 @@ public:
   }
   ~flight_claims() { give_back(); }
 
-  /// From here on, until commit() or clear(), it hands over there. Requires: new or cleared.
+  /// Hands over through `of` from now on, until commit() or clear(). Requires: new or cleared.
   void begin(link_objects<Handle>& of) noexcept { of_ = &of; }
 
-  /// While the message is encoded. Fails as the store does; what was handed over before stays so.
+  /// Called while the message is encoded. Fails as the store does; objects handed over before stay handed over.
   [[nodiscard]] std::expected<void, store::store_error> hand_over(const Handle& object) {
     objects_.push_back(held_for(
         object, store::hold_reason::message)); // First, so that nothing stays in flight where there is no memory.
@@ -42,7 +42,7 @@ public:
       objects_.pop_back();
     return done;
   }
-  /// Once it may leave: from now on the peer's, until that releases it.
+  /// Called once the message may leave: the objects are counted for the peer until the peer releases them.
   void count(const link_held& held) {
     for (; counted_ < objects_.size(); ++counted_)
       of_->count(held, objects_[counted_]);
@@ -50,17 +50,17 @@ public:
   /// The message has been appended.
   void commit(const link_held&) noexcept { of_ = nullptr; }
 
-  /// Also what is committed.
+  /// Includes committed objects.
   [[nodiscard]] std::span<const Handle> objects() const noexcept { return objects_; }
-  /// Whether anything is to be given back.
+  /// Whether an object has to be given back.
   [[nodiscard]] bool has_any() const noexcept { return of_ != nullptr && !objects_.empty(); }
 
-  /// Takes back what was not committed. Where the link has ended meanwhile nothing is counted any more.
+  /// Takes back objects that were not committed. If the link has ended meanwhile, no counts are left to undo.
   void give_back() {
     if (auto* const of = std::exchange(of_, nullptr); of != nullptr && !objects_.empty())
       give_back_to(*of);
   }
-  /// The same. Then new, but for the list's memory.
+  /// Like give_back(); then in the state of a new one, but keeps the list's memory.
   void clear() {
     give_back();
     empty_for_reuse(objects_);
@@ -69,7 +69,7 @@ public:
 
 private:
   void give_back_to(link_objects<Handle>& of) {
-    std::vector<Handle> dropped; // Outside of the lock.
+    std::vector<Handle> dropped; // Destroyed outside the lock.
     if (counted_ > 0) {
       const auto held = of.lock();
       for (const auto& object : std::span{objects_}.first(counted_))
@@ -80,9 +80,9 @@ private:
       of.take_back(object);
   }
 
-  link_objects<Handle>* of_ = nullptr; // Null: nothing is to be given back.
+  link_objects<Handle>* of_ = nullptr; // Null: nothing has to be given back.
   std::vector<Handle> objects_;
-  std::size_t counted_ = 0; // So many of them, from the first.
+  std::size_t counted_ = 0; // The first `counted_` objects are counted.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// What links and the exchange of objects know of each other.
+// The interfaces between links and the exchange of objects.
 #pragma once
 
 #include <cstdint>
@@ -28,35 +28,36 @@ class exchanged_object;
 class counted_link {
 public:
   virtual ~counted_link() = default;
-  /// Its I/O thread. There is something for take_messages() or next_piece().
+  /// On its I/O thread. take_messages() or next_piece() has something to write.
   virtual void write_handles() = 0;
-  /// Its I/O thread. The peer has broken the protocol of handles, or has lost this link.
+  /// On its I/O thread. The peer has broken the protocol of handles, or has lost this link.
   virtual void end_for_handles(const node_error& why) = 0;
-  /// Any thread, takes no lock. Of the loop that it runs on; null: on the exchange's. Never changes.
+  /// Any thread, takes no lock. The context of the loop that the link runs on; null if it runs on the exchange's. Never
+  /// changes.
   [[nodiscard]] virtual asio::io_context* io() const noexcept { return nullptr; }
-  /// Any thread, takes no lock. The node at its other end.
+  /// Any thread, takes no lock. The name of the node at the link's other end.
   [[nodiscard]] virtual const std::string& peer_name() const noexcept = 0;
-  /// Any thread, takes no lock. The largest object that is brought here over it.
+  /// Any thread, takes no lock. The largest object that is fetched over the link.
   [[nodiscard]] virtual std::uint64_t object_bytes_max() const noexcept { return UINT64_MAX; }
 };
 
-/// Where two ends of a link hand objects over that lie in a store of both.
+/// The channel on which the two ends of a link hand over objects of a store that both have open.
 struct exchange_channel {
   store::process_id peer;
   std::uint64_t send = 0;
   std::uint64_t receive = 0;
 };
 
-/// Bytes that a peer has asked for.
+/// Bytes that a peer has requested.
 struct object_piece {
   byte_vector start; // The head of the packet.
   frame bytes;
 };
 
-/// Counts for links what they send and receive of objects.
+/// Counts the objects that links send and receive.
 ///
-/// Threads: link_up, link_down, receive and the on_ members on the I/O thread of that link; the rest from any.
-/// Locks: its own come after a link's.
+/// Threads: link_up, link_down, receive and the on_ members on the I/O thread of that link; the others from any thread.
+/// Locks: its own are taken after a link's.
 class handle_counter {
 public:
   handle_counter() = default;
@@ -66,34 +67,34 @@ public:
 
   [[nodiscard]] virtual handles::node_name self() const noexcept = 0;
 
-  /// A handle that can be sent to other hosts. Null where it is no object of this node's store.
+  /// A handle that can be sent to other hosts. Null if the source is no object of this node's store.
   [[nodiscard]] virtual std::shared_ptr<exchanged_object> object_of(const object_source_ptr& source) = 0;
 
-  /// False where that number is not to be used: the link has to end.
+  /// Returns false if that number must not be used: the link has to end.
   [[nodiscard]] virtual bool link_up(const std::shared_ptr<counted_link>& link, handles::link_number number,
                                      handles::node_name peer, bytes_view token,
                                      const std::optional<exchange_channel>& shared) = 0;
-  /// Keeps the reason, for the errors of what is lost with the link.
+  /// Keeps the reason for errors about objects lost with the link.
   virtual void link_down(handles::link_number number, std::string why) = 0;
 
   /// Fails with `protocol_violation`.
   virtual std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what) = 0;
   virtual std::expected<void, node_error> on_chunk(handles::link_number from, const object_chunk_head& head,
                                                    bytes_view bytes) = 0;
-  /// The counted mentions of a message that has arrived, in order; null for the others. Fails with
+  /// Takes in the mentions of a message that has arrived, in order; null for a mention that is not counted. Fails with
   /// `protocol_violation`.
   [[nodiscard]] virtual std::expected<std::vector<object_source_ptr>, node_error>
   receive(handles::link_number from, std::span<const object_mention> mentions) = 0;
 
-  /// Counts one sending of each, in the order of the result. With the link's mutex held; the message must follow,
-  /// behind what take_messages() gives.
+  /// Counts one sending of each object, in the order of the result. Requires: the link's mutex is held. The message
+  /// must be written after the messages that take_messages() returns.
   [[nodiscard]] virtual std::vector<object_mention>
   count_out(handles::link_number to, std::span<const std::shared_ptr<exchanged_object>> objects) = 0;
 
-  /// What is to be written on that link, in order. With the link's mutex held.
+  /// Messages to be written on that link, in order. Requires: the link's mutex is held.
   [[nodiscard]] virtual std::vector<handles::message> take_messages(handles::link_number to) = 0;
 
-  /// With the link's mutex held.
+  /// Requires: the link's mutex is held.
   [[nodiscard]] virtual std::optional<object_piece> next_piece(handles::link_number to) = 0;
   [[nodiscard]] virtual bool has_piece(handles::link_number to) const = 0;
 };

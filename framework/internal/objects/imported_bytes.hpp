@@ -1,4 +1,4 @@
-// Frames that a peer has handed over in the store of both ends.
+// Frames that a peer has handed over in a store that both ends have open.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Which nodes have been here, and what each is known again by.
+// Which nodes have connected, and the token that identifies each.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,13 @@
 
 namespace troupe::internal {
 
-/// Remembers the token of each node, so that nobody else gets what a node of that name had whose link was lost.
+/// Remembers the token of each node, so that another node of the same name does not get the objects of one whose link
+/// was lost.
 class known_nodes {
 public:
   using time_point = std::chrono::nanoseconds;
 
-  /// Whether the node shows the token that it has shown before, if it was here.
+  /// Returns false if the node was here before and now shows another token.
   [[nodiscard]] bool recognizes(const handles::node_name& who, std::span<const std::byte> token, time_point now) {
     if (nodes_.size() >= nodes_max)
       std::erase_if(nodes_, [&](const auto& each) { return now - each.second.seen > kept; });
@@ -30,7 +31,7 @@ public:
 
   [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
 
-  /// From so many on, those that were not here for so long are forgotten.
+  /// Above `nodes_max` nodes, those not seen for `kept` are forgotten.
   static constexpr std::size_t nodes_max = 4096;
   static constexpr auto kept = std::chrono::minutes{10};
 

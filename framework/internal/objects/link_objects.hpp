@@ -1,5 +1,5 @@
-// The objects in a store of both ends of a link, as the link sends and receives them. What is counted by the ledger of
-// handles (framework/handle-protocol.md) is none of this.
+// Objects in a store that both ends of a link have open, as the link sends and receives them. Does not cover objects
+// counted by the ledger of handles (framework/handle-protocol.md).
 #pragma once
 
 #include <cassert>
@@ -25,8 +25,8 @@ namespace troupe::internal {
 template <class Handle>
 class link_objects;
 
-/// An object that came over a link: held, and not pinned, so that the store may move it to disk. The peer is told when
-/// nothing here refers to it any more.
+/// An object that came over a link: held but not pinned, so that the store may move it to disk. When the last reference
+/// to it in this process goes, the peer is told.
 template <class Handle>
 class came_over final {
 public:
@@ -46,7 +46,7 @@ private:
   const std::weak_ptr<link_objects<Handle>> from_;
 };
 
-/// Counts what one link has sent and received of the objects in a store of both its ends.
+/// Counts the objects that one link has sent and received, in a store that both its ends have open.
 ///
 ///     this end                        store                          the peer
 ///     | hand_over: in flight + 1 ---> |                              |
@@ -56,17 +56,17 @@ private:
 ///     |                               |          the last owner ends |
 ///     | <--------------------------------------------- release n     |
 ///
-/// Before the message is appended all is taken back by `flight_claims`; from then on the flight is the peer's, who
-/// adopts it, or abandons it with the link.
+/// Until the message is appended, `flight_claims` takes everything back on failure. From then on the objects in flight
+/// belong to the peer, which adopts them, or abandons them with the link.
 ///
-/// Threads: adopt(), claim(), abandon() on one; the rest from any.
-/// Lifetime: objects that came keep nothing of this.
+/// Threads: adopt(), claim(), abandon() on one thread; the others from any.
+/// Lifetime: objects that came do not keep this alive.
 template <class Handle>
 class link_objects {
 public:
   using owner = std::shared_ptr<const came_over<Handle>>;
 
-  /// What a peer can make this end keep while the store cannot be asked.
+  /// The most unclaimed objects that a peer can make this end keep while the store cannot be asked.
   static constexpr std::size_t unclaimed_max = 65536;
 
   /// `mutex` guards the counts; `path` outlives this.
@@ -74,7 +74,7 @@ public:
   link_objects(const link_objects&) = delete;
   link_objects& operator=(const link_objects&) = delete;
 
-  /// Once, before anything comes: this lives as long as `whole`.
+  /// Called once, before any object comes: this lives as long as `whole`.
   void live_in(const std::shared_ptr<void>& whole) { self_ = std::shared_ptr<link_objects>{whole, this}; }
 
   // -- to the peer, for flight_claims
@@ -85,7 +85,7 @@ public:
   void take_back(const Handle& object) { path_.take_back(object); }
 
   [[nodiscard]] link_held lock() { return mutex_.lock(); }
-  /// One more sending, for which it is held until the peer releases that.
+  /// Counts one more sending; the object is held until the peer releases it.
   void count(const link_held&, const Handle& object) {
     const auto [at, is_new] = sent_.try_emplace(object.id());
     auto& found = at->second;
@@ -93,7 +93,8 @@ public:
       found = {held_for(object, store::hold_reason::exported), 0, std::chrono::steady_clock::now()};
     ++found.count;
   }
-  /// Takes back so many sendings; nothing where there were fewer. Gives what is to be dropped outside of the lock.
+  /// Takes back `count` sendings; returns nullopt if fewer were counted. The inner value, if any, must be dropped
+  /// outside the lock.
   [[nodiscard]] std::optional<std::optional<Handle>> uncount(const link_held&, const store::object_id& id,
                                                              std::uint64_t count) {
     const auto found = sent_.find(id);
@@ -107,7 +108,7 @@ public:
     return dropped;
   }
 
-  /// The peer needs so many of them no more. Fails with `protocol_violation`.
+  /// The peer no longer needs `count` of the sendings. Fails with `protocol_violation` if fewer were counted.
   [[nodiscard]] std::expected<void, node_error> on_release(const store::object_id& id, std::uint64_t count) {
     auto held = mutex_.lock();
     const auto dropped = uncount(held, id, count);
@@ -120,7 +121,7 @@ public:
 
   struct sent {
     std::uint64_t count = 0;
-    std::chrono::steady_clock::time_point since; // The first of them that is not released.
+    std::chrono::steady_clock::time_point since; // When the first unreleased sending was counted.
   };
   [[nodiscard]] std::optional<sent> find(const link_held&, const store::object_id& id) const {
     const auto found = sent_.find(id);
@@ -129,8 +130,8 @@ public:
 
   // -- from the peer
 
-  /// Takes over what is in flight to here, and counts its receipt. Fails with `protocol_violation` where the peer has
-  /// handed over nothing; with `object_lost` where the store could not be asked: then claim() is to be called later.
+  /// Takes over an object in flight to this end, and counts its receipt. Fails with `protocol_violation` if the peer
+  /// has handed over none; with `object_lost` if the store could not be asked: claim() must then be called later.
   [[nodiscard]] std::expected<owner, node_error> adopt(const store::object_id& id) {
     auto adopted = path_.adopt(id);
     if (!adopted)
@@ -139,7 +140,7 @@ public:
     auto known = receive(id);
     held.unlock();
     if (known)
-      return known; // It has a hold already.
+      return known; // It already has a hold.
     auto made = std::make_shared<const came_over<Handle>>(*std::move(adopted), self_);
     held.lock();
     received_.at(id).owner = made;
@@ -147,9 +148,9 @@ public:
     return made;
   }
 
-  /// Nothing is left that could not be adopted in its time.
+  /// Whether every object in flight to this end has been adopted or claimed.
   [[nodiscard]] bool is_claimed() const noexcept { return unclaimed_.empty(); }
-  /// Takes out what is in flight and could not be adopted. Nobody has it any more.
+  /// Adopts and drops the objects that adopt() failed to adopt. Nobody refers to them any more.
   void claim() {
     while (!unclaimed_.empty()) {
       const auto adopted = path_.adopt(unclaimed_.back());
@@ -159,12 +160,12 @@ public:
     }
   }
 
-  /// Of came_over only: that one is being destroyed.
+  /// Called only by came_over's destructor.
   void gone(const store::object_id& id, const came_over<Handle>* which) {
     const auto held = mutex_.lock();
     const auto found = received_.find(id);
     if (found == received_.end() || found->second.identity != which)
-      return; // The link has ended, or a newer one has taken its place.
+      return; // The link has ended, or a newer owner has taken this one's place.
     const auto count = found->second.count;
     received_.erase(found);
     path_.release(held, id, count);
@@ -172,7 +173,7 @@ public:
 
   // -- the link's end
 
-  /// Nothing is counted any more. What was sent is to be dropped outside of the lock.
+  /// Ends all counting. The caller must drop the returned objects outside the lock.
   [[nodiscard]] std::vector<Handle> end(const link_held&) {
     std::vector<Handle> result;
     result.reserve(sent_.size());
@@ -182,7 +183,7 @@ public:
     received_.clear();
     return result;
   }
-  /// Only what was on its way here: the peer may still read, and take over, what this end wrote before.
+  /// Abandons only objects in flight to this end: the peer may still read and adopt what this end sent before.
   [[nodiscard]] std::expected<void, store::store_error> abandon() {
     unclaimed_.clear();
     return path_.abandon();
@@ -200,17 +201,17 @@ private:
     std::uint64_t count = 0;
   };
 
-  /// The living owner; null: there is to be one.
+  /// The living owner; null if one has to be made.
   owner receive(const store::object_id& id) {
     auto& found = received_[id];
     ++found.count;
     auto alive = found.owner.lock();
     if (!alive)
-      found.identity = nullptr; // So that the dying owner does not take this receipt with it.
+      found.identity = nullptr; // The dying owner must not release this receipt.
     return alive;
   }
 
-  /// Whoever reads it is told that it is lost; the peer has it back at once, and what keeps it in flight goes later.
+  /// Readers of the object are told that it is lost. The peer gets it released at once; claim() ends the flight later.
   node_error refuse(const store::object_id& id, const store::store_error& why) {
     if (why.code() == store::store_errc::not_found)
       return {node_errc::protocol_violation,
@@ -230,8 +231,8 @@ private:
   // Guarded by mutex_.
   std::unordered_map<store::object_id, counted> sent_;
   std::unordered_map<store::object_id, receipts> received_;
-  // Of the one thread.
-  std::vector<store::object_id> unclaimed_; // In flight to here when the store was busy.
+  // Touched only by the thread that calls adopt().
+  std::vector<store::object_id> unclaimed_; // In flight to this end when the store was busy.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// The holds of one process on objects of its store, for the ledger.
+// One process's holds on objects of its store, for the ledger.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace troupe::internal {
 
 /// Holds each object of the store as often as the ledger says.
 ///
-/// Threads: one at a time. The store's table is locked for moments where a peer names objects in it.
+/// Threads: one at a time. Locks the store's table briefly if a peer names objects in it.
 class local_holds final : public handles::local_objects {
 public:
   explicit local_holds(store::object_store store) : store_(std::move(store)) {}
 
   /// Holds `object` once more.
   void keep(store::handle object);
-  /// Empty where it is not held.
+  /// An empty handle if the object is not held.
   [[nodiscard]] store::handle find(const store::object_id& place) const;
   [[nodiscard]] std::size_t size() const noexcept { return holds_.size(); }
 
-  /// Objects can be handed over to the peer of that link, until it is closed.
+  /// Allows handing objects over to the peer of that link, until close().
   void open(handles::link_number link, const exchange_channel& channel) { channels_.insert_or_assign(link, channel); }
   void close(handles::link_number link) { channels_.erase(link); }
 

@@ -1,4 +1,4 @@
-// Objects that nobody has any more.
+// Objects that no node has any more.
 #pragma once
 
 #include <chrono>

@@ -11,7 +11,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// How long one try waits for room for what was pulled and has been moved to disk since.
+// How long one attempt waits for room, if the fetched bytes have been moved to disk since.
 constexpr std::chrono::milliseconds turn_patience{20};
 
 } // namespace
@@ -32,10 +32,10 @@ void mapped_answers::answer(core_turn, fetch_answer what) {
   worker_.add([this, what = std::move(what)] { give(what); });
 }
 
-/// It waits for room for moments only, so that others have their turns.
+/// Waits for room only `turn_patience` at a time, so that other jobs get their turns.
 void mapped_answers::give(const fetch_answer& what) {
   auto held = core_.lock();
-  // A caller is not taken out before it is answered: the end, which drops this job, answers those that are left.
+  // The caller is removed only when it is answered: end(), which drops this job, answers those that remain.
   const auto& callers = callers_.in(held->turn());
   const auto found = callers.find(what.waiter);
   if (found == callers.end())

@@ -1,4 +1,4 @@
-// Callers that wait for the bytes of objects.
+// Answers to callers that wait for the bytes of objects.
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,20 @@
 
 namespace troupe::internal {
 
-/// Answers each caller once, with the bytes mapped or the reason.
+/// Answers each caller once, with the mapped bytes or with the reason why there are none.
 ///
-/// Threads: end once, the rest in a turn at the core.
+/// Threads: end once, the others in a turn at the core.
 class mapped_answers final : public caller_answers {
 public:
   mapped_answers(shared_core& core, job_queue& worker) : core_(core), worker_(worker) {}
 
   [[nodiscard]] handles::waiter_id add(core_turn, object_source::answer then,
                                        std::chrono::steady_clock::time_point until);
-  /// It does not wait for room any more either.
+  /// Sets the caller's deadline to now, so that it does not wait for room in the store.
   void hurry(core_turn, handles::waiter_id who);
-  /// Has the worker do so, since what lies on disk has to be brought back.
+  /// Queues the answer for the worker: bytes that lie on disk have to be restored first.
   void answer(core_turn, fetch_answer what) override;
-  /// Tells all that are left that the node has ended. Without the core's lock, after the worker's end.
+  /// Tells all remaining callers that the node has ended. Called without the core's lock, after the worker's end.
   void end();
 
 private:

@@ -1,4 +1,4 @@
-// An object as those name it that keep it.
+// How code that keeps an object names it.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@
 
 namespace troupe::internal {
 
-/// An object that something names.
+/// A reference to an object: its place in the store, or else its source.
 struct named_object {
   std::optional<store::object_id> stored;
-  object_source_ptr source = nullptr; // Where it is not known to lie in the store.
+  object_source_ptr source = nullptr; // Set if the object is not known to lie in the store.
   std::optional<std::chrono::steady_clock::time_point> since = std::nullopt;
 };
 

@@ -1,5 +1,6 @@
-// Handles in payloads within a message's payloads. Such a payload numbers what it mentions by itself, so that its bytes
-// mean the same wherever it is passed on to; its header says which of the mentions of the payload around it these are.
+// Handles in payloads nested in a message's payloads. A nested payload numbers its mentions independently, so that its
+// bytes keep their meaning wherever it is forwarded; its header maps those numbers to the mentions of the enclosing
+// payload.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -22,7 +23,7 @@ struct mention_list {
   std::shared_ptr<const object_environment> environment;
 };
 
-/// What a payload within a message mentions, while somebody keeps it.
+/// The handles that a nested payload mentions, while the payload is kept.
 class listed_mentions final : public kept_mentions {
 public:
   explicit listed_mentions(mention_list list) : list_(std::move(list)) {}
@@ -35,7 +36,7 @@ private:
   const mention_list list_;
 };
 
-/// Encodes such a payload, or decodes it once more.
+/// Encodes a nested payload, or decodes it again.
 class part_extension final : public codec_mentions {
 public:
   explicit part_extension(mention_list list) : list_(std::move(list)) {}
@@ -75,7 +76,7 @@ private:
   template <class Handle>
   static std::expected<std::uint32_t, serialize_error> place_of(const Handle& handle, std::vector<Handle>& list,
                                                                 std::string_view what) {
-    constexpr std::size_t looked_at = 64; // Beyond these a handle may be listed twice.
+    constexpr std::size_t looked_at = 64; // Limits the search; beyond these a handle may be listed twice.
     const auto end = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), looked_at));
     if (const auto known = std::find(list.begin(), end, handle); known != end)
       return static_cast<std::uint32_t>(known - list.begin() + 1);
@@ -139,7 +140,7 @@ codec_mentions::find_all(std::span<const std::byte> note) {
   const auto count = in.varint_up_to(element_actors_max);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const auto place = in.varint_up_to(UINT32_MAX);
-    if (!in.ok() || place == 0) // None is listed.
+    if (!in.ok() || place == 0) // Null actors are never listed.
       return unreadable();
     auto actor = mentioned(static_cast<std::uint32_t>(place));
     if (!actor)

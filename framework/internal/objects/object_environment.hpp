@@ -1,4 +1,4 @@
-// With what the bytes of an object are turned into a value.
+// What it takes to turn the bytes of an object into a value.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace troupe::internal {
 
-/// Lifetime: the registry and the families are the user's and outlive every object_ref, as node::open says.
+/// Lifetime: the registry and the families belong to the user and outlive every object_ref, as node::open requires.
 struct object_environment {
   const type_registry& types;
   const family_set& families;
-  std::vector<std::string> deserializers; // Those of the link on which the object came, or the node's own.
+  std::vector<std::string> deserializers; // Of the link on which the object came, or of the node.
   troupe::limits limits;
   bool allow_cycles = true;
   std::shared_ptr<circle_account> circles = nullptr; // Of the link on which the object came.

@@ -65,8 +65,8 @@ void object_exchange::end() {
   for (const auto& [link, each] : writers_)
     held.holds().close(link);
   const auto writers = std::exchange(writers_, {});
-  rooms_.room_is_left(held->turn()); // Nobody waits for room any more.
-  // On its thread, and while there is one: handles outlive both.
+  rooms_.room_is_left(held->turn()); // Ends all waits for room.
+  // On the timer's thread, while that thread still runs: handles outlive both.
   post_to(io_, [self = shared_from_this()] { self->timer_.reset(); });
   held.guard().unlock();
   maker_.end();
@@ -86,7 +86,7 @@ std::shared_ptr<exchanged_object> object_exchange::object_of(const object_source
   if (object.empty() || object.id().store != store_.number())
     return nullptr;
   auto held = core_.lock();
-  held.holds().keep(object); // Until the core has its own.
+  held.holds().keep(object); // Until the core has its own hold.
   const auto what = held->add(object.id());
   held.holds().drop(object.id());
   held.guard().unlock();
@@ -105,7 +105,7 @@ object_exchange::put_unfinished(frame bytes, std::vector<std::byte> metadata,
   const auto what = held->add_unfinished(size_bytes, parts);
   if (!what)
     return std::unexpected{what.error()};
-  if (held->is_unfinished(*what)) // Else what it captures is lost already.
+  if (held->is_unfinished(*what)) // Otherwise an object that it captures is already lost.
     unfinished_.keep(held->turn(), *what, bytes, std::move(metadata));
   held.guard().unlock();
   auto made = std::make_shared<unfinished_object>(
@@ -122,7 +122,7 @@ store::handle object_exchange::stored(handles::reference what) const {
   return ::getpid() == pid_ ? core_.stored(what) : store::handle{};
 }
 
-/// In a process that was forked from the node's there are none of its threads, and what they had locked stays so.
+/// In a process forked from the node's, none of the node's threads run, and mutexes that they held stay locked.
 std::optional<node_error> object_exchange::why_forked() const {
   if (::getpid() == pid_)
     return std::nullopt;
@@ -172,7 +172,7 @@ bool object_exchange::link_up(const std::shared_ptr<counted_link>& link, handles
                               const std::optional<exchange_channel>& shared) {
   const auto held = core_.lock();
   auto* const own = link->io();
-  const auto is_new = // The core may write at once.
+  const auto is_new = // Registered first: the core may write at once.
       writers_.try_emplace(number, writer{.link = link, .io = own != nullptr ? own : &io_}).second;
   const auto is_up = is_new
                      && held->link_up(number, {.peer = peer,
@@ -193,7 +193,7 @@ void object_exchange::link_down(handles::link_number number, std::string why) {
     return;
   held.holds().close(number);
   const auto ended = writers_.extract(number);
-  held.guard().unlock(); // What it kept ends outside of the lock.
+  held.guard().unlock(); // The rest of the entry is destroyed outside the lock.
   serving_.forget(number);
 }
 
@@ -236,7 +236,7 @@ std::vector<object_mention> object_exchange::count_out(handles::link_number to,
   for (std::size_t i = 0; i < objects.size(); ++i) {
     result[i].handle.size_bytes = objects[i]->size_bytes();
     if (!described[i])
-      continue; // Lost: whoever reads it is told so.
+      continue; // Lost: readers get that error.
     result[i].what = object_mention::kind::counted;
     result[i].handle = *std::move(described[i]);
   }
@@ -247,7 +247,7 @@ std::vector<handles::message> object_exchange::take_messages(handles::link_numbe
   return core_.lock()->take_messages(to);
 }
 
-// -- what the core asks for
+// -- errands of the core
 
 void object_exchange::write_soon(core_turn, handles::link_number link) {
   const auto to = writers_.find(link);
@@ -259,7 +259,7 @@ void object_exchange::write_soon(core_turn, handles::link_number link) {
   });
 }
 
-/// The link's I/O thread.
+/// On the link's I/O thread.
 void object_exchange::write(handles::link_number link) {
   auto held = core_.lock();
   const auto found = writers_.find(link);
@@ -290,7 +290,7 @@ void object_exchange::wake_at(core_turn, handles::time_point when) {
   });
 }
 
-/// The thread of `io`.
+/// On the thread of `io`.
 void object_exchange::set_timer() {
   auto held = core_.lock();
   if (held->is_ended() || wakes_at_ == handles::never)

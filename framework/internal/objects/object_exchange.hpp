@@ -1,4 +1,4 @@
-// One node's counted handles: the core of the exchange between the node's store, its links and its threads.
+// One node's counted handles: connects the core of the exchange with the node's store, links and threads.
 #pragma once
 
 #include <chrono>
@@ -32,9 +32,10 @@ namespace troupe::internal {
 
 /// Gives the core of the exchange its threads, its timer and its links.
 ///
-/// Threads: as handle_counter says; end once; the rest from any.
+/// Threads: as handle_counter says; end once; the others from any thread.
 /// Locks: shared_core's.
-/// Lifetime: every handle keeps it. After end() it answers what is asked with `link_down`, and what is here stays.
+/// Lifetime: every handle keeps the exchange alive. After end() requests fail with `link_down`, and objects that are
+/// here stay.
 class object_exchange final : public handle_counter,
                               public std::enable_shared_from_this<object_exchange>,
                               private core_errands {
@@ -44,22 +45,22 @@ public:
     std::uint64_t capacity_bytes = 0; // Of the store.
     std::chrono::nanoseconds grace{};
     originals::patience others = {};
-    /// Looks for a link to that node. On the thread of `io`.
+    /// Finds or makes a link to that node. Called on the thread of `io`.
     std::function<void(const handles::node_name& who)> dial = nullptr;
   };
 
   object_exchange(asio::io_context& io, const store::object_store& store, const options& with);
   ~object_exchange() override;
-  /// Makes the threads that wait for the store, so that none is missing later. Fails with `bad_option` where the system
-  /// gives none; the text names `node`.
+  /// Starts the threads that wait for the store, so that later calls need no new thread. Fails with `bad_option` if the
+  /// system refuses a thread; the text names `node`.
   [[nodiscard]] std::expected<void, node_error> start(const std::string& node);
   void end();
 
   // -- objects
 
-  /// What captures these, of which some are not here yet: an object of the store when they have come, for which they
-  /// are fetched from now on. Until then its bytes stay in this process. Fails with `store_full` where they are too
-  /// many, or the bytes of all such objects, and with `link_down` after the end.
+  /// Makes an object that captures `captured`, some of which are not here yet. They are fetched from now on; when all
+  /// have come, the object goes into the store. Until then its bytes stay in this process. Fails with `store_full` if
+  /// its bytes, or those of all such objects together, are too many, and with `link_down` after the end.
   [[nodiscard]] std::expected<object_source_ptr, node_error>
   put_unfinished(frame bytes, std::vector<std::byte> metadata,
                  std::span<const std::shared_ptr<exchanged_object>> captured);
@@ -94,13 +95,13 @@ public:
 
   // -- for summaries and tests
 
-  /// How many rows are in use.
+  /// The number of table rows in use.
   [[nodiscard]] handles::ledger_tables tables() const { return core_.lock()->tables(); }
-  /// What this node has handles to, and who keeps it.
+  /// The objects that this node has handles to, and their holders.
   [[nodiscard]] handles::ledger_rows rows(std::uint32_t first, std::uint32_t count) const {
     return core_.lock()->rows(first, count);
   }
-  /// Of a link that has ended, with whom and why; empty where that is not known any more.
+  /// The peer of an ended link and why the link ended; empty if no longer known.
   [[nodiscard]] std::string why_ended(handles::link_number link) const;
 
 private:
@@ -123,14 +124,15 @@ private:
   // Guarded by the core's lock.
   struct writer {
     std::weak_ptr<counted_link> link;
-    asio::io_context* io = nullptr; // Of the link.
-    bool is_called = false;         // Its I/O thread will come.
+    asio::io_context* io = nullptr; // The link's.
+    bool is_called = false;         // A call to write() is queued on its I/O thread.
   };
   std::map<handles::link_number, writer> writers_;
   handles::time_point wakes_at_ = handles::never;
 
   std::unique_ptr<io_timer> timer_; // The thread of `io`; null after the end.
-  // What works for the core stands before it; what has jobs in the queues stands before those, since they end first.
+  // Order of destruction: members used by the core stand before it, and members with jobs in the queues stand before
+  // those, since the queues end first.
   object_serving serving_;
   mapped_answers callers_;
   unfinished_bytes unfinished_;

@@ -1,4 +1,4 @@
-// Proofs that a name of an object was given by somebody who has its store open.
+// Proofs that a process which has an object's store open has named the object.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace troupe::internal {
 
-/// The same in each process that has the store open, and known to nobody else: the first 8 bytes of HMAC-SHA256 by the
-/// store's secret. What is proved for one purpose is worth nothing for another.
+/// The first 8 bytes of an HMAC-SHA256 keyed with the store's secret: the same in every process that has the store
+/// open, and unknown to all others. A proof for one purpose is invalid for any other.
 [[nodiscard]] std::uint64_t object_proof(const store::object_id& name, std::string_view purpose,
                                          const store::object_store& in);
 

@@ -10,12 +10,12 @@ namespace troupe::internal {
 
 namespace {
 
-// So many are ready to be written at a time, and new ones are cut when fewer than this are left.
+// At most `pieces_max` pieces are ready to be written; new ones are cut when fewer than `pieces_low` are left.
 constexpr std::size_t pieces_max = 8;
 constexpr std::size_t pieces_low = 4;
 
-// For what finds no room to come back from disk the peer asks again, as long as it has time. Nobody else is served
-// meanwhile.
+// How long an object that lies on disk may wait for room to be restored. Other peers are not served meanwhile; the peer
+// asks again while it has time.
 constexpr std::chrono::milliseconds serving_patience{100};
 
 handles::handle_errc refusal_of(const store::store_error& why) {
@@ -46,12 +46,12 @@ bool object_serving::prepare_next(handles::link_number to) {
   if (!peer.next)
     peer.next = held->next_chunk(to);
   if (!peer.next) {
-    const auto dropped = std::exchange(peer.objects, {}); // Also of what was cancelled.
+    const auto dropped = std::exchange(peer.objects, {}); // Includes objects whose requests were cancelled.
     held.guard().unlock();
     return false;
   }
   if (peer.next->what.size_bytes == 0) {
-    peer.next.reset(); // Its head says all.
+    peer.next.reset(); // An empty object's head carries everything.
     return true;
   }
   const auto request = peer.next->what.request;
@@ -81,7 +81,7 @@ bool object_serving::prepare_next(handles::link_number to) {
   return true;
 }
 
-/// What lies on disk has to be brought back, which takes too long for the I/O thread. The chunk waits meanwhile.
+/// Restoring an object from disk takes too long for the I/O thread; its chunk waits meanwhile.
 void object_serving::pin_for(handles::link_number to, store::handle object) {
   worker_.add([this, to, object = std::move(object)] {
     auto pinned = object.pin(serving_patience);
@@ -127,7 +127,7 @@ bool object_serving::has_piece(handles::link_number to) const {
 void object_serving::forget(handles::link_number to) {
   auto held = core_.lock();
   const auto dropped = lanes_.extract(to);
-  held.guard().unlock(); // What it kept ends outside of the lock.
+  held.guard().unlock(); // The rest of the lane is destroyed outside the lock.
 }
 
 void object_serving::end() {

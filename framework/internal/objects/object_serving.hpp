@@ -1,4 +1,5 @@
-// Giving bytes to peers that pull them: cut and summed ahead of their writing, outside of the link's lock.
+// Serving bytes to peers that fetch them: chunks are cut and their checksums computed ahead of writing, outside the
+// link's lock.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +17,32 @@
 
 namespace troupe::internal {
 
-/// Pins what peers pull and cuts it into pieces, a few ahead of each link.
+/// Pins the objects that peers fetch and cuts them into pieces, a few ahead of each link.
 ///
-/// Threads: prepare on the I/O thread of that link, the rest from any.
+/// Threads: prepare on the I/O thread of that link, the others from any.
 class object_serving {
 public:
-  /// `errands` are told where more is to be cut, `worker` brings back what lies on disk.
+  /// `errands` is told when more has to be cut; `worker` restores objects that lie on disk.
   object_serving(shared_core& core, core_errands& errands, job_queue& worker)
       : core_(core), errands_(errands), worker_(worker) {}
 
-  /// Cuts what the link can take.
+  /// Cuts as many pieces as the link can take.
   void prepare(handles::link_number to);
   [[nodiscard]] std::optional<object_piece> next(handles::link_number to);
   [[nodiscard]] bool has_piece(handles::link_number to) const;
-  /// The link is no more.
+  /// Drops all state of a link that has ended.
   void forget(handles::link_number to);
   void end();
 
 private:
   struct served {
     std::shared_ptr<const stored_bytes> bytes; // Null until they are pinned.
-    std::uint32_t sum = 0;                     // Of what was cut so far.
+    std::uint32_t sum = 0;                     // Checksum of the bytes cut so far.
   };
   struct lane {
     std::map<handles::request_number, served> objects;
     std::optional<handles::served_chunk> next; // Taken from the core, to be cut.
-    bool is_pinning = false;                   // The object of that.
+    bool is_pinning = false;                   // The object of `next` is being pinned.
     std::deque<object_piece> pieces;
   };
   [[nodiscard]] bool prepare_next(handles::link_number to);

@@ -1,4 +1,4 @@
-// Where the bytes of an object are had from.
+// Sources of an object's bytes.
 #pragma once
 
 #include <chrono>
@@ -17,23 +17,23 @@
 
 namespace troupe::internal {
 
-/// What an object_source is. Each but `unknown` belongs to one class, which may be cast to.
+/// The kind of an object_source. Each kind except `unknown` belongs to one class, to which the source may be cast.
 enum class source_kind : std::uint8_t {
-  unknown,    // A test's.
-  local,      // Bytes that are here for good (local_object).
-  stored,     // Of this host's store, or freed there: settled_objects.
-  freed,      // The same, known by name only.
-  lost,       // Before its handle came here (lost_object).
+  unknown,    // In tests.
+  local,      // Bytes in this process that stay available (local_object).
+  stored,     // In this host's store, or freed there: settled_objects.
+  freed,      // Like `stored`, known by name only.
+  lost,       // Lost before its handle came here (lost_object).
   exchanged,  // Counted between nodes, wherever its bytes are (exchanged_object).
-  unfinished, // Put here, and waiting for what it captures (unfinished_object).
+  unfinished, // Put on this node, and waiting for the objects it captures (unfinished_object).
 };
 
-/// Whether it need not be brought here from anywhere.
+/// Whether the object never has to be fetched from another host.
 [[nodiscard]] constexpr bool is_settled(source_kind what) noexcept {
   return what == source_kind::stored || what == source_kind::freed;
 }
 
-/// The bytes of one object, here or elsewhere; while it lives they are kept, wherever they are.
+/// The bytes of one object, here or on another host. They are kept while the source lives.
 ///
 /// Threads: all members from any thread.
 class object_source {
@@ -50,23 +50,23 @@ public:
   [[nodiscard]] virtual source_kind kind() const noexcept { return source_kind::unknown; }
   [[nodiscard]] virtual std::uint64_t size_bytes() const = 0;
 
-  /// The bytes, where they are on this host. What lies on disk is brought back, which may wait for room in the store.
+  /// The bytes, if they are on this host. Restores them from disk if need be, which may wait for room in the store.
   [[nodiscard]] virtual std::optional<frame> here() const = 0;
-  /// The same, and does not wait for room.
+  /// Like here(), without waiting for room.
   [[nodiscard]] virtual std::optional<frame> here_at_once() const { return here(); }
 
-  /// Why the bytes that are not here will never come, where that is known without asking anybody, and without waiting.
+  /// Why the bytes will never come, if that is known without asking a peer and without waiting.
   [[nodiscard]] virtual std::optional<node_error> why_lost() const { return std::nullopt; }
 
-  /// Has them brought here. `then` is called exactly once, at `until` at the latest, on any thread, also before this
-  /// returns; it must not wait. Fails with `fetch_timed_out`, `object_lost` or `store_full`.
+  /// Brings the bytes here. `then` is called exactly once, at `until` at the latest, on any thread, possibly before
+  /// this returns; it must not wait. Fails with `fetch_timed_out`, `object_lost` or `store_full`.
   virtual fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) = 0;
 
-  /// Whoever asked does not need the bytes any more: the answer comes now, `fetch_timed_out` at the worst. Nothing
-  /// happens when it has come.
+  /// The caller of that fetch no longer needs the bytes: its answer comes now, with `fetch_timed_out` at worst. Does
+  /// nothing if the answer has come.
   virtual void cancel(fetch_id which) = 0;
 
-  /// The object of this host's store that has the bytes, on disk or not; empty when none does.
+  /// The object of this host's store that has the bytes, in memory or on disk; empty if none has.
   [[nodiscard]] virtual store::handle stored() const { return {}; }
   [[nodiscard]] std::optional<store::object_id> place() const {
     auto object = stored();
@@ -76,7 +76,7 @@ public:
 
 using object_source_ptr = std::shared_ptr<object_source>;
 
-/// Bytes that are here: in the store, or in this process's own memory.
+/// Bytes that are on this host: in the store, or in this process's memory.
 class TROUPE_EXPORT local_object final : public object_source {
 public:
   explicit local_object(frame bytes) : bytes_(std::move(bytes)) {}

@@ -44,7 +44,7 @@ void originals::wait_for(const std::shared_ptr<replica>& which, const store::obj
   waiting_.push_back({which, written, store_.progress_of(written).value_or(0), clock::now()});
   if (!std::exchange(is_watching_, true))
     watch_.add([this] { watch(); });
-  // Who waits already may have looked before this one was there to be seen.
+  // A watch that already runs may have checked before this entry was added, so check once here.
   const auto is_it = [&](const waiting& each) { return each.what == which; };
   if (store_.is_being_written(written) || std::erase_if(waiting_, is_it) == 0)
     return;
@@ -65,7 +65,7 @@ void originals::end() {
   watch_.end();
 }
 
-/// On the thread of the watch, as long as there are any.
+/// On the watch's thread; runs until the list is empty.
 void originals::watch() {
   std::unique_lock guard{mutex_};
   while (!is_ended_ && !waiting_.empty()) {
@@ -83,7 +83,7 @@ void originals::watch() {
         },
         std::max(left, std::chrono::milliseconds{0}));
     guard.lock();
-    if (!waited) { // The store cannot be asked: they wait no more.
+    if (!waited) { // The store cannot be asked: end all waits.
       over = std::exchange(waiting_, {});
       for (auto& each : over)
         each.what->waits_until = clock::now();
@@ -97,7 +97,8 @@ void originals::watch() {
   is_watching_ = false;
 }
 
-/// Nobody writes it any more, or it was waited for long enough; or whoever writes has done nothing for long.
+/// True if no process writes the object any more, if its deadline has passed, or if the writer has made no progress for
+/// `stall`.
 bool originals::is_over(waiting& each, clock::time_point now) const {
   if (!store_.is_being_written(each.written) || now >= *each.what->waits_until)
     return true;

@@ -1,5 +1,5 @@
-// What several nodes of a host need of the same exporter is pulled by one of them: the others find it in the store they
-// share, or wait until it is there.
+// Sharing fetches on one host: if several nodes need the same object of an exporter, one of them fetches it. The others
+// find it in the store they share, or wait until it is there.
 #pragma once
 
 #include <chrono>
@@ -21,28 +21,29 @@ namespace troupe::internal {
 
 struct replica;
 
-/// What this host's nodes call an object of another host, whichever of them has it from its exporter.
+/// The name that all nodes of this host give to an object of another host, whichever of them fetches it.
 [[nodiscard]] store::object_origin origin_of(const handles::original& what, std::uint64_t size_bytes);
 
-/// Whoever wants to go on with a replica that was left to others.
+/// Resumes a replica that was left to another process.
 class replica_maker {
 public:
   virtual ~replica_maker() = default;
-  /// Any thread. The other one writes no more, or too slowly.
+  /// Any thread. The other process has stopped writing, or writes too slowly.
   virtual void try_again(const std::shared_ptr<replica>& which) = 0;
 };
 
-/// Waits for other processes of this host that write what is wanted here.
+/// Waits for other processes of this host that are writing objects wanted here.
 ///
-/// Threads: end once; the rest from any. One of its own waits while there is something to wait for.
-/// Locks: its own comes last but for the store's.
+/// Threads: end once; the others from any thread. One thread of its own waits while the list is not empty.
+/// Locks: its own is taken last, except for the store's.
 class originals {
 public:
   struct patience {
-    /// How long a pull of another node of this host may keep this one from pulling the same. Longer saves traffic and
-    /// memory where that one is slow, shorter saves time. Less than `ledger_options::pull_patience`.
+    /// How long another node's fetch of an object may keep this node from fetching it. Raising it saves traffic and
+    /// memory if the other node is slow; lowering it saves time. Must be less than `ledger_options::pull_patience`.
     std::chrono::nanoseconds whole = std::chrono::seconds(30);
-    /// The same for one that has brought nothing for so long: it is stopped, or its link stands still.
+    /// After this time without progress the other node is assumed to be stopped or its link stalled, and is not waited
+    /// for.
     std::chrono::nanoseconds stall = std::chrono::seconds(5);
   };
 
@@ -52,10 +53,10 @@ public:
   [[nodiscard]] std::expected<void, node_error> start(std::string_view whose) { return watch_.start(whose); }
   void end();
 
-  /// Whether another one may still be waited for, counted from the first time that it is asked.
+  /// Whether another process may still be waited for; the time counts from the first call for `which`.
   [[nodiscard]] bool has_time(replica& which) const;
   void wait_for(const std::shared_ptr<replica>& which, const store::object_id& written);
-  /// It is not wanted any more.
+  /// The replica is no longer wanted.
   void forget(const std::shared_ptr<replica>& which);
 
 private:
@@ -63,7 +64,7 @@ private:
     std::shared_ptr<replica> what;
     store::object_id written;
     std::uint32_t progress = 0;
-    std::chrono::steady_clock::time_point progressed; // When that was seen to change.
+    std::chrono::steady_clock::time_point progressed; // When `progress` last changed.
   };
   void watch();
   [[nodiscard]] bool is_over(waiting& each, std::chrono::steady_clock::time_point now) const;

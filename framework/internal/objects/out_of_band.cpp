@@ -34,7 +34,7 @@ bool is_set_in_environment() {
   return value != nullptr && std::string_view{value} == "1";
 }
 
-/// What nobody can make up who does not have the store open.
+/// A sum that only a process with the store open can compute.
 std::uint64_t sum_of(const out_of_band_name& name, const store::object_store& in) {
   return object_proof({name.store, name.index, name.generation}, "troupe out of band", in);
 }
@@ -56,7 +56,7 @@ public:
   }
 
   void close(const void* node) {
-    // Ended after the lock is given back: the last handle of a store detaches from it.
+    // Destroyed after the lock is released: the last handle of a store detaches from it.
     std::vector<open_node> gone;
     std::vector<entry> unpinned;
     {
@@ -75,7 +75,7 @@ public:
     }
   }
 
-  /// Says who allows it: "file:line" of a guard, or what else; nothing where nobody does.
+  /// The guard or option that allows it: "file:line" of a guard, or a text; nullopt if nothing allows it.
   [[nodiscard]] std::optional<std::string> allowed_by(std::uint64_t store) const {
     for (auto at = guards.rbegin(); at != guards.rend(); ++at)
       if (at->store == store)
@@ -89,13 +89,13 @@ public:
     return std::nullopt;
   }
 
-  /// Whether anything may leave that way.
+  /// Whether any store's references may be serialized outside messages.
   [[nodiscard]] bool allows_any() const {
     const std::lock_guard alone{mutex_};
     return !guards.empty() || std::ranges::any_of(nodes_, &open_node::is_allowed) || is_set_in_environment();
   }
 
-  /// Nothing where no node of that store is open, which would unpin it again.
+  /// Pins the object. Returns nullopt if no node with that store is open, since no close would unpin the object.
   std::optional<out_of_band_name> pin(const object_state_ptr& state, const out_of_band_name& name, std::string where) {
     const std::lock_guard alone{mutex_};
     if (find_node(name.store) == nullptr)
@@ -135,7 +135,7 @@ public:
     return found != nullptr ? std::optional{*found} : std::nullopt;
   }
 
-  /// What lies in this process's memory. Null where it is there no more, or never was.
+  /// An object in this process's memory. Null if it is gone or never existed.
   [[nodiscard]] object_state_ptr of_number(std::uint64_t number) const {
     const std::lock_guard alone{mutex_};
     const auto found = std::ranges::find_if(
@@ -146,7 +146,7 @@ public:
 private:
   struct entry {
     out_of_band_name name;
-    store::handle stored; // Either of these two keeps the object.
+    store::handle stored; // `stored` or `in_memory` keeps the object.
     object_state_ptr in_memory;
     out_of_band_pin pin;
   };
@@ -163,13 +163,13 @@ private:
   std::vector<entry> pins_;
 };
 
-/// Never destroyed: nodes that are static variables end later than it would.
+/// Never destroyed, since nodes that are static variables may end later.
 pin_table& table() {
   static auto* const only = new pin_table;
   return *only;
 }
 
-/// Nothing where no node of this process has the store open.
+/// Nullopt if no node of this process has the store open.
 std::optional<out_of_band_name> name_of(const std::optional<store::object_id>& place) {
   out_of_band_name name;
   const auto node = table().node_of(place ? place->store : 0);
@@ -204,7 +204,7 @@ std::expected<object_form, serialize_error> out_of_band_form(const object_state_
   const auto is_elsewhere = !place && !state->source->here_at_once();
   if (!place && !is_elsewhere)
     place = state->source->place(); // The bytes may have come to the store since the first look.
-  // Of what is elsewhere nobody can say which store would pin it.
+  // If the object is on another host, its future store is unknown, so any permission counts.
   auto allowed = table().allowed_by(place ? place->store : 0);
   if (!allowed && !(is_elsewhere && table().allows_any()))
     return failure(serialize_errc::out_of_band_handle,

@@ -1,5 +1,5 @@
-// The objects of which a reference was serialized outside of a message. Process-wide, since what is decoded there has
-// no node to ask: its name says which store it is of.
+// Objects whose references were serialized outside a message. The table is process-wide, since decoding there has no
+// node to ask: the name says which store the object is in.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@
 
 namespace troupe::internal {
 
-/// In place of object_form::mention: `bytes` are an out_of_band_name in msgpack.
+/// Stands in object_form::mention if `bytes` are an out_of_band_name in msgpack.
 inline constexpr std::uint32_t out_of_band_mention = UINT32_MAX;
 
-/// Which object it is, for whoever has the same store open. Without one, for this process only. `number` is what nobody
-/// can make up: at random, or, where there is a store, a sum of the rest with a secret that lies there.
+/// Names an object for every process that has its store open; without a store, for this process only. `number` cannot
+/// be guessed: it is random without a store, else a sum over the other fields keyed with the store's secret.
 struct out_of_band_name {
   std::uint64_t store = 0;
   std::uint32_t index = 0;
@@ -31,29 +31,29 @@ struct out_of_band_name {
 };
 TROUPE_DESCRIBE(out_of_band_name, store, index, generation, number)
 
-/// An object that is kept since a reference to it was serialized outside of a message.
+/// An object that is kept because a reference to it was serialized outside a message.
 struct out_of_band_pin {
-  std::optional<store::object_id> object; // None: it lies in this process's memory.
+  std::optional<store::object_id> object; // Nullopt: it lies in this process's memory.
   std::uint64_t size_bytes = 0;
   std::chrono::system_clock::time_point since;
-  std::string where; // "file:line" of the guard that allowed it, or what did.
+  std::string where; // "file:line" of the guard that allowed it, or a text that names what allowed it.
   std::uint64_t serializations = 0;
 };
 
-/// Tells that a node is open, whose references may be read back; and that it ends, which unpins what was its store's if
-/// no other one has it.
+/// open: allows reading back references to objects of the node's store. close: the node ends; unpins its store's
+/// objects if no other node has that store open.
 void open_out_of_band(const void* node, const std::optional<store::object_store>& store,
                       std::shared_ptr<const object_environment> environment, bool is_allowed);
 void close_out_of_band(const void* node);
 
-/// Of that store (0: of this process's memory), in the order in which they were pinned.
+/// The pins of that store (0: of this process's memory), oldest first.
 [[nodiscard]] std::vector<out_of_band_pin> out_of_band_pins(std::uint64_t store);
 
-/// Pins the object and gives what travels. Fails with `out_of_band_handle` where nobody has allowed it.
+/// Pins the object and returns the form that travels. Fails with `out_of_band_handle` if that is not allowed.
 [[nodiscard]] std::expected<object_form, serialize_error> out_of_band_form(const object_state_ptr& state);
-/// The object of that form. One that is there no more, or whose name no process with its store has given, is a
-/// reference whose get() fails with `object_freed`. Fails with `out_of_band_handle` where no node of this process has
-/// the store open, and `malformed`.
+/// The object of that form. If the object is gone, or its name was not made by a process that has its store open, the
+/// result is a reference whose get() fails with `object_freed`. Fails with `out_of_band_handle` if no node of this
+/// process has the store open, and with `malformed`.
 [[nodiscard]] std::expected<object_state_ptr, serialize_error> found_out_of_band(object_form&& from);
 
 /// This thread's guards; see allow_out_of_band_handles.

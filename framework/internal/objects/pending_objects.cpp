@@ -4,7 +4,7 @@
 
 namespace troupe::internal {
 
-/// Counts one message, of which copies cost nothing.
+/// Counts one message, whose copies cost nothing.
 class pending_objects::mark final : public consumption {
 public:
   mark(std::shared_ptr<pending_objects> of, std::list<message>::iterator at, receipt owed,

@@ -1,4 +1,4 @@
-// Which objects the messages name that have come over a link and are not consumed.
+// The objects named by messages that have come over a link and are not yet consumed.
 #pragma once
 
 #include <list>
@@ -14,11 +14,11 @@ namespace troupe::internal {
 /// Threads: any.
 class pending_objects : public std::enable_shared_from_this<pending_objects> {
 public:
-  /// Until the receipt that it gives is settled, which settles `owed`, the objects are listed. `keeps` is what the
-  /// message needs as long as it lives.
+  /// Lists the objects until the returned receipt is settled, which also settles `owed`. `keeps` is kept as long as the
+  /// message lives.
   [[nodiscard]] receipt note(std::vector<named_object> objects, receipt owed, std::shared_ptr<const void> keeps);
 
-  /// Each as often as messages name it. What the messages alone kept may go meanwhile.
+  /// Lists each object once per message that names it. Objects kept only by messages may be released meanwhile.
   [[nodiscard]] std::vector<named_object> list() const;
 
 private:
@@ -32,7 +32,7 @@ private:
     std::vector<noted> objects;
   };
 
-  mutable std::mutex mutex_; // Under which nothing is called.
+  mutable std::mutex mutex_; // Nothing is called while it is held.
   std::list<message> messages_;
 };
 

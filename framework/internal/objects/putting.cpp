@@ -60,14 +60,15 @@ private:
   std::shared_ptr<heap_bytes> bytes_;
 };
 
-/// Of a value whose caller waits until it is put.
+/// The value's bytes during a put, whose caller waits until it is done.
 class borrowed_value final : public frame_owner {};
 
 std::vector<std::byte> metadata_of(std::string type, const object_layout& layout) {
   return msgpack::encode_described(object_notes{.type = std::move(type), .shape = layout.shape});
 }
 
-/// One frame after the other, each where arrays of any type lie in place. Gives the size of all.
+/// Places the frames one after the other, each aligned so that arrays of any type can be read in place. Returns the
+/// total size.
 std::size_t lay_out(std::span<const frame> frames, std::vector<frame_extent>& extents) {
   std::size_t size = 0;
   for (const auto& each : frames) {

@@ -18,8 +18,8 @@
 
 namespace troupe::internal {
 
-/// The metadata of an object in the store, in msgpack, for people and tools: what it is. Arrays that were filled in
-/// place have none.
+/// The metadata of an object in the store, in msgpack, for people and tools. Arrays that were filled in place have
+/// none.
 struct object_notes {
   std::string type; // The alias of the value's type, or "array<f64>".
   std::vector<std::uint64_t> shape;
@@ -28,20 +28,20 @@ TROUPE_DESCRIBE(object_notes, type, shape)
 
 class object_exchange;
 
-/// Where objects of one node go: into its store, or without one into this process's memory.
+/// Where objects of one node are put: in its store, or in this process's memory if the node has no store.
 class object_place {
 public:
   object_place(const std::optional<store::object_store>& store, std::shared_ptr<const object_environment> environment,
                std::shared_ptr<object_exchange> exchange)
       : store_(store), environment_(std::move(environment)), exchange_(std::move(exchange)) {}
 
-  /// Encodes the value by the environment's families; what is large in it is copied once, into the object. Objects that
-  /// it refers to are captured: while one of them is on another host, the new object's bytes stay in this process.
+  /// Encodes the value with the environment's families; large parts are copied once, into the object. Objects that the
+  /// value refers to are captured: while one of them is on another host, the new object's bytes stay in this process.
   [[nodiscard]] std::expected<object_state_ptr, node_error> put_value(const type_entry& type, const void* value,
                                                                       const std::source_location& where);
   [[nodiscard]] std::expected<object_state_ptr, node_error>
   put_array(std::span<const std::byte> values, object_layout layout, const std::source_location& where);
-  /// To be filled in place.
+  /// Makes an object to be filled in place.
   [[nodiscard]] std::expected<std::unique_ptr<object_room>, node_error> make_room(std::size_t size_bytes,
                                                                                   const std::source_location& where);
 

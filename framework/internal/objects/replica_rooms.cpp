@@ -15,7 +15,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// How long one try waits for the store to make room, and all of them.
+// How long one attempt waits for the store to make room, and how long all attempts take together.
 constexpr std::chrono::milliseconds try_patience{200};
 constexpr std::chrono::seconds room_patience{20};
 
@@ -26,7 +26,7 @@ handles::handle_errc code_of_room(const store::store_error& why) {
 
 } // namespace
 
-// -- what the core wants, under its lock
+// -- called by the core, under its lock
 
 void replica_rooms::make(core_turn held, handles::room_id which, std::uint64_t size_bytes,
                          const std::optional<handles::original>& of) {
@@ -55,14 +55,14 @@ void replica_rooms::drop(core_turn held, handles::room_id which) {
   if (found.empty())
     return;
   originals_.forget(found.mapped());
-  worker_.add([dropped = std::move(found.mapped())] {}); // Its memory is given back where that may wait.
+  worker_.add([dropped = std::move(found.mapped())] {}); // Releases its memory on the worker, which may wait.
 }
 
 void replica_rooms::end() {
   originals_.end();
   auto held = core_.lock();
   const auto dropped = std::exchange(replicas_.in(held->turn()), {});
-  held.guard().unlock(); // What these kept ends outside of the lock.
+  held.guard().unlock(); // The replicas are destroyed outside the lock.
 }
 
 // -- the thread that makes rooms
@@ -74,7 +74,7 @@ void replica_rooms::try_again(const std::shared_ptr<replica>& which) {
   });
 }
 
-/// What is left to another node takes nothing.
+/// A room that is left to another process reserves nothing.
 void replica_rooms::build(const std::shared_ptr<replica>& wanted) {
   for (;;) {
     if (!wanted->origin.empty())
@@ -83,11 +83,11 @@ void replica_rooms::build(const std::shared_ptr<replica>& wanted) {
     auto others = try_to_build(wanted);
     if (!others || is_left_to_others(wanted, *std::move(others)))
       return;
-  } // Without an origin now.
+  } // Next round: if the origin was cleared, without it.
 }
 
-/// Takes the room's place in the store, and tells the core how that ended. Gives what another node has begun to write
-/// meanwhile; nothing where it did not.
+/// Reserves the room and makes its builder, and tells the core the outcome. Returns the object that another process has
+/// begun to write meanwhile; nullopt if there is none.
 std::optional<store::object_of_origin> replica_rooms::try_to_build(const std::shared_ptr<replica>& wanted) {
   auto held = core_.lock();
   const auto id = wanted->id;
@@ -98,7 +98,7 @@ std::optional<store::object_of_origin> replica_rooms::try_to_build(const std::sh
     auto made = store_.create_growing(wanted->origin, wanted->size_bytes, try_patience);
     held.guard().lock();
     if (!held->wants(id))
-      break; // Whoever comes next has the same store.
+      break; // Later users find the same store.
     if (made && made->building) {
       wanted->building = std::move(made->building);
       held->room_made(id);
@@ -117,8 +117,8 @@ std::optional<store::object_of_origin> replica_rooms::try_to_build(const std::sh
   return std::nullopt;
 }
 
-/// Whether another one has what is wanted, or writes it: then there is nothing to be done here for now. Else, where
-/// something was found, it is wanted without an origin from now on.
+/// Whether another process has the object or is writing it, so that nothing has to be done here for now. If false and
+/// something was found, the object is made without an origin from now on.
 bool replica_rooms::is_left_to_others(const std::shared_ptr<replica>& wanted, store::object_of_origin found) {
   if (!found.sealed.empty() && found.sealed.size_bytes() == wanted->size_bytes) {
     core_.found(wanted->id, std::move(found.sealed));
@@ -141,7 +141,7 @@ bool replica_rooms::is_left_to_others(const std::shared_ptr<replica>& wanted, st
 
 // -- bytes
 
-/// Null where nobody wants them any more.
+/// Null if the bytes are no longer wanted.
 std::expected<std::shared_ptr<replica>, node_error> replica_rooms::find_for(handles::link_number from,
                                                                             const handles::pull_chunk& what) {
   const auto held = core_.lock();
@@ -153,7 +153,7 @@ std::expected<std::shared_ptr<replica>, node_error> replica_rooms::find_for(hand
   return found != replicas.end() ? found->second : nullptr;
 }
 
-/// Without the lock while the bytes are copied: they are there before the core counts them.
+/// Copies without the lock; the core counts the bytes only after they are written.
 std::expected<void, node_error> replica_rooms::write(handles::link_number from, const object_chunk_head& head,
                                                      bytes_view bytes) {
   assert(bytes.size() == head.what.size_bytes);
@@ -175,9 +175,9 @@ std::expected<void, node_error> replica_rooms::write(handles::link_number from, 
   return {};
 }
 
-/// Whether the first bytes, so many, can be written; if not, the fetch has failed. The peer has said how many come in
-/// all; memory is taken for twice as many as have come, by the worker where it is quick enough, since getting pages
-/// takes time.
+/// Whether the first `needed` bytes can be written; if not, the fetch has failed. The size comes from the peer, so
+/// memory is committed for at most twice the bytes that have come. The worker commits ahead, since getting pages takes
+/// time.
 bool replica_rooms::has_memory(const std::shared_ptr<replica>& of, std::uint64_t needed) {
   if (needed > of->ready_bytes) {
     if (auto done = of->building->commit(needed); !done) {
@@ -193,7 +193,7 @@ bool replica_rooms::has_memory(const std::shared_ptr<replica>& of, std::uint64_t
   return true;
 }
 
-/// On the worker's thread, as is all that takes the builder away. What fails here is told when the bytes come.
+/// On the worker's thread, which alone takes the builder away. A failure here is reported when the bytes come.
 void replica_rooms::commit_ahead(replica& of, std::uint64_t come_bytes) {
   constexpr std::uint64_t ahead_bytes_max = 32 << 20;
   const auto wanted = std::min(of.size_bytes, come_bytes + std::min(come_bytes, ahead_bytes_max));
@@ -205,8 +205,8 @@ void replica_rooms::commit_ahead(replica& of, std::uint64_t come_bytes) {
   of.is_made_ready = false;
 }
 
-/// For those who wait for what this node pulls. What has all its bytes goes on as long as others come, which it may
-/// refer to.
+/// Tells processes that wait for this node's fetches. Complete replicas count as progressing while other bytes come,
+/// since they may wait for objects that they refer to.
 void replica_rooms::note_progress(replica& of) {
   constexpr std::chrono::milliseconds pause{250};
   of.building->note_progress();
@@ -214,7 +214,7 @@ void replica_rooms::note_progress(replica& of) {
   auto noted = progress_noted_.load(std::memory_order_relaxed);
   if (now - clock::time_point{clock::duration{noted}} < pause
       || !progress_noted_.compare_exchange_strong(noted, now.time_since_epoch().count(), std::memory_order_relaxed))
-    return; // Another thread does, where that has changed meanwhile.
+    return; // If the exchange failed, another thread does it.
   const auto held = core_.lock();
   for (const auto& [id, each] : replicas_.in(held->turn()))
     if (held->waits_for_captured(id))

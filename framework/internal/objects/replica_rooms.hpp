@@ -1,4 +1,4 @@
-// Replicas of objects of other hosts, as they come into this host's store.
+// Replicas of objects of other hosts, while they are written into this host's store.
 #pragma once
 
 #include <atomic>
@@ -25,32 +25,34 @@
 
 namespace troupe::internal {
 
-/// Where the bytes of one object from another host go.
+/// The destination of one object's bytes from another host.
 struct replica {
   replica(handles::room_id room, std::uint64_t bytes) : id(room), size_bytes(bytes) {}
 
   const handles::room_id id;
   const std::uint64_t size_bytes;
 
-  // The thread that makes rooms.
-  store::object_origin origin; // As the store knows it; empty: nobody else has, or is to have, the same.
-  std::optional<std::chrono::steady_clock::time_point> waits_until; // For another one; also the thread of `originals`.
-  /// Made before the core is told so, from then on of the I/O thread of the link by which its bytes come, and the
-  /// worker's once it is being sealed.
+  // Used by the thread that makes rooms.
+  store::object_origin origin; // The name by which the store knows the object; empty: not shared with other processes.
+  std::optional<std::chrono::steady_clock::time_point> waits_until; // Deadline for waiting for another process; also
+                                                                    // used by the thread of `originals`.
+  /// Made before the core is told. From then on it belongs to the I/O thread of the link that brings the bytes, and to
+  /// the worker once it is being sealed.
   std::optional<store::builder> building;
 
-  std::uint32_t sum = 0; // Of the bytes that have come. That link's I/O thread: a room is filled by one link only.
+  std::uint32_t sum = 0; // Checksum of the bytes that have come. Used by that link's I/O thread: only one link fills a
+                         // room.
 
-  std::atomic<std::uint64_t> ready_bytes = 0; // Of `building`, from its beginning: can be written.
-  std::atomic<bool> is_made_ready = false;    // More of them, by the worker.
+  std::atomic<std::uint64_t> ready_bytes = 0; // The first `ready_bytes` of `building` can be written.
+  std::atomic<bool> is_made_ready = false;    // The worker is getting memory for more.
 };
 
-/// Makes a builder for each room that the core wants, lets its bytes in, and seals it.
+/// Makes a builder for each room that the core wants, writes its bytes, and seals it.
 ///
 /// Threads: make, seal, drop and room_is_left in a turn at the core; write on the I/O thread of that link; end once.
 class replica_rooms final : public room_maker, private replica_maker {
 public:
-  /// `maker` waits for room in the store, `worker` for its table at most.
+  /// `maker` may wait for room in the store; `worker` waits for the store's table at most.
   replica_rooms(shared_core& core, store::object_store store, std::uint64_t capacity_bytes, originals::patience others,
                 job_queue& maker, job_queue& worker)
       : core_(core),
@@ -69,9 +71,9 @@ public:
   void drop(core_turn, handles::room_id which) override;
   void room_is_left(core_turn) override { changed_.notify_all(); }
 
-  /// Lets bytes that have come over that link into their room, and tells the core. Where there is no memory for them,
-  /// the room fails, and they are dropped, as is what nobody wants. Fails with `protocol_violation` where the peer
-  /// should not have sent them, or they were damaged on the way.
+  /// Writes bytes that have come over that link into their room, and tells the core. Bytes that are no longer wanted
+  /// are dropped. If there is no memory for the bytes, the room fails and they are dropped. Fails with
+  /// `protocol_violation` if the peer was not allowed to send them or they were damaged on the way.
   [[nodiscard]] std::expected<void, node_error> write(handles::link_number from, const object_chunk_head& head,
                                                       bytes_view bytes);
 
@@ -93,7 +95,8 @@ private:
   job_queue& worker_;
   std::condition_variable changed_; // With the core's lock.
   core_guarded<std::map<handles::room_id, std::shared_ptr<replica>>> replicas_;
-  std::atomic<std::chrono::steady_clock::rep> progress_noted_{0}; // When. For all that have their bytes.
+  std::atomic<std::chrono::steady_clock::rep> progress_noted_{0}; // When progress was last noted for all complete
+                                                                  // replicas.
   originals originals_;
 };
 

@@ -44,7 +44,7 @@ void room_book::clear() {
 
 bool room_book::reserve(handles::room_id id, std::uint64_t size_bytes) {
   auto& which = at(id);
-  const auto taken_bytes = std::min(size_bytes, capacity_bytes_); // It is what a peer says.
+  const auto taken_bytes = std::min(size_bytes, capacity_bytes_); // A peer names the size.
   const auto all_bytes = capacity_bytes_ / 2;
   if (reserved_bytes_ > 0 && taken_bytes > all_bytes - std::min(all_bytes, reserved_bytes_))
     return false;
@@ -76,7 +76,7 @@ void room_book::fill(handles::room_id id) {
   note_full(id, std::nullopt);
 }
 
-/// It may wait for what it captures, which needs room as well.
+/// Releases the reservation now: the objects that it captures may need room before it can be sealed.
 void room_book::filled(handles::room_id id) {
   release(at(id));
 }

@@ -1,4 +1,4 @@
-// The rooms for objects of which the bytes are to come.
+// The rooms for objects whose bytes are to come.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace troupe::internal {
 
-//  wanted --reserved--> making --builder--> filling --all bytes, all that it captures--> sealing
+//  wanted --reserved--> making --builder--> filling --all bytes, all captured objects--> sealing
 //   ^  |  ^--another was quicker--/
 //   |  v
 //  left to another process of this host
-//  An object of this node's own, which has its bytes, begins with sealing. From any state a room may be dropped.
+//  An object of this node's own, whose bytes are complete, begins in sealing. A room may be dropped in any state.
 enum class room_state : std::uint8_t { wanted, left, making, filling, sealing };
 
 [[nodiscard]] constexpr bool may_follow(room_state from, room_state to) {
@@ -36,14 +36,15 @@ enum class room_state : std::uint8_t { wanted, left, making, filling, sealing };
 static_assert(!may_follow(room_state::sealing, room_state::filling));
 static_assert(!may_follow(room_state::left, room_state::filling));
 
-/// Knows how far each room is that the ledger wants, and how much of the store those take that are being filled: half
-/// of it at most, so that they do not wait for each other with all of it taken. One always may.
+/// Tracks the state of each room that the ledger wants, and the bytes reserved for rooms that are being filled. Those
+/// may take at most half of the store, so that they cannot deadlock with all of it taken; one room alone is always
+/// allowed.
 class room_book {
 public:
   struct room {
     room_state state = room_state::wanted;
     std::uint64_t reserved_bytes = 0;   // Until it has all its bytes.
-    std::uint64_t writer = 0;           // Left: the process that pulls the same.
+    std::uint64_t writer = 0;           // In state `left`: the process that fetches the same object.
     bool is_own = false;                // An object of this node's own.
     std::optional<node_error> why_full; // Why there is no room for it yet.
   };
@@ -51,33 +52,33 @@ public:
   explicit room_book(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
   void add(handles::room_id id);
-  /// For an object of this node's own, which has its bytes.
+  /// For an object of this node's own, whose bytes are complete.
   void add_own(handles::room_id id);
-  /// Null where it is wanted no more.
+  /// Null if the room is no longer wanted.
   [[nodiscard]] const room* find(handles::room_id id) const;
-  /// Whether it has been dropped, or was ready to.
+  /// Drops the room. Returns false if there is none.
   bool erase(handles::room_id id);
   void clear();
 
-  /// Reserves what the wanted room takes, for its builder. False where others have to be filled before.
+  /// Reserves the wanted room's bytes for its builder. Returns false if other rooms have to be filled first.
   [[nodiscard]] bool reserve(handles::room_id id, std::uint64_t size_bytes);
-  /// Another process was quicker, which has found a place: it is wanted as before.
+  /// Another process has begun to write the object first: the room is wanted again.
   void give_back(handles::room_id id);
   /// Leaves the wanted room to another process of this host, `writer`.
   void leave(handles::room_id id, std::uint64_t writer);
-  /// That one will not bring it.
+  /// The other process will not bring the object: the room is wanted again.
   void take_up(handles::room_id id);
-  /// It has found its place.
+  /// The room has its builder.
   void fill(handles::room_id id);
   /// It has all its bytes.
   void filled(handles::room_id id);
   void seal(handles::room_id id);
 
-  /// What the store has said about a room that is being made; nothing where it is not tried any more.
+  /// Notes the store's answer for a room that is being made; nullopt if no more attempts follow.
   void note_full(handles::room_id id, std::optional<node_error> why);
 
   [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reserved_bytes_; }
-  /// Why what is being made just now finds no place, for those that wait behind it.
+  /// Why the room that is being made finds no space, for rooms that wait behind it.
   [[nodiscard]] const std::optional<node_error>& full_now() const noexcept { return full_now_; }
 
 private:

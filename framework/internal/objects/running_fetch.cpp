@@ -38,12 +38,12 @@ void running_fetch::run(fetch_time within) {
     if (!given_up_)
       return;
   }
-  state->source->cancel(id); // Given up before the source had said what to cancel.
+  state->source->cancel(id); // Given up before the source had returned the id.
 }
 
 void running_fetch::take(outcome answer) {
   std::function<void()> call;
-  object_state_ptr released; // After the lock.
+  object_state_ptr released; // Destroyed outside the lock.
   {
     std::lock_guard guard{mutex_};
     if (outcome_)

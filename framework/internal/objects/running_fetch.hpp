@@ -1,4 +1,4 @@
-// One fetch of an object's bytes, for somebody who may lose interest before they come.
+// One fetch of an object's bytes, which the caller may give up before they come.
 #pragma once
 
 #include <chrono>
@@ -15,22 +15,22 @@ namespace troupe::internal {
 /// How long a fetch may take; nullopt: as long as it needs.
 using fetch_time = std::optional<std::chrono::milliseconds>;
 
-/// Keeps the object until it is answered, or given up.
+/// Keeps the object until the fetch is answered or given up.
 ///
 /// Threads: any.
 class running_fetch : public std::enable_shared_from_this<running_fetch> {
 public:
   using outcome = std::expected<frame, node_error>;
 
-  /// `when_answered` is called once, on any thread, also before this returns; not any more once it was given up. It
-  /// must not wait. An empty reference is answered at once, with `object_lost`.
+  /// Calls `when_answered` once, on any thread, possibly before this returns, and never after give_up(). It must not
+  /// wait. An empty reference is answered at once with `object_lost`.
   [[nodiscard]] static std::shared_ptr<running_fetch> start(object_state_ptr state, fetch_time within,
                                                             std::function<void()> when_answered);
 
-  /// Null while it runs. What it points to never changes.
+  /// Null while the fetch runs. The outcome that it points to never changes.
   [[nodiscard]] const outcome* answer() const;
 
-  /// Nobody waits for the answer any more.
+  /// The caller no longer waits for the answer.
   void give_up();
 
 private:
@@ -44,7 +44,7 @@ private:
   object_state_ptr state_; // Null once it is answered.
   std::function<void()> when_answered_;
   std::optional<outcome> outcome_;
-  object_source::fetch_id id_ = 0; // 0 also while the source has not said it yet.
+  object_source::fetch_id id_ = 0; // 0 also until the source has returned it.
   bool given_up_ = false;
 };
 

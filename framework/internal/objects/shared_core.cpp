@@ -21,7 +21,7 @@ void shared_core::sealed(handles::room_id which, std::expected<store::handle, st
   if (!object) {
     if (object.error().code() == store::store_errc::busy)
       return held->room_failed(which, handles::handle_errc::busy, from_store(object.error()));
-    // Whatever else has kept it from being sealed: the bytes have no place here, and are not lost.
+    // Any other error: the bytes have no place here, but are not lost.
     return held->room_failed(which, handles::handle_errc::full,
                              from_store({store::store_errc::full, object.error().message()}));
   }

@@ -1,4 +1,4 @@
-// The core of the exchange, as several threads use it.
+// The core of the exchange, shared by several threads.
 #pragma once
 
 #include <expected>
@@ -12,10 +12,10 @@
 
 namespace troupe::internal {
 
-/// Lets one thread at a time at the core and at this process's holds.
+/// Lets one thread at a time use the core and this process's holds.
 ///
-/// Locks: its own comes after a link's. Under it nothing is called that waits, but the store's table for moments;
-/// nothing of a link, and no answer.
+/// Locks: its own is taken after a link's. No function that waits is called under it, except that the store's table may
+/// be locked briefly; no function of a link and no caller's answer is called under it.
 class shared_core {
 public:
   shared_core(store::object_store store, const exchange_core::options& with, const exchange_surroundings& around)
@@ -23,7 +23,7 @@ public:
   shared_core(const shared_core&) = delete;
   shared_core& operator=(const shared_core&) = delete;
 
-  /// The right to use both, as long as it lives.
+  /// The right to use the core and the holds, while it lives.
   template <class Core, class Holds>
   class access {
   public:
@@ -31,7 +31,7 @@ public:
 
     [[nodiscard]] Core* operator->() const noexcept { return &core_; }
     [[nodiscard]] Holds& holds() const noexcept { return holds_; }
-    /// For a while, or to wait.
+    /// For unlocking temporarily, or waiting.
     [[nodiscard]] std::unique_lock<std::mutex>& guard() noexcept { return guard_; }
 
   private:
@@ -42,16 +42,16 @@ public:
   [[nodiscard]] access<exchange_core, local_holds> lock() { return {mutex_, core_, holds_}; }
   [[nodiscard]] access<const exchange_core, const local_holds> lock() const { return {mutex_, core_, holds_}; }
 
-  /// Empty where the bytes are not here.
+  /// Empty if the bytes are not here.
   [[nodiscard]] store::handle stored(handles::reference what) const {
     const auto held = lock();
     const auto place = held->place_of(what);
     return place ? held.holds().find(*place) : store::handle{};
   }
 
-  /// The bytes for that room are here, in an object that another node of this host has made.
+  /// The object for that room is here: another node of this host has made it.
   void found(handles::room_id which, store::handle object);
-  /// The same where it has been made for this room; or why it was not.
+  /// The object has been made for this room, or why it has not.
   void sealed(handles::room_id which, std::expected<store::handle, store::store_error> object);
 
 private:

@@ -1,4 +1,4 @@
-// The bytes of an object in the store, as several read them.
+// The bytes of an object in the store, shared by several readers.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,16 @@ namespace troupe::internal {
 
 class stored_bytes;
 
-/// The view of one object that all who read it share. It is pinned only while a frame of it lives, so that the store
-/// may move it to disk in between. Any thread; none waits here for another that waits for the store.
+/// One object's view, shared by all its readers. The object is pinned only while a frame of it lives, so that the store
+/// may move it to disk in between.
+///
+/// Threads: any. A thread never waits here for another one that waits for the store.
 class shared_view {
 public:
-  /// A frame, where one is alive.
+  /// A frame, if one is alive.
   [[nodiscard]] std::optional<frame> known() const;
-  /// The same, or a new one of `object`, always the same object. Waits and fails as map() does.
+  /// A living frame, or a new one of `object`, which must be the same object in every call. Waits and fails as map()
+  /// does.
   [[nodiscard]] std::expected<frame, node_error> of(const store::handle& object,
                                                     const std::optional<std::chrono::milliseconds>& within) const;
 

@@ -1,4 +1,4 @@
-// What is done in a store when a process that shared it is gone.
+// Cleanup in a store after a process that shared it is gone.
 #pragma once
 
 #include <chrono>
@@ -10,22 +10,22 @@
 
 namespace troupe::internal {
 
-/// Clears up after processes that are gone: at once, and for a while again, since a process that is dying closes its
+/// Cleans up after processes that are gone: at once, and repeatedly for a while, since a dying process closes its
 /// sockets before it is seen to be dead.
 ///
-/// Threads: the I/O thread, of `io`.
+/// Threads: the I/O thread of `io`.
 class store_reaper : public std::enable_shared_from_this<store_reaper> {
 public:
-  static constexpr int reaps_max = 10; // For each process that goes, with pauses between.
+  static constexpr int reaps_max = 10; // For each process that goes, `pause` apart.
 
-  /// `reap` clears up as much as can be told now.
+  /// `reap` cleans up everything that is known to be dead now.
   store_reaper(asio::io_context& io, std::function<void()> reap,
                std::chrono::milliseconds pause = std::chrono::milliseconds{100})
       : reap_(std::move(reap)), pause_(pause), timer_(io) {}
 
   /// Another process is gone, perhaps killed.
   void reap_soon();
-  /// Waits for nothing any more; what goes later is cleared up after once.
+  /// Stops waiting; cleans up only once after processes that go later.
   void end();
 
 private:

@@ -25,7 +25,7 @@ private:
   store::pin pin_;
 };
 
-/// What keeps the frame's bytes, where they lie in the store; null elsewhere.
+/// The owner of the frame's bytes if they lie in the store; null otherwise.
 [[nodiscard]] inline const stored_bytes* stored_bytes_of(const frame& of) noexcept {
   const auto* const owner = of.owner().get();
   const auto is_stored = owner != nullptr && owner->kind() == frame_owner_kind::in_store;

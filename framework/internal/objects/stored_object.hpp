@@ -18,23 +18,24 @@
 
 namespace troupe::internal {
 
-/// What a call of the store failed with, as the node says it.
+/// Turns an error of the store into the node's.
 [[nodiscard]] node_error from_store(const store::store_error& error);
 
-/// A view of the object, for which it may have to be brought back from disk: waits for what store::handle::pin() waits
-/// for, so long at most. Fails as that does, `busy` as `fetch_timed_out`.
+/// Maps the object, restoring it from disk if need be. Waits like store::handle::pin(), at most `within`, and fails as
+/// it does; `busy` becomes `fetch_timed_out`.
 [[nodiscard]] std::expected<std::shared_ptr<const stored_bytes>, node_error>
 map(const store::handle& object, const std::optional<std::chrono::milliseconds>& within);
-/// Whether another try to map the same object may end otherwise: the store or its disk was full, or somebody was busy.
+/// Whether mapping the same object again may succeed: the store or its disk was full, or the store was busy.
 [[nodiscard]] bool may_change(const node_error& error);
 
-/// How long it is until then, for what a store waits for; empty where no end was said, 0 when it is over.
+/// The time left until `until`, as the store's timeouts expect it; nullopt if `until` is time_point::max(), 0 if it has
+/// passed.
 [[nodiscard]] std::optional<std::chrono::milliseconds> room_time_until(std::chrono::steady_clock::time_point until);
 
-/// An object that need not be brought here from anywhere: its bytes are there at once, or never will be.
+/// An object that never has to be fetched: its bytes are on this host, or will never be available.
 class settled_object : public object_source {
 public:
-  /// As map() gives them.
+  /// Waits and fails as map() does.
   [[nodiscard]] virtual std::expected<frame, node_error>
   bytes(const std::optional<std::chrono::milliseconds>& within) const = 0;
 
@@ -50,16 +51,16 @@ public:
   return is_settled(which.kind()) ? static_cast<const settled_object*>(&which) : nullptr;
 }
 
-/// An object of this host's store. It is held; pinned only while it is read.
+/// An object of this host's store. It is held all the time, but pinned only while it is read.
 class stored_object final : public settled_object {
 public:
-  /// Keeps `beside` as long as it lives.
+  /// Keeps `beside` alive with it.
   explicit stored_object(store::handle object, std::shared_ptr<const void> beside = nullptr)
       : object_(std::move(object)), size_bytes_(object_.size_bytes()), beside_(std::move(beside)) {}
 
   [[nodiscard]] source_kind kind() const noexcept override { return source_kind::stored; }
   [[nodiscard]] std::uint64_t size_bytes() const override { return size_bytes_; }
-  /// Brings them back from disk where need be.
+  /// Restores the bytes from disk if need be.
   [[nodiscard]] std::expected<frame, node_error>
   bytes(const std::optional<std::chrono::milliseconds>& within) const override {
     return view_.of(object_, within);
@@ -73,7 +74,7 @@ private:
   const shared_view view_;
 };
 
-/// An object that was known by name only, and that nothing holds any more.
+/// An object that was known by name only, and that has no holder any more.
 class freed_object final : public settled_object {
 public:
   explicit freed_object(std::string why) : why_(std::move(why)) {}
@@ -87,7 +88,7 @@ private:
   const std::string why_;
 };
 
-/// The objects to which a value refers, in the order in which it names them. Fails with `timed_out` or `object_lost`.
+/// The objects to which a value refers, in the order in which it names them. Fails as from_store() says.
 [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error> captured_by(const object_source& object);
 
 /// Keeps the bytes of a frame that lies in this process's own memory, for nodes without a store.
@@ -99,7 +100,7 @@ public:
   [[nodiscard]] frame_owner_kind kind() const noexcept override { return frame_owner_kind::in_process; }
   [[nodiscard]] std::span<std::byte> bytes() noexcept { return {bytes_, size_bytes_}; }
 
-  /// The objects that the value refers to, in the order in which it names them. Set before it is shared.
+  /// The objects that the value refers to, in the order in which it names them. Set before the bytes are shared.
   std::vector<object_source_ptr> captured;
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// How long one try waits for the store to make room, and all of them.
+// How long one attempt waits for the store to make room, and how long all attempts take together.
 constexpr std::chrono::milliseconds own_try_patience{200};
 constexpr std::chrono::seconds own_room_patience{20};
 
@@ -31,7 +31,7 @@ void unfinished_bytes::finish(core_turn held, handles::room_id as, handles::refe
 
 void unfinished_bytes::forget(core_turn held, handles::reference what) {
   if (auto found = objects_.in(held).extract(what); !found.empty())
-    worker_.add([dropped = std::move(found.mapped())] {}); // What it captures ends outside of the lock.
+    worker_.add([dropped = std::move(found.mapped())] {}); // Objects that it captures are released outside the lock.
 }
 
 void unfinished_bytes::end() {
@@ -40,7 +40,7 @@ void unfinished_bytes::end() {
   held.guard().unlock();
 }
 
-/// Waits for room as what comes from others does.
+/// Waits for room like replicas of other hosts' objects.
 void unfinished_bytes::write(handles::room_id as, const object& from, const std::vector<store::object_id>& captured) {
   const auto attempt = [&]() -> std::expected<store::handle, store::store_error> {
     auto built = store_.create(from.bytes.size_bytes(), from.metadata, captured, own_try_patience);

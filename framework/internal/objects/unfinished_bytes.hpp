@@ -1,4 +1,4 @@
-// The bytes of objects of this node's own that wait for what they capture.
+// The bytes of this node's own objects that wait for the objects they capture.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace troupe::internal {
 
-/// Keeps the bytes of each until it can be written into the store, and writes it.
+/// Keeps each object's bytes until the object can be written into the store, and writes it.
 ///
-/// Threads: end once, the rest in a turn at the core.
+/// Threads: end once, the others in a turn at the core.
 class unfinished_bytes final : public object_finisher {
 public:
   unfinished_bytes(shared_core& core, store::object_store store, job_queue& maker, job_queue& worker)
       : core_(core), store_(std::move(store)), maker_(maker), worker_(worker) {}
 
   void keep(core_turn, handles::reference what, frame bytes, std::vector<std::byte> metadata);
-  /// Writes it, with these captured, once the store has room; then tells the core.
+  /// Writes the object, with these captured, once the store has room; then tells the core.
   void finish(core_turn, handles::room_id as, handles::reference what, std::vector<store::object_id> captured) override;
   void forget(core_turn, handles::reference what) override;
   void end();

@@ -16,10 +16,10 @@ void unfinished_object::finish() {
   const auto id = counted_->fetch(clock::time_point::max(), [weak = weak_from_this()](const auto& found) {
     const auto self = weak.lock();
     if (!self || !found)
-      return; // Whoever fetches it later tries again.
+      return; // A later fetch tries again.
     std::unique_lock guard{self->mutex_};
     const auto dropped = std::exchange(self->bytes_, std::nullopt);
-    guard.unlock(); // What they capture ends outside of the lock.
+    guard.unlock(); // Objects that the bytes capture are released outside the lock.
   });
   std::lock_guard guard{mutex_};
   finishing_ = id;

@@ -1,4 +1,4 @@
-// What was put while an object that it refers to was on another host.
+// An object that was put while an object that it refers to was on another host.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 namespace troupe::internal {
 
-/// An object of this node's own, whose bytes are in this process until all that it captures is on this host, and from
-/// then on in the store.
+/// An object of this node's own. Its bytes are in this process until all objects that it captures are on this host, and
+/// from then on in the store.
 class unfinished_object final : public object_source, public std::enable_shared_from_this<unfinished_object> {
 public:
   unfinished_object(std::shared_ptr<exchanged_object> counted, frame bytes)
       : counted_(std::move(counted)), size_bytes_(bytes.size_bytes()), bytes_(std::move(bytes)) {}
   ~unfinished_object() override;
 
-  /// Fetches what it captures, for as long as this object lives. Once.
+  /// Fetches the captured objects, as long as this object lives. Called once.
   void finish();
 
   [[nodiscard]] const std::shared_ptr<exchanged_object>& counted() const noexcept { return counted_; }
@@ -38,7 +38,7 @@ private:
   const std::uint64_t size_bytes_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::optional<frame> bytes_; // Until it lies in the store.
+  std::optional<frame> bytes_; // Until the object lies in the store.
   fetch_id finishing_ = 0;
 };
 
