@@ -1,4 +1,4 @@
-// What a ledger wants done.
+// Collects the actions that a ledger wants.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace troupe::internal::handles {
 
-/// Collects what is to be done, in order.
+/// Collects actions in order.
 class action_list {
 public:
   template <class Action>

@@ -1,4 +1,4 @@
-// What the ledger of handles wants done.
+// The actions that the ledger of handles wants.
 #pragma once
 
 #include <chrono>
@@ -14,54 +14,54 @@
 
 namespace troupe::internal::handles {
 
-/// Write it, in order with everything else on that link.
+/// Write the message, in order with everything else on that link.
 struct send_message {
   link_number link = 0;
   message what;
 };
-/// There is something for next_chunk() to give for that link.
+/// next_chunk() has bytes for that link.
 struct bytes_wanted {
   link_number link = 0;
 };
-/// The peer broke the protocol, or said that the link is lost. The ledger has ended the link already.
+/// The peer broke the protocol, or said that the link is lost. The ledger has already ended the link.
 struct close_link {
   link_number link = 0;
   handle_errc why = handle_errc::none;
   std::string_view text; // Static.
 };
-/// A handle could be had from there. To be ignored where there is no way.
-/// At most `ledger_options::dials_max` at a time come of what one peer says.
+/// A link to that node could supply a handle; ignore this if the node cannot be reached. For the offers of one peer, at
+/// most `ledger_options::dials_max` are wanted at a time.
 struct connect_to {
   node_name node;
 };
 /// Why a fetch has failed.
 struct fetch_error {
   handle_errc code = handle_errc::none;
-  // For `too_many`: how many handles it would have imported, and how many it may. 0 where that was a peer's limit.
+  // For `too_many`: how many handles the fetch would have imported, and the limit. Both 0 if the limit was a peer's.
   std::uint64_t imports = 0;
   std::uint64_t imports_max = 0;
-  // For `object_lost`, where it is known: the link over which the handle had come, and whether the peer there has said
-  // that it is lost; else that link was lost. For `full` and `busy`: the same of the peer that said so of itself, or of
-  // one that it is behind; else it is this node's own store.
+  // For `object_lost`: the link over which the handle came, if known; `was_told` if the peer there said that the object
+  // is lost, else the link was lost. For `full` and `busy`: `was_told` if the peer on `source` said so, else this
+  // node's own store is meant; `is_behind` if the peer may have meant a node that it depends on.
   link_number source = 0;
   bool was_told = false;
   bool is_behind = false;
-  bool is_disk_full = false; // Of `full`, where a peer has said so.
+  bool is_disk_full = false; // For `full` that a peer has reported.
 
   friend bool operator==(const fetch_error&, const fetch_error&) = default;
 };
-/// The answer to one fetch(). Without an error it brings one reference, which keeps the bytes until it is dropped:
-/// whoever asked may have dropped its own meanwhile.
+/// The answer to one fetch(). On success it carries one reference, which keeps the bytes until it is dropped, since the
+/// caller may have dropped its own meanwhile.
 struct answer_waiter {
   waiter_id waiter = 0;
   fetch_error error;
   reference object;
-  room_id room = 0; // Where it is given up: what had been begun for it, 0 where that was nothing yet.
-  // For words: the object's size, and how long it was waited for.
+  room_id room = 0; // If given up: the room that was begun for the fetch; 0 if none was.
+  // For error texts: the object's size, and how long the caller has waited.
   std::uint64_t size_bytes = 0;
   std::chrono::nanoseconds waited{};
 };
-/// What somebody has itself: the same bytes, whoever on a host asks for them.
+/// An object under its exporter's name: the same for all nodes of a host that fetch it.
 struct original {
   node_name exporter;
   object_id name; // The exporter's.
@@ -72,20 +72,22 @@ struct original {
 struct make_room {
   room_id room = 0;
   std::uint64_t size_bytes = 0;
-  std::optional<original> of; // Nothing where the bytes are the source's to fetch first.
-  link_number source = 0;     // Who says so.
+  std::optional<original> of; // Nullopt if the source itself has to fetch the bytes first.
+  link_number source = 0;     // The link whose peer named the object.
 };
-/// Seal it, with these captured; answer with room_sealed() or room_failed(). The captured ones are held until then.
+/// Seal the room, with these captured; answer with room_sealed() or room_failed(). The captured objects are held until
+/// then.
 struct seal_room {
   room_id room = 0;
   std::vector<object_id> captured;
-  reference unfinished; // Whose bytes it takes: then it is still to be made. Refers to nothing for replicas.
+  reference unfinished; // The unfinished object whose bytes the room takes; its builder has still to be made. Empty for
+                        // replicas.
 };
-/// The bytes that the caller of add_unfinished() has kept for this are not needed any more.
+/// The bytes that the caller of add_unfinished() has kept for this object are no longer needed.
 struct forget_unfinished {
   reference what;
 };
-/// Forget it in whatever state it is, sealed too. Answers that come late are ignored.
+/// Drop the room in any state, sealed ones included. Late answers are ignored.
 struct drop_room {
   room_id room = 0;
 };

@@ -19,7 +19,7 @@ adopting::adopting(books& of, entry_changes& whole, vouching& own)
 void adopting::take_offer(reference what, const adoption_offer& offer, link_number offered_by) {
   auto& adoption = entries_.at(what).adoption;
   if (adoption.request == 0)
-    leave(what); // Its turn would have been for the offer before.
+    leave(what); // Its turn was for the previous offer.
   set_offer(what, offer);
   adoption.offered_by = offered_by;
   if (adoption.over == 0)
@@ -57,7 +57,7 @@ void adopting::seek(reference what) {
     dial_exporter(which);
 }
 
-/// It is asked for when the peer may be asked, by turns with what others have offered.
+/// Queues the adoption until the peer may be asked; turns alternate between offerers.
 void adopting::queue(reference what, link_record& over) {
   auto& adoption = entries_.at(what).adoption;
   adoption.over = over.number;
@@ -115,8 +115,8 @@ void adopting::on_closed(link_record& of, const open_request& what) {
   links_.touch(of.number);
 }
 
-/// There was no answer, or none that helps: the entry stays behind its source, if that is still there, unless there is
-/// another offer, or another way. `refused_token` is 0 when the offer is still good.
+/// No useful answer came: the entry stays behind its source if that is still there, unless there is another offer or
+/// another way. `refused_token` is 0 if the offer is still good.
 void adopting::end(reference what, std::uint64_t refused_token) {
   leave(what);
   const auto& offer = entries_.at(what).adoption.offer;
@@ -139,7 +139,7 @@ void adopting::on_refused(link_record& from, const open_request& what, handle_er
     return;
   auto& busy_until = which->adoption.busy_until;
   const bool is_busy = why == handle_errc::busy;
-  if (is_busy) // The offer is still good: it is asked again, for some time.
+  if (is_busy) // The offer is still good: it is asked again until `busy_until`.
     from.pause.begin_for_adoptions(clock_.now() + options_.busy_pause);
   if (is_busy && busy_until == never)
     busy_until = clock_.now() + options_.adopt_patience;
@@ -152,8 +152,8 @@ void adopting::on_adopted(const open_request& what, reference given) {
   const auto& onto = entries_.at(target);
   const bool has_bytes =
       onto.state == entry_state::here || (onto.state == entry_state::remote && onto.mode == handle_mode::mine);
-  // While others are behind this entry, it must not get behind something that may be behind them. Another size is
-  // another object: the exporter lies or the peer that named it, and this entry stays what it is.
+  // While other entries depend on this one, it must not move behind an entry that may depend on them. A different size
+  // means a different object: the exporter or the peer that named it lies, and this entry stays unchanged.
   if (target != what.about && (has_bytes || which.dependents == 0) && onto.state != entry_state::lost
       && onto.size_bytes == which.size_bytes)
     return whole_.move_to(what.about, given);

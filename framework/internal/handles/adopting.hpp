@@ -1,4 +1,4 @@
-// Having a handle from the node with the bytes, where it came by way of another.
+// Getting a handle directly from the node with the bytes, if it came through another node.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace troupe::internal::handles {
 
-/// Seeks to have entries from the nodes that were offered as their exporters.
+/// Tries to adopt entries from the nodes that were offered as their exporters.
 class adopting {
 public:
   adopting(books& of, entry_changes& whole, vouching& own);
@@ -22,29 +22,28 @@ public:
 
   // -- offers
 
-  /// The newest replaces what was offered before. Requires: the entry is remote.
+  /// The newest offer replaces earlier ones. Requires: the entry is remote.
   void take_offer(reference what, const adoption_offer& offer, link_number offered_by);
   void forget_offer(reference what) { set_offer(what, std::nullopt); }
-  /// A peer has vouched for this very node: the first entry that this brings home is enough.
+  /// A peer has vouched for this node itself: resolves the first entry with this offer that can be found here.
   void come_home(const adoption_offer& offer);
 
   // -- the course of an adoption
 
-  /// There is a link to an exporter that was offered.
+  /// A link to an offered exporter is up: queues the entries that it can serve.
   void on_link_up(link_record& to);
-  /// The link has ended: what waits for its turn there is sought elsewhere.
+  /// The link has ended: queued adoptions are sought over other links.
   void on_link_down(link_record& to);
-  /// As many as the peer may be asked for at a time; the others keep their turn.
+  /// Asks for as many adoptions as the peer may be asked for at a time; the others stay queued.
   void ask(link_record& over);
-  /// It is not sought any more, and makes room for others.
+  /// Stops seeking the entry's adoption, which frees its place for others.
   void leave(reference what);
-  /// A question was closed, whose answer is seen to next.
+  /// A question was closed; its answer is handled next.
   void on_closed(link_record& of, const open_request& what);
-  /// There was no answer in time.
+  /// The question was not answered in time.
   void on_given_up(link_record& of, const open_request& what);
   void on_refused(link_record& from, const open_request& what, handle_errc why);
-  /// The exporter's answer: one reference of what it has given is this adoption's from now on. Requires: the question
-  /// is closed.
+  /// The exporter's answer: the adoption now owns the reference `given`. Requires: the question is closed.
   void on_adopted(const open_request& what, reference given);
 
   // -- dials

@@ -1,4 +1,4 @@
-// What one peer is asked to let this node adopt.
+// Turns of the adoptions that one peer is asked for.
 #pragma once
 
 #include <cstddef>
@@ -13,36 +13,37 @@
 
 namespace troupe::internal::handles {
 
-/// Lets peers that have offered adoptions from one peer take turns in having them asked for, a few at a time.
+/// Adoptions from one peer may have been offered by several other peers. Lets those offerers take turns, and limits how
+/// many adoptions are asked at a time.
 class adoption_turns {
 public:
   struct bounds {
-    std::size_t asked = 1024;           // In all, and ...
-    std::size_t asked_of_offerer = 128; // ... of what came over one link, so that no offerer takes all.
+    std::size_t asked = 1024;           // In all.
+    std::size_t asked_of_offerer = 128; // Of one offerer's link, so that no offerer takes all places.
   };
 
   explicit adoption_turns(bounds allowed) : allowed_(allowed) {}
 
-  /// It waits for its turn among what came over the link `offerer`.
+  /// Queues the entry, offered over the link `offerer`.
   void queue(reference what, link_number offerer);
-  /// Requires: it waits.
+  /// Requires: the entry is queued.
   void leave(reference what, link_number offerer);
 
   struct turn {
     reference what;
     link_number offerer = 0;
   };
-  /// Whose turn it is, which counts as asked from now on. Nothing while there is no room.
+  /// Takes the next queued entry, which counts as asked from now on. Returns nullopt if none may be asked now.
   [[nodiscard]] std::optional<turn> next();
-  /// One that was asked has its answer, or is given up.
+  /// An asked adoption has its answer, or was given up.
   void end(link_number offerer);
 
   [[nodiscard]] bool is_queued(reference what, link_number offerer) const;
   [[nodiscard]] std::vector<reference> queued() const;
   [[nodiscard]] std::size_t asked() const noexcept { return asked_; }
-  /// Nobody waits, and nothing is asked.
+  /// Whether nothing is queued and nothing is asked.
   [[nodiscard]] bool empty() const noexcept { return offerers_.empty(); }
-  /// Whether next() has one.
+  /// Whether next() returns a turn.
   [[nodiscard]] bool has_next() const noexcept { return asked_ < allowed_.asked && !ready_.empty(); }
   /// The first invariant that does not hold; empty when all do.
   [[nodiscard]] std::string_view broken_invariant() const;
@@ -53,12 +54,12 @@ private:
     std::set<reference> queued;
   };
 
-  void see(link_number offerer); // To be called whenever its row changes.
+  void see(link_number offerer); // Called whenever the offerer's row changes.
 
   const bounds allowed_;
   std::map<link_number, row> offerers_;
-  std::set<link_number> ready_; // Those that have something queued, and may ask for more.
-  link_number last_ = 0;        // Whose turn it was.
+  std::set<link_number> ready_; // Offerers that have entries queued and may have more asked.
+  link_number last_ = 0;        // The offerer that had the last turn.
   std::size_t asked_ = 0;
 };
 

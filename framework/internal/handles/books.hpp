@@ -1,4 +1,4 @@
-// What the parts of a ledger have in common.
+// The tables that the parts of a ledger share.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@
 
 namespace troupe::internal::handles {
 
-/// The tables of one node's handles. Each part of the ledger changes its own columns of them.
+/// The tables of one node's handles. Each part of the ledger changes its own columns.
 struct books {
   books(ledger_options with, local_objects& store)
       : options(std::move(with)), objects(store), clock(options.clock), entries(store, clock), links(options, timers) {}
@@ -22,21 +22,21 @@ struct books {
 
   const ledger_options options;
   local_objects& objects;
-  timer_queue timers; // Outlives all that is due.
+  timer_queue timers; // Outlives all deadlines in it.
   event_clock clock;
   action_list actions;
   entry_table entries;
   link_table links;
 };
 
-/// What only the whole ledger can do to an entry, since all its parts have something of it.
+/// Changes to an entry that only the whole ledger can make, since all its parts keep state about the entry.
 class entry_changes {
 public:
   virtual ~entry_changes() = default;
 
-  /// The entry is `target` from now on, whose one reference of the caller becomes a dependent.
+  /// The entry becomes `target`; the caller's one reference to `target` becomes a dependent.
   virtual void move_to(reference what, reference target) = 0;
-  /// Its bytes are in this host's store: nothing of it is sought any more.
+  /// The entry's bytes are in this host's store: ends every attempt to get them.
   virtual void has_come(reference what) = 0;
 };
 

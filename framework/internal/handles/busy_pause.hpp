@@ -1,4 +1,4 @@
-// A peer that has too much to do.
+// A pause for a busy peer.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,13 @@
 
 namespace troupe::internal::handles {
 
-/// Leaves a busy peer alone for a while: nothing more of what it was too busy for is begun until the pause is over.
+/// Leaves a busy peer alone for a while: nothing it was too busy for is started again until the pause ends.
 class busy_pause {
 public:
   busy_pause(link_number link, timer_queue& timers) : ends_(timers, timer::kind::retry, link) {}
 
-  /// What was not possible is tried again then. A pause that has begun is not extended; so for the others.
+  /// Starts a pause that ends at `end`, when refused work is tried again. Does not extend a running pause; neither do
+  /// the other two.
   void begin(time_point end) {
     if (!ends_.is_set())
       ends_.set(end);

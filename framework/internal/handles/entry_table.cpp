@@ -104,7 +104,7 @@ void entry_table::move(reference what, reference target) {
   at(what).target = target;
   moved_to_.emplace(target, what);
   enter(what, entry_state::moved);
-  for (const auto former : moved_to(what)) { // It follows at once: chains do not grow with each move.
+  for (const auto former : moved_to(what)) { // They follow at once, so that chains do not grow with each move.
     moved_to_.erase({what, former});
     moved_to_.emplace(target, former);
     at(former).target = target;
@@ -134,15 +134,16 @@ void entry_table::free(reference what) {
   const auto generation = which.generation;
   which = entry{};
   which.generation = generation;
-  if (generation < std::numeric_limits<std::uint32_t>::max()) { // Else it is retired: no name comes back.
+  if (generation < std::numeric_limits<std::uint32_t>::max()) { // Otherwise the row is retired: no name is used twice.
     ++which.generation;
     free_.insert(what.index);
     shrink();
   }
 }
 
-/// The table gets no larger than what lasts: free rows at its end go, and new ones there begin with generations that
-/// none of those had. Rows that were used very often stay, so that the new ones can be used often, too.
+/// Removes free rows at the table's end, so that the table stays as small as its long-lived rows allow. New rows there
+/// start with a generation that none of the removed rows had. Rows with very high generations stay, so that new rows
+/// keep enough generations.
 void entry_table::shrink() {
   constexpr auto generation_max = std::numeric_limits<std::uint32_t>::max() / 2;
   while (!rows_.empty() && rows_.back().generation <= generation_max && free_.erase(size() - 1) > 0) {

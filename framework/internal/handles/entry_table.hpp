@@ -1,4 +1,4 @@
-// The rows of what a node has handles to.
+// The table of objects that a node has handles to.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@
 
 namespace troupe::internal::handles {
 
-/// Numbers the objects that a node has handles to; each has its row as long as something wants it.
+/// Numbers the objects that a node has handles to. Each has a row as long as it is wanted.
 ///
-/// Within an event no row goes: what may have become unwanted, lost or unanswerable is touched, and looked at when the
-/// event ends.
+/// No row is freed within an event: a row that may have become unwanted, lost or unanswerable is touched, and examined
+/// when the event ends.
 class entry_table {
 public:
   entry_table(local_objects& objects, const event_clock& clock) : objects_(objects), clock_(clock) {}
@@ -29,49 +29,49 @@ public:
   entry_table& operator=(const entry_table&) = delete;
 
   [[nodiscard]] reference make(entry_state state);
-  /// One more reference to an object of this host, which is held from now on.
-  /// Requires: something keeps the object at this moment.
+  /// Adds a reference to an object of this host, which is held from now on. Requires: something keeps the object at
+  /// this moment.
   [[nodiscard]] reference refer_to(const object_id& place);
-  /// Null where it is free.
+  /// Null if the entry is free.
   [[nodiscard]] entry* find(reference what);
   [[nodiscard]] const entry* find(reference what) const;
-  /// Requires: it is not free; so below.
+  /// Requires: the entry is not free. All members below require the same.
   [[nodiscard]] entry& at(reference what);
   [[nodiscard]] const entry& at(reference what) const;
-  /// Follows where entries have moved. The result is not `moved`.
+  /// Follows moved entries. The result is not `moved`.
   [[nodiscard]] reference resolve(reference what) const;
   void enter(reference what, entry_state next); // The only writer of entry::state.
 
-  // -- what wants them
+  // -- references and dependents
 
   void refer(reference what) { ++at(what).references; }
   void unrefer(reference what);
   void depend(reference what) { ++at(what).dependents; }
   void undepend(reference what);
-  /// Has it looked at when the event ends. To be called wherever something that an entry needs may have gone.
+  /// Has the entry examined when the event ends. Must be called whenever something that the entry needs may have gone.
   void touch(reference what);
-  /// The next of those; it may be free by now.
+  /// Takes the next touched entry; it may be free by now.
   [[nodiscard]] std::optional<reference> take_touched();
   [[nodiscard]] bool has_touched() const noexcept { return !touched_.empty(); }
 
-  // -- where they are
+  // -- moving
 
-  /// The entry is `target` from now on, whose one reference of the caller becomes a dependent.
+  /// The entry becomes `target`; the caller's one reference to `target` becomes a dependent.
   void move(reference what, reference target);
-  /// Those that have moved to it.
+  /// The entries that have moved to `target`.
   [[nodiscard]] std::vector<reference> moved_to(reference target) const;
 
-  /// Nothing wants the entry any more, and it has let go of all else.
+  /// Frees the row. Requires: the entry is not wanted, and has released everything else.
   void free(reference what);
 
-  // -- looking at all of them
+  // -- iteration
 
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
-  /// In use or not.
+  /// The row, in use or free.
   [[nodiscard]] const entry& row(std::uint32_t index) const { return rows_[index]; }
   [[nodiscard]] reference reference_of(std::uint32_t index) const { return {index, rows_[index].generation}; }
   template <class Visitor>
-  void for_each(Visitor visit) const { // Of those in use.
+  void for_each(Visitor visit) const { // Visits rows in use.
     for (std::uint32_t index = 0; index < size(); ++index)
       if (rows_[index].state != entry_state::free)
         visit(reference_of(index), rows_[index]);
@@ -84,12 +84,12 @@ private:
 
   local_objects& objects_;
   const event_clock& clock_;
-  std::deque<entry> rows_;                // A deque, since entries are made while others are being looked at.
-  std::set<std::uint32_t> free_;          // The first is used next, so that what lasts gathers at the beginning.
-  std::uint32_t first_generation_ = 1;    // Greater than that of any row that is gone.
-  std::vector<reference> touched_;        // The last is looked at first.
-  std::map<object_id, reference> places_; // Of local objects; replicas are not looked for.
-  std::set<std::pair<reference, reference>> moved_to_; // First where to.
+  std::deque<entry> rows_;                // A deque, since entries are made while references to others are in use.
+  std::set<std::uint32_t> free_;          // The lowest is used first, so that long-lived rows gather at the beginning.
+  std::uint32_t first_generation_ = 1;    // Greater than the generation of any removed row.
+  std::vector<reference> touched_;        // Examined from the back.
+  std::map<object_id, reference> places_; // Of local objects only; replicas are not looked up.
+  std::set<std::pair<reference, reference>> moved_to_; // (target, moved entry).
 };
 
 } // namespace troupe::internal::handles

@@ -1,4 +1,4 @@
-// The time of one event.
+// The current time of an event.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace troupe::internal::handles {
 
-/// Says what time it is in an event, which is one time from its beginning to its end, and never before that of another.
+/// Gives every event one time from its beginning to its end. Times never go back from one event to the next.
 class event_clock {
 public:
   explicit event_clock(std::function<time_point()> clock) : clock_(std::move(clock)) {}
@@ -22,7 +22,7 @@ public:
   }
   void end_event() { is_in_event_ = false; }
   [[nodiscard]] bool is_in_event() const noexcept { return is_in_event_; }
-  /// Between events: the time of the last.
+  /// Between events: the time of the last event.
   [[nodiscard]] time_point now() const noexcept { return now_; }
 
 private:

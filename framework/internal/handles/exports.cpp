@@ -19,7 +19,7 @@ export_record& exports::count(link_record& to, const object_id& name, reference 
 
 void exports::drop(link_record& from, const object_id& name) {
   const auto which = from.exports.find(name);
-  const auto exported = which->first; // A copy: `name` may be the row's.
+  const auto exported = which->first; // A copy: `name` may be the row's own.
   const auto what = which->second.what;
   serving_.end_all_of(from, exported);
   vouchers_.drop_all_of(from.number, exported);

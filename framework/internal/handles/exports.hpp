@@ -1,4 +1,4 @@
-// What peers were sent.
+// Handles that peers were sent.
 #pragma once
 
 #include <set>
@@ -12,7 +12,7 @@
 
 namespace troupe::internal::handles {
 
-/// Counts what peers were sent, each under the name that it was sent by, until they release it.
+/// Counts the handles that peers were sent, by link and name, until the peers release them.
 class exports {
 public:
   exports(books& of, serving& pulls, voucher_book& vouchers)
@@ -20,9 +20,9 @@ public:
   exports(const exports&) = delete;
   exports& operator=(const exports&) = delete;
 
-  /// One sending.
+  /// Counts one sending.
   export_record& count(link_record& to, const object_id& name, reference what);
-  /// It is forgotten, with what was vouched for it and the pulls of it. Requires: it is exported there.
+  /// Forgets the export with its vouchers and the pulls of it. Requires: it is exported on that link.
   void drop(link_record& from, const object_id& name);
   void drop_all(link_record& from);
   [[nodiscard]] violation on_release(link_record& from, const release& what);
@@ -42,7 +42,7 @@ private:
   link_table& links_;
   serving& serving_;
   voucher_book& vouchers_;
-  std::set<std::tuple<reference, link_number, object_id>> of_; // All, by what they are of.
+  std::set<std::tuple<reference, link_number, object_id>> of_; // All exports, by entry.
 };
 
 } // namespace troupe::internal::handles

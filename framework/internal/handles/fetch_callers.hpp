@@ -12,30 +12,30 @@
 
 namespace troupe::internal::handles {
 
-/// Remembers what each caller waits for, since when, and how long.
+/// Remembers what each caller waits for, since when, and its deadline.
 class fetch_callers {
 public:
   explicit fetch_callers(timer_queue& timers) : timers_(timers) {}
 
-  /// Requires: nobody of that name waits already.
+  /// Requires: no other caller waits under the name `who`.
   void add(waiter_id who, time_point since, time_point until) {
     const auto [made, is_new] = all_.try_emplace(who, who, since, timers_);
     assert(is_new);
     made->second.limit.set(until);
   }
-  /// Requires: it waits; so below.
+  /// Requires: the caller waits. limit_of() and since() require the same.
   void wait_for(waiter_id who, reference what) { all_.at(who).what = what; }
   [[nodiscard]] time_point limit_of(waiter_id who) const { return all_.at(who).limit.at(); }
   [[nodiscard]] time_point since(waiter_id who) const { return all_.at(who).since; }
   void erase(waiter_id who) { all_.erase(who); }
 
-  /// Nothing where it does not wait.
+  /// Nullopt if the caller does not wait.
   [[nodiscard]] std::optional<reference> find(waiter_id who) const {
     const auto known = all_.find(who);
     return known != all_.end() ? std::optional{known->second.what} : std::nullopt;
   }
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
-  /// Whether each that has a limit will be told when that has come.
+  /// Whether each caller's deadline, if any, is in the timer queue.
   [[nodiscard]] bool is_in_order() const {
     return std::ranges::all_of(all_, [](const auto& each) { return each.second.limit.is_in_order(); });
   }
@@ -47,7 +47,7 @@ private:
 
     const time_point since;
     reference what;
-    deadline limit; // Not set: as long as it takes.
+    deadline limit; // Not set: no deadline.
   };
 
   timer_queue& timers_;

@@ -1,4 +1,4 @@
-// The course of one pull, and who waits for it.
+// The state of one pull, and its waiters.
 #pragma once
 
 #include <compare>
@@ -15,7 +15,7 @@
 
 namespace troupe::internal::handles {
 
-/// Who wants the bytes of an entry.
+/// Waiters for the bytes of an entry.
 struct outside_waiter { // A caller of fetch().
   waiter_id waiter = 0;
 
@@ -35,12 +35,12 @@ struct outer_waiter { // A fetch whose object captures this one.
 };
 using waiter = std::variant<outside_waiter, peer_waiter, outer_waiter>;
 
-//  waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
+//   waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
 //     |                          |                |
 //     |                          +--a replica is found: the entry is here
 //     +--its turn, store shared with the source---+--handed over: the entry moves
-//     +--unfinished here: its bytes need not come--> receiving
-//  Any step goes back to waiting when the source's link is lost, or the source is busy, but for sealing.
+//      +--unfinished object of this node: no bytes to pull--> receiving
+//  Any step except sealing goes back to waiting if the source's link is lost or the source is busy.
 enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, sealing };
 
 [[nodiscard]] constexpr bool may_follow(fetch_step from, fetch_step to) {
@@ -53,28 +53,28 @@ enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, 
   case asking:
     return from == making_room || from == waiting;
   case receiving:
-    return from == asking || from == waiting; // From waiting: what this node finishes itself has its bytes.
+    return from == asking || from == waiting; // From waiting: an object that this node finishes itself has its bytes.
   case sealing:
     return from == receiving;
   }
   return false;
 }
 
-/// What one fetch of the application, or of a peer, has imported: what its object captures, what that captures, ...
+/// The imports of one fetch by the application or by a peer: objects that its object captures, directly or indirectly.
 struct import_budget {
-  reference root; // What was asked for.
+  reference root; // The fetched object.
   std::uint64_t imports = 0;
 };
 
-/// How far a source is with being asked for the bytes.
+/// The state of asking a source for the bytes.
 struct pull_state {
-  std::uint64_t turn = 0;     // Among those that wait for the same link: who came first begins first.
-  bool is_queued = false;     // At the source, waiting for its turn.
-  bool has_slot = false;      // Counts among the source's pulls.
-  request_number request = 0; // On the entry's link. 0: nothing is asked.
+  std::uint64_t turn = 0;     // Order among pulls that wait for the same link: first come, first served.
+  bool is_queued = false;     // Queued at the source, waiting for its turn.
+  bool has_slot = false;      // Counts as one of the source's pulls.
+  request_number request = 0; // On the entry's link; 0: no request is open.
 };
 
-/// One pull, shared by all who wait for the same entry.
+/// One pull, shared by all waiters for the same entry.
 struct fetch_state {
   fetch_state(timer_queue& timers, reference what)
       : patience(timers, timer::kind::fetch, what.index, what.generation) {}
@@ -84,15 +84,15 @@ struct fetch_state {
   pull_state pull;
   std::uint64_t received_bytes = 0;
   std::vector<reference> captured; // One reference each.
-  std::size_t awaited = 0;         // Fetches of captured ones that this one waits for.
+  std::size_t awaited = 0;         // How many fetches of captured objects this one waits for.
   std::set<waiter> waiters;
-  std::shared_ptr<import_budget> budget; // Of who began it: who joins later does not pay.
-  fetch_error failed;                    // Told to all who wait at the end of the event.
-  time_point busy_until = never;         // Until when a busy source is asked again, or one whose store is full.
-  fetch_error refused;                   // What it said last; nothing once bytes come.
-  deadline patience;                     // For the next sign of progress.
+  std::shared_ptr<import_budget> budget; // The first waiter's; later waiters are not charged.
+  fetch_error failed;                    // Told to all waiters at the end of the event.
+  time_point busy_until = never;         // How long a source that is busy, or whose store is full, is asked again.
+  fetch_error refused;                   // The last refusal; reset once bytes come.
+  deadline patience;                     // Deadline for the next sign of progress.
 
-  /// All bytes have come: only captured objects are missing, which have their own deadlines.
+  /// All bytes have come: only captured objects are missing, and those have their own deadlines.
   [[nodiscard]] bool waits_for_captured() const noexcept { return step == fetch_step::receiving && pull.request == 0; }
 };
 

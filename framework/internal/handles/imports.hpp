@@ -1,4 +1,4 @@
-// What peers have sent.
+// Handles that peers have sent.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace troupe::internal::handles {
 
-/// Counts what peers have sent, until that is released.
+/// Counts the handles that peers have sent, until this node releases them.
 class imports {
 public:
   explicit imports(books& of) : entries_(of.entries), links_(of.links), actions_(of.actions) {}
@@ -16,12 +16,12 @@ public:
     reference what;
     bool is_new = false;
   };
-  /// One more reference and one more receipt. Nothing when the name has another size, or is of what the peer has and
-  /// has not.
+  /// Counts one more reference and one more receipt. Returns nullopt if the size differs from the known one, or if the
+  /// handle's mode is `behind` and the known one's is not, or vice versa.
   [[nodiscard]] std::optional<counted> count(link_record& from, const handle_descriptor& handle, entry_state if_new);
-  /// What was counted is released while the link is up. The entry stays what it is.
+  /// Releases the counted receipts if the link is up. The entry's state does not change.
   void release(reference what);
-  /// It is nobody's import any more, and released.
+  /// Releases the entry's receipts and removes it from its link's imports.
   void forget(reference what);
 
 private:

@@ -1,9 +1,9 @@
-// What must hold between events. For tests.
+// Invariants that must hold between events. For tests.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 namespace troupe::internal::handles {
 
-/// What the parts know of one entry, together.
+/// Checks that all parts of the ledger agree about one entry.
 std::string_view ledger::broken_entry(const entry& which, reference what) const {
   using enum entry_state;
   if (which.state != remote && (which.reclaiming != 0 || which.fetch))

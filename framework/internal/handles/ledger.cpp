@@ -1,4 +1,4 @@
-// Events in, actions out; and what needs several of the parts.
+// Events in, actions out, and changes that involve several parts.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 #include <cassert>
@@ -38,7 +38,7 @@ void ledger::end_event() {
   books_.clock.end_event();
 }
 
-/// What may be asked of the peer is asked; a lost link of which nothing is left is forgotten.
+/// Asks the peer as many questions as allowed. Forgets a lost link that has no entries left.
 void ledger::go_on(link_number link) {
   auto* which = books_.links.find(link);
   if (which == nullptr)
@@ -51,8 +51,8 @@ void ledger::go_on(link_number link) {
   }
 }
 
-/// Draws the conclusions from what an entry has left: a fetch that failed, or that nobody waits for, ends; without a
-/// source it is lost; what nothing wants is freed.
+/// Draws the conclusions from an entry's state: ends a fetch that has failed or has no waiters, loses an entry without
+/// a source, and frees an entry that is not wanted.
 void ledger::conclude(reference what) {
   const auto* which = books_.entries.find(what);
   if (which == nullptr)
@@ -72,7 +72,7 @@ void ledger::conclude(reference what) {
     free(what);
 }
 
-/// Nothing wants the entry any more: what it held is let go, what was imported is released.
+/// Frees an entry that is not wanted: drops its holds and releases its imports.
 void ledger::free(reference what) {
   adopting_.leave(what);
   adopting_.forget_offer(what);
@@ -82,8 +82,8 @@ void ledger::free(reference what) {
   books_.entries.free(what);
 }
 
-/// The source is gone for good. Everybody behind the entry is told, and releases it then; so is who is behind what has
-/// moved to it. What it is a part of is looked at next.
+/// The source is gone for good. Every peer behind this entry, or behind an entry that has moved to it, is told, and
+/// then releases its handle. Objects that it is a part of are examined next.
 void ledger::lose(reference what) {
   books_.entries.enter(what, entry_state::lost);
   adopting_.forget_offer(what);
@@ -107,8 +107,8 @@ void ledger::lose(reference what) {
   }
 }
 
-/// Who gave the entry has nothing for it any more. It is lost when the event ends, unless it is being adopted, or its
-/// replica sealed.
+/// The entry's source has no object for it any more. The entry is lost when the event ends, unless it is being adopted
+/// or its replica is being sealed.
 void ledger::lose_source(reference what, bool was_told) {
   at(what).loss = {.code = handle_errc::object_lost, .source = at(what).link, .was_told = was_told};
   fetches_.restart(what);
@@ -229,13 +229,13 @@ void ledger::end_link(link_number link) {
   ended.phase = link_phase::grace;
   ended.grace_ends.set(books_.clock.now() + options_.grace);
   ended.parked.clear();
-  ended.unclaimed.clear(); // The link abandons it, with everything else.
+  ended.unclaimed.clear(); // The link abandons them with all other handed-over objects.
   resume(ended);
   serving_.end_all(ended);
   for (auto next = ended.exports.begin(); next != ended.exports.end();) {
     const auto& [name, record] = *next++;
-    // In the store each importer has its own hold, or an entry in flight: they need no grace. But what was reclaimed
-    // from a link without a store has neither.
+    // Importers that share the store have their own holds, or entries in flight, and need no grace. An export that was
+    // reclaimed from a link without a store has neither.
     if (ended.shares_store && !sending_.is_proxy(name) && record.reclaimed == 0)
       exports_.drop(ended, name);
   }
@@ -274,7 +274,7 @@ void ledger::end_graces() {
   });
 }
 
-/// Its peer is not left alone any more, or the link has ended.
+/// Ends the pause for the peer: its time is over, or the link has ended.
 void ledger::resume(link_record& link) {
   link.pause.end();
   link.pulls_of_own.try_more();
@@ -283,7 +283,7 @@ void ledger::resume(link_record& link) {
   books_.links.touch(link.number);
 }
 
-/// Its time is over, or the link. What comes late is let go.
+/// Gives up a question whose deadline has passed or whose link has ended. Handles in a late answer are released.
 void ledger::give_up_question(link_record& of, request_number request) {
   const auto asked = of.questions.close(request);
   switch (asked.what) {
@@ -310,7 +310,7 @@ void ledger::cannot_serve(link_number link, request_number request, handle_errc 
     auto* to = up_link(link);
     if (to == nullptr)
       return;
-    serving_.end(*to, request); // Or its last bytes were those that cannot be had.
+    serving_.end(*to, request); // It may have ended: its last bytes may be those that cannot be served.
     send(link, refused{request, why, is_disk_full});
   });
 }
@@ -363,7 +363,7 @@ void ledger::tick() {
   });
 }
 
-/// Fetches that wait for captured ones only are put to `patient`.
+/// Collects in `patient` the fetches that wait only for captured objects.
 void ledger::expire(const timer& due, std::vector<reference>& patient) {
   switch (due.what) {
   case timer::kind::waiter:
@@ -384,7 +384,7 @@ void ledger::expire(const timer& due, std::vector<reference>& patient) {
   }
 }
 
-// -- what peers say
+// -- messages of peers
 
 void ledger::on_message(link_number from, const message& what) {
   in_event([&] {
@@ -393,7 +393,7 @@ void ledger::on_message(link_number from, const message& what) {
   });
 }
 
-/// A peer that breaks the protocol loses its link, and nothing else happens.
+/// Ends the link of a peer that breaks the protocol; nothing else is affected.
 void ledger::judge(link_number from, violation why) {
   if (why.empty())
     return;
@@ -401,7 +401,7 @@ void ledger::judge(link_number from, violation why) {
   end_link(from);
 }
 
-/// Whether a peer's question has a number that it may have. If not, its link is over.
+/// Returns whether a peer's question has a permitted number. If not, its link is ended.
 bool ledger::admit(link_record& from, request_number request) {
   if (from.questions.admit(request))
     return true;
@@ -431,7 +431,7 @@ void ledger::on(link_record& from, const reclaim& what) {
     return;
   if (auto* previous = up_link(what.previous);
       previous != nullptr && previous != &from && previous->peer == from.peer) {
-    // The peer has seen the end of that link before this node has.
+    // The peer has seen that link's end before this node.
     want(close_link{what.previous, handle_errc::link_down, "the peer has lost this link"});
     end_link(what.previous);
   }
@@ -445,7 +445,7 @@ void ledger::on(link_record& from, const pull& what) {
 
 void ledger::on(link_record& from, const cancel& what) {
   serving_.end(from, what.request);
-  from.parked.take(what.request); // Or it has been answered.
+  from.parked.take(what.request); // Or it has already been answered.
 }
 
 void ledger::on(link_record& from, const adopted& what) {
@@ -455,7 +455,7 @@ void ledger::on(link_record& from, const adopted& what) {
   const auto imported = receiving_.import_one(from, what.handle, receiving::came::in_answer);
   if (!imported)
     return judge(from.number, sent_wrong_handle);
-  if (from.questions.find(what.request) == nullptr) // What came along may have ended it, too.
+  if (from.questions.find(what.request) == nullptr) // The handles in the answer may have ended it.
     return unrefer(*imported);
   const auto open = from.questions.close(what.request);
   adopting_.on_closed(from, open);
@@ -507,11 +507,12 @@ void ledger::on(link_record& from, const refused& what) {
 
 void ledger::on(link_record& from, const lost& what) {
   const auto known = from.imports.find(what.name);
-  if (known != from.imports.end() && at(known->second).state == entry_state::remote) // Else released meanwhile.
+  if (known != from.imports.end() && at(known->second).state == entry_state::remote) // Otherwise it was released
+                                                                                     // meanwhile.
     lose_source(known->second, true);
 }
 
-// -- looking at everything
+// -- statistics
 
 ledger_tables ledger::tables() const {
   ledger_tables result;

@@ -1,4 +1,4 @@
-// What a ledger may keep and how long it waits.
+// Limits and timeouts of a ledger.
 #pragma once
 
 #include <chrono>
@@ -13,37 +13,40 @@ namespace troupe::internal::handles {
 
 struct ledger_options {
   node_name self;
-  /// `object_id::store` of the names that this node gives to what it has behind others. Random, never a store's number.
+  /// `object_id::store` in the names that this node gives to objects it has only `behind` other nodes. Random, and
+  /// never a store's number.
   std::uint64_t proxy_number = 0;
-  /// Gives numbers that nobody can guess.
+  /// Returns numbers that cannot be guessed.
   std::function<std::uint64_t()> fresh_token;
-  /// What time it is; never goes back. Asked once in each event, so that no deadline is counted from an old time.
+  /// The current time; never goes back. Asked once in each event, so that no deadline is counted from an old time.
   std::function<time_point()> clock;
-  /// How long a lost link's exports stay. Longer saves handles through longer interruptions and keeps dead peers'
-  /// objects.
+  /// How long the exports of a lost link are kept. Raising it saves handles through longer interruptions; lowering it
+  /// frees dead peers' objects sooner.
   std::chrono::nanoseconds grace = std::chrono::seconds(30);
   /// How long an `adopt` waits for its `vouch`.
   std::chrono::nanoseconds vouch_patience = std::chrono::seconds(10);
-  /// How long an `adopt` waits for its answer. Must exceed what a peer waits for the `vouch`.
+  /// How long an `adopt` waits for its answer. Must exceed the peer's `vouch_patience`.
   std::chrono::nanoseconds adopt_patience = std::chrono::seconds(30);
-  /// How long a pull may make no progress. Must exceed what a peer needs to fetch the object itself.
+  /// How long a pull may make no progress. Must exceed the time that a peer needs to fetch the object itself.
   std::chrono::nanoseconds pull_patience = std::chrono::seconds(60);
-  /// How long a peer, or the store, that was too busy is left alone.
+  /// How long a busy peer, or a busy store, is left alone.
   std::chrono::nanoseconds busy_pause = std::chrono::milliseconds(200);
   std::uint64_t chunk_bytes_max = 256 * 1024;
-  // What this node asks of one peer at a time, over one link; the rest waits for its turn. No more than the peer allows
-  // (below), or it is asked again and again.
-  std::size_t pulls_max = 256;             // Of what came as `mine`, and again `behind`: rooms at once.
-  std::size_t adoptions_max = 1024;        // In all, and ...
-  std::size_t adoptions_offered_max = 128; // ... of what came over one other link, so that no offerer takes all.
-  // What a peer can make this node keep.
+  // What this node asks of one peer at a time, over one link; further questions are queued. Must not exceed the peer's
+  // limits (below), or the peer refuses and is asked repeatedly.
+  std::size_t pulls_max = 256;             // For handles received as `mine`, and again for `behind`; each pull needs a
+                                           // room.
+  std::size_t adoptions_max = 1024;        // In all.
+  std::size_t adoptions_offered_max = 128; // Of offers that came over one other link, so that no offerer takes all
+                                           // places.
+  // The most that a peer can make this node keep.
   std::size_t vouchers_max = 1024;         // Per export.
   std::size_t link_vouchers_max = 65536;   // Per link.
   std::size_t parked_max = 1024;           // Per link.
-  std::size_t servings_max = 1024;         // Per link, of what was exported `mine`; and again `behind`.
-  std::size_t unclaimed_max = 65536;       // Per link: what was handed over when the store was busy.
+  std::size_t servings_max = 1024;         // Per link, for handles exported as `mine`, and again for `behind`.
+  std::size_t unclaimed_max = 65536;       // Per link: objects handed over while the store was busy.
   std::size_t captured_max = 1024;         // Per object, as in the store.
-  std::uint64_t fetch_imports_max = 65536; // Per fetch: what all its objects capture, together.
+  std::uint64_t fetch_imports_max = 65536; // Per fetch: objects captured directly or indirectly.
   std::size_t dials_max = 16;              // Per node that offers adoptions, within `adopt_patience`.
 };
 

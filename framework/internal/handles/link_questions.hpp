@@ -1,4 +1,4 @@
-// What is asked over one link.
+// The questions asked over one link.
 #pragma once
 
 #include <cstddef>
@@ -22,28 +22,29 @@ struct open_request {
   link_number offered_by = 0; // adopt
 };
 
-/// Numbers the questions over one link, so that each answer finds its own.
+/// Numbers the questions asked over one link, so that each answer finds its question.
 class link_questions {
 public:
   link_questions(link_number link, timer_queue& timers) : link_(link), timers_(timers) {}
 
-  /// `until`: when it is given up. A pull's patience is its fetch's.
+  /// Asks a question that is given up at `until`. For a pull the fetch's own deadline applies instead.
   [[nodiscard]] request_number ask(const open_request& what, time_point until = never);
 
   enum class standing : std::uint8_t { open, given_up, never_asked };
-  /// Of that which a peer's message answers. Some have been given up meanwhile; what a late answer brings is let go.
+  /// The standing of the question that a peer's message answers. Handles in the answer to a question that was given up
+  /// are released.
   [[nodiscard]] standing standing_of(request_number request, open_request::kind what) const;
   [[nodiscard]] bool was_asked(request_number request) const noexcept { return request != 0 && request <= last_own_; }
-  /// Null where it is not open.
+  /// Null if the question is not open.
   [[nodiscard]] const open_request* find(request_number request) const;
-  /// Requires: it is open.
+  /// Requires: the question is open.
   open_request close(request_number request);
 
   [[nodiscard]] std::size_t size() const noexcept { return open_.size(); }
-  /// Of those that are open. Requires: there is one.
+  /// The first open question. Requires: one is open.
   [[nodiscard]] request_number first() const { return open_.begin()->first; }
 
-  /// Whether a question of the peer's has a number that it may have; it is used then.
+  /// Returns whether a question of the peer has a permitted number; if so, the number is used up.
   [[nodiscard]] bool admit(request_number of_peer);
 
   /// The first invariant that does not hold; empty when all do.

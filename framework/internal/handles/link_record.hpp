@@ -1,4 +1,4 @@
-// One link, and all that is known of it.
+// All state of one link.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@
 
 namespace troupe::internal::handles {
 
-/// What was sent to a peer and not yet released: held, under the name that the peer knows.
+/// An export: handles sent to a peer and not yet released. The object is held, under the name that the peer knows.
 struct export_record {
   reference what;
   std::uint64_t count = 0;
-  std::uint64_t reclaimed = 0; // How many of them, at most, answered a `reclaim`: without bytes or a hold.
-  time_point since{};          // For who looks.
+  std::uint64_t reclaimed = 0; // How many of them, at most, answered a `reclaim` and so carry neither bytes nor a hold.
+  time_point since{};          // For diagnostics.
 };
 
 //  up --lost--> grace --reclaimed all, or time is over--> (forgotten)
 enum class link_phase : std::uint8_t { up, grace };
 
-/// One link and what went over it.
+/// One link and everything that was sent over it.
 struct link_record {
   link_record(link_number numbered, const node_name& with, bool shares, timer_queue& timers,
               const ledger_options& options)
@@ -53,14 +53,14 @@ struct link_record {
   deadline grace_ends;
   std::map<object_id, export_record> exports;
   std::map<object_id, reference> imports;
-  // While up only.
+  // Used only while the link is up.
   link_questions questions;
   adoption_turns adoptions; // From the peer.
-  pull_turns pulls_of_own;  // Of what the peer has itself, and ...
-  pull_turns pulls_behind;  // ... of what it must fetch first, which must not hold up the others.
+  pull_turns pulls_of_own;  // Pulls of objects that the peer has itself.
+  pull_turns pulls_behind;  // Pulls of objects that it must fetch first, which must not hold up the others.
   link_servings servings;
   parked_adoptions parked;
-  std::vector<object_id> unclaimed; // In flight to here when the store was busy: nobody wants them any more.
+  std::vector<object_id> unclaimed; // In flight to this end when the store was busy; nobody refers to them any more.
   busy_pause pause;
 
   /// The first invariant that does not hold; empty when all do.

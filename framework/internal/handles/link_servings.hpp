@@ -1,4 +1,4 @@
-// What one peer pulls from here.
+// The pulls that one peer has made here.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ struct served_pull {
   enum class step : std::uint8_t { fetching, head, bytes };
 
   object_id name;
-  bool is_behind = false;     // This node had it behind another when it was exported.
-  step next = step::fetching; // What it waits for, or is sent next.
+  bool is_behind = false;     // This node had the object `behind` another node when it was exported.
+  step next = step::fetching; // The step that it waits for, or the data that is sent next.
   object_id place;
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
 };
 
-/// Bytes of the object at `place` that a link is to be sent next.
+/// The bytes of the object at `place` to send next on a link.
 struct served_chunk {
   pull_chunk what;
   object_id place;
@@ -34,16 +34,17 @@ struct served_chunk {
 /// Lets the pulls of one peer take turns in sending, so that a large object does not hold up a small one.
 class link_servings {
 public:
-  /// `allowed`: of what this node has, and again of what it has behind others, which must not hold up the rest.
+  /// `allowed` pulls of objects that this node has, and as many again of objects `behind` others, which must not hold
+  /// up the rest.
   explicit link_servings(std::size_t allowed) : allowed_(allowed) {}
 
-  /// False when there are too many of its like. Requires: no other has that number.
+  /// Returns false if too many pulls of its kind are open. Requires: no open pull has that number.
   [[nodiscard]] bool open(request_number request, const object_id& name, bool is_behind);
-  /// The bytes are here; what is sent waits until the link can take it.
+  /// The bytes are here: the pull is ready to send when the link can take it.
   void make_ready(request_number request, const object_id& place, std::uint64_t size_bytes);
-  /// Of those that are ready, by turns. Nothing where none is.
+  /// The next ready pull, by turns; nullopt if none is ready.
   [[nodiscard]] std::optional<request_number> next();
-  /// Requires: it is open; so below.
+  /// Requires: the pull is open. close() requires the same.
   [[nodiscard]] served_pull& at(request_number request) { return open_.at(request); }
   served_pull close(request_number request);
 
@@ -51,9 +52,9 @@ public:
   [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return open_.size(); }
   [[nodiscard]] bool has_ready() const noexcept { return !ready_.empty(); }
-  /// The first that is open.
+  /// The first open pull. Requires: one is open.
   [[nodiscard]] request_number first() const { return open_.begin()->first; }
-  /// The first that pulls this.
+  /// The first open pull of that name; nullopt if there is none.
   [[nodiscard]] std::optional<request_number> first_of(const object_id& name) const;
   /// The first invariant that does not hold; empty when all do.
   [[nodiscard]] std::string_view broken_invariant() const;
@@ -66,10 +67,10 @@ public:
 private:
   const std::size_t allowed_;
   std::map<request_number, served_pull> open_;
-  std::set<std::pair<object_id, request_number>> by_name_; // The same.
-  std::size_t behind_ = 0;                                 // So many of them.
-  std::set<request_number> ready_;                         // Those that wait for the link only.
-  request_number last_ = 0;                                // Whose turn it was.
+  std::set<std::pair<object_id, request_number>> by_name_; // `open_` by name.
+  std::size_t behind_ = 0;                                 // How many open pulls are `behind`.
+  std::set<request_number> ready_;                         // Pulls that wait only for the link.
+  request_number last_ = 0;                                // The last pull that had a turn.
 };
 
 } // namespace troupe::internal::handles

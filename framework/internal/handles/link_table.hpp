@@ -1,4 +1,4 @@
-// All links.
+// The table of links.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,29 @@
 
 namespace troupe::internal::handles {
 
-/// Finds the links of a node by their numbers and by their peers.
+/// Finds a node's links by number and by peer.
 class link_table {
 public:
   link_table(const ledger_options& options, timer_queue& timers) : options_(options), timers_(timers) {}
 
-  /// Null when a link of that number is still known.
+  /// Null if a link of that number is still known.
   [[nodiscard]] link_record* add(link_number number, const node_name& peer, bool shares_store);
   void forget(link_number number);
 
-  /// Null where it is not known.
+  /// Null if the link is not known.
   [[nodiscard]] link_record* find(link_number number);
   [[nodiscard]] const link_record* find(link_number number) const;
-  /// Requires: it is known.
+  /// Requires: the link is known.
   [[nodiscard]] link_record& at(link_number number) { return links_.at(number); }
-  /// Null where it is not up; so below.
+  /// Null if the link is not up; up_to() is null if no link to the peer is up.
   [[nodiscard]] link_record* up(link_number number);
   [[nodiscard]] const link_record* up(link_number number) const;
   [[nodiscard]] link_record* up_to(const node_name& peer);
-  /// All to that peer.
+  /// All links to that peer, up or in grace.
   [[nodiscard]] const std::set<link_number>& to(const node_name& peer) const;
-  /// All.
   [[nodiscard]] const std::map<link_number, link_record>& all() const noexcept { return links_; }
 
-  /// Has it looked at when the event ends: where more may be asked, or nothing left to wait for.
+  /// Has the link examined when the event ends: it may have room for more questions, or have no entries left.
   void touch(link_number number) { touched_.insert(number); }
   [[nodiscard]] std::set<link_number> take_touched() { return std::exchange(touched_, {}); }
 
@@ -48,7 +47,7 @@ private:
   const ledger_options& options_;
   timer_queue& timers_;
   std::map<link_number, link_record> links_;
-  std::map<node_name, std::set<link_number>> to_; // No set that is empty.
+  std::map<node_name, std::set<link_number>> to_; // Contains no empty sets.
   std::set<link_number> touched_;
 };
 

@@ -1,4 +1,4 @@
-// Nodes that a peer has made this node dial.
+// Limits on the nodes that a peer's offers make this node dial.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 
 namespace troupe::internal::handles {
 
-/// Bounds the nodes that the offers of one node lead to within a time, since it is a peer who says where. That does not
-/// depend on how often the peer has connected, or as which incarnation.
+/// Bounds the number of nodes that one node's offers make this node dial within a time, since a peer chooses the
+/// addresses. Counts across all links and incarnations of that peer.
 class offered_dials {
 public:
   struct bounds {
@@ -24,12 +24,12 @@ public:
 
   offered_dials(bounds allowed, timer_queue& timers) : allowed_(allowed), timers_(timers) {}
 
-  /// Whether `to` is to be dialed now for an offer of `offerer`: not while that is under way, nor when there are too
-  /// many.
+  /// Whether to dial `to` now for an offer of `offerer`. Returns false while such a dial is pending, and if the limit
+  /// is reached.
   [[nodiscard]] bool begin(std::uint64_t offerer, const node_name& to, time_point now);
-  /// A link has come of it: it may be dialed again, should that be lost.
+  /// A link has come up: `to` may be dialed again if that link is lost.
   void linked(const node_name& to);
-  /// Those that began so long ago do not count any more.
+  /// Dials of `offerer` that expire by `due` no longer count.
   void expire(std::uint64_t offerer, time_point due);
 
   [[nodiscard]] std::size_t size() const noexcept;
@@ -40,7 +40,7 @@ private:
   struct dial {
     node_name node;
     time_point expires{};
-    bool is_pending = true; // No link has come of it yet.
+    bool is_pending = true; // No link has come up yet.
   };
   struct row {
     row(std::uint64_t offerer, timer_queue& timers) : next(timers, timer::kind::dials, offerer) {}

@@ -1,4 +1,4 @@
-// Adoptions that are too early.
+// Adoptions that came before their vouchers.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 
 namespace troupe::internal::handles {
 
-/// Keeps a peer's adoptions that came before their vouchers, which take another way.
+/// Keeps a peer's adoptions that came before their vouchers, which take another path.
 class parked_adoptions {
 public:
   parked_adoptions(link_number link, timer_queue& timers, std::size_t allowed)
       : link_(link), timers_(timers), allowed_(allowed) {}
 
-  /// False when there are too many. Requires: no other has that number.
+  /// Returns false if too many are parked. Requires: no parked adoption has that number.
   [[nodiscard]] bool park(const adopt& what, time_point until);
-  /// It waits no more. Nothing happens when it does not wait.
+  /// Removes a parked adoption. Does nothing if it is not parked.
   void take(request_number request);
   void clear();
 
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
-  /// The first that waits for this voucher.
+  /// The first adoption that waits for this voucher.
   [[nodiscard]] std::optional<request_number> find(const object_id& name, std::uint64_t token) const;
   /// The first invariant that does not hold; empty when all do.
   [[nodiscard]] std::string_view broken_invariant() const;
@@ -47,7 +47,7 @@ private:
   timer_queue& timers_;
   const std::size_t allowed_;
   std::map<request_number, parked> waiting_;
-  std::set<std::tuple<object_id, std::uint64_t, request_number>> by_name_; // The same by name and token.
+  std::set<std::tuple<object_id, std::uint64_t, request_number>> by_name_; // `waiting_` by name and token.
 };
 
 } // namespace troupe::internal::handles

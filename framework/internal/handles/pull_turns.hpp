@@ -1,4 +1,4 @@
-// What one peer is asked to send.
+// Turns of the pulls from one source.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,32 @@
 
 namespace troupe::internal::handles {
 
-/// Bounds the pulls from one source, to fewer where it has been too busy for more lately.
+/// Limits the pulls from one source. The limit shrinks when the source is too busy, and grows again.
 class pull_turns {
 public:
   explicit pull_turns(std::size_t allowed) : allowed_(allowed), room_for_(allowed) {}
 
-  /// Who has the lowest turn begins first.
+  /// Pulls with lower turns begin first.
   void queue(std::uint64_t turn, reference what) { queued_.emplace(turn, what); }
   void leave(std::uint64_t turn) { queued_.erase(turn); }
-  /// Who begins, and counts from now on. Nothing while there is no room.
+  /// The next pull to begin, which counts from now on. Returns nullopt if none may begin now.
   [[nodiscard]] std::optional<reference> next();
-  /// One of those who have begun does not count any more.
+  /// A pull that has begun no longer counts.
   void end() { --asked_; }
 
-  /// The source had as many as it has now when it was too busy for one more.
+  /// The source was too busy for one more: limits the pulls to those it has now, at least 1.
   void was_busy();
-  /// One has brought its bytes.
+  /// A pull has brought its bytes: raises the limit by one.
   void went_well();
-  /// Twice as many are tried after a while, if all are in use: those under way may wait for something slow.
+  /// Doubles the limit if it is used up: pulls under way may wait for something slow.
   void try_more();
-  /// Whether somebody waits whom try_more() may help.
+  /// Whether pulls are queued that try_more() could let begin.
   [[nodiscard]] bool is_held_back() const noexcept { return !queued_.empty() && room_for_ < allowed_; }
 
   [[nodiscard]] std::size_t asked() const noexcept { return asked_; }
   [[nodiscard]] bool empty() const noexcept { return queued_.empty() && asked_ == 0; }
   [[nodiscard]] bool is_queued(std::uint64_t turn) const { return queued_.contains(turn); }
-  /// Whether next() has one.
+  /// Whether next() returns a pull.
   [[nodiscard]] bool has_next() const noexcept { return asked_ < room_for_ && !queued_.empty(); }
   /// The first invariant that does not hold; empty when all do.
   [[nodiscard]] std::string_view broken_invariant() const;

@@ -80,13 +80,13 @@ void pulling::cancel(reference what) {
 void pulling::on_busy(reference what) {
   auto& turns = turns_of(what);
   turns.was_busy();
-  if (turns.asked() == 0) // Else the next that ends makes room there.
+  if (turns.asked() == 0) // Otherwise a pull that ends lets the next begin.
     source_of(what).pause.begin_for_pulls(end_of_pause());
   queue(what);
 }
 
 void pulling::on_full(reference what) {
-  take_turn(what); // What else it has may lie in memory: that comes first.
+  take_turn(what); // Others may lie in the source's memory: they come first.
   source_of(what).pause.begin_for_pulls(end_of_pause());
   queue(what);
 }

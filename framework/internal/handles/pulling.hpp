@@ -9,7 +9,7 @@
 
 namespace troupe::internal::handles {
 
-/// Asks the sources of entries for their bytes, each for a few at a time.
+/// Asks the sources of entries for their bytes, a limited number of pulls at a time.
 class pulling {
 public:
   explicit pulling(books& of)
@@ -17,23 +17,23 @@ public:
   pulling(const pulling&) = delete;
   pulling& operator=(const pulling&) = delete;
 
-  // The entries below have a fetch.
+  // Requires, for all entries below: the entry has a fetch.
 
-  /// Behind all that have a turn.
+  /// Gives the entry a turn behind all others.
   void take_turn(reference what);
-  /// It waits for its turn, if its source can be asked.
+  /// Queues the entry for its turn, if its source is up.
   void queue(reference what);
   void leave_queue(reference what);
-  /// Whose turn it is at a source, which counts there from now on. Nothing while there is no room.
+  /// The next entry to pull from the source; it counts there from now on. Returns nullopt if none may begin now.
   [[nodiscard]] std::optional<reference> next(link_record& source);
   /// Requires: its turn has come.
   void ask(reference what);
-  /// The source has sent all: the pull is over, and makes room for the next.
+  /// The source has sent everything: ends the pull, which lets the next begin.
   void end(reference what);
-  /// It is given up: neither waits nor counts; cancel() tells the source.
+  /// Gives the pull up: it is neither queued nor counted any more. cancel() tells the source.
   void leave(reference what);
   void cancel(reference what);
-  /// The source has too much to do, or its store no room: it is left alone for a while. Requires: nothing is asked.
+  /// The source is too busy, or its store is full: leaves it alone for a while. Requires: no request is open.
   void on_busy(reference what);
   void on_full(reference what);
 

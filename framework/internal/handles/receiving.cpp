@@ -39,7 +39,7 @@ std::optional<reference> receiving::import_one(link_record& from, const handle_d
     return std::nullopt;
   const auto what = counted->what;
   if (entries_.at(what).state == entry_state::here)
-    imports_.release(what); // The replica needs nobody.
+    imports_.release(what); // The replica needs no source.
   else if (how == came::in_message && come_round(what, handle.mark))
     return what;
   else if (handle.offer)
@@ -47,8 +47,7 @@ std::optional<reference> receiving::import_one(link_record& from, const handle_d
   return what;
 }
 
-/// What was put into this store comes back to it, whoever has copied it meanwhile: the original is had, and nobody's
-/// copy is needed.
+/// An object that was put into this store has come back: uses the original instead of anybody's copy.
 std::optional<reference> receiving::find_at_home(const link_record& from, const handle_descriptor& handle) {
   if (!handle.home || !objects_.hold_at_home(*handle.home, handle.size_bytes))
     return std::nullopt;
@@ -58,7 +57,8 @@ std::optional<reference> receiving::find_at_home(const link_record& from, const 
   return own;
 }
 
-/// Whether it is an entry that this node has sent on, which it is from now on. Nobody can be behind the new one yet.
+/// If the mark shows that this node sent the handle on before, the new entry becomes the earlier one. Returns false if
+/// it does not, or if anything depends on the new entry already.
 bool receiving::come_round(reference what, std::uint64_t mark) {
   const auto known = marks_.find(mark);
   const auto& which = entries_.at(what);
@@ -74,7 +74,7 @@ bool receiving::come_round(reference what, std::uint64_t mark) {
   return true;
 }
 
-/// The count in flight becomes a hold of this node's.
+/// Turns the count in flight into a hold of this node.
 std::optional<reference> receiving::import_shared(link_record& from, const handle_descriptor& handle) {
   if (!from.shares_store || handle.offer)
     return std::nullopt;
@@ -96,7 +96,7 @@ std::optional<reference> receiving::import_shared(link_record& from, const handl
   } else if (which.state == entry_state::remote) { // Exported over a link without a store, and reclaimed over this one.
     fetches_.finish(counted->what, handle.name);
   } else {
-    // It has one hold already, and must not come to depend on what may depend on it by now.
+    // The entry already has one hold, and must not come to depend on an entry that may depend on it by now.
     objects_.drop(handle.name);
     --which.count;
     give_back_one(from, handle.name);
@@ -104,7 +104,7 @@ std::optional<reference> receiving::import_shared(link_record& from, const handl
   return counted->what;
 }
 
-/// The store could not be asked: the handle is lost, and what is in flight is taken out as soon as it can be.
+/// The store could not be asked: the handle is lost, and claim() ends the flight as soon as possible.
 std::optional<reference> receiving::import_unclaimed(link_record& from, const handle_descriptor& handle) {
   if (from.unclaimed.size() >= options_.unclaimed_max)
     return std::nullopt;

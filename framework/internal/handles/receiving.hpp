@@ -1,4 +1,4 @@
-// Handles on their way in.
+// Receiving handles.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace troupe::internal::handles {
 
-/// Makes references of the handles that peers send.
+/// Makes references from the handles that peers send.
 class receiving {
 public:
   receiving(books& of, imports& counted, shared_fetches& bytes, adopting& offers, const mark_book& marks,
@@ -34,12 +34,12 @@ public:
   receiving& operator=(const receiving&) = delete;
 
   enum class came : std::uint8_t { in_message, in_answer };
-  /// One reference. Nothing where the peer could not send that handle.
+  /// One reference. Returns nullopt if the peer was not allowed to send that handle.
   [[nodiscard]] std::optional<reference> import_one(link_record& from, const handle_descriptor& handle, came how);
-  /// All of them, one reference each, or none.
+  /// One reference to each, or nullopt if any is not allowed.
   [[nodiscard]] std::optional<std::vector<reference>> import_all(link_record& from,
                                                                  std::span<const handle_descriptor> handles, came how);
-  /// What came when the store was busy is taken out, and nobody wants it.
+  /// Adopts and drops objects that came while the store was busy; nobody refers to them any more.
   void claim(link_record& from);
 
 private:

@@ -43,7 +43,7 @@ violation reclaiming::on_reclaimed(link_record& from, const reclaimed& what) {
   }
   const auto about = from.questions.close(what.request).about;
   auto* which = entries_.find(about);
-  if (which == nullptr || which->reclaiming != from.number) { // Not wanted any more.
+  if (which == nullptr || which->reclaiming != from.number) { // No longer wanted.
     let_go();
     return {};
   }
@@ -59,11 +59,11 @@ violation reclaiming::on_reclaimed(link_record& from, const reclaimed& what) {
     fetches_.advance(about);
     return {};
   }
-  which->link = 0; // It was sent anew meanwhile.
+  which->link = 0; // It was sent again meanwhile.
   auto& other = entries_.at(known->second);
   entries_.refer(known->second);
   if (other.state == entry_state::here)
-    let_go(); // It needs nobody.
+    let_go(); // It needs no source.
   else
     ++other.count;
   whole_.move_to(about, known->second);
@@ -72,8 +72,9 @@ violation reclaiming::on_reclaimed(link_record& from, const reclaimed& what) {
 
 // -- at the exporter
 
-/// Where what the peer asks for is kept for it: on the link that it names, or else where an answer to the same question
-/// was lost with its link. That one may still look up here; but so does a good one, where an older question comes late.
+/// The link that still keeps the export for the peer: the link that it names, or else one on which an answer to the
+/// same question was lost with the link. The lost link may still look up here; a healthy link looks the same if an
+/// older question comes late.
 link_record* reclaiming::holder_of(const link_record& from, const reclaim& what) {
   auto* lost = links_.find(what.previous);
   if (lost != nullptr && lost->phase == link_phase::grace && lost->peer == from.peer
@@ -92,9 +93,8 @@ link_record* reclaiming::holder_of(const link_record& from, const reclaim& what)
   return up;
 }
 
-/// What the peer had under this name on a lost link counts one on the new one, and no longer on the old: so that
-/// exports do not multiply, however often the peer comes again. When the answer is lost with the new link, what was
-/// counted there is given to who asks again.
+/// Moves one count of the export from the lost link to the new one, so that exports do not multiply however often the
+/// peer reconnects. If the answer is lost with the new link, the count there is moved on when the peer asks again.
 void reclaiming::give_back(link_record& to, link_record& from, const object_id& name, bool is_named) {
   auto& left = from.exports.at(name);
   ++exports_.count(to, name, left.what).reclaimed;
@@ -102,7 +102,7 @@ void reclaiming::give_back(link_record& to, link_record& from, const object_id& 
     return; // It may be in use there.
   vouchers_.move_all_of(from.number, name, to.number);
   if (is_named && left.count > left.reclaimed) {
-    left.count = left.reclaimed; // The rest was the peer's one import.
+    left.count = left.reclaimed; // All others belonged to the peer's one import.
   } else {
     --left.count;
     --left.reclaimed;
@@ -116,9 +116,8 @@ void reclaiming::on_reclaim(link_record& from, const reclaim& what) {
   if (holder == nullptr)
     return actions_.send(from.number, refused{what.request, handle_errc::unknown});
   const auto held = holder->exports.at(what.name).what;
-  if (entries_.at(entries_.resolve(held)).state
-      == entry_state::lost) {               // The peer was told so over a link that was lost.
-    if (holder->phase == link_phase::grace) // Else the peer releases it there, since it has been told there, too.
+  if (entries_.at(entries_.resolve(held)).state == entry_state::lost) { // The peer was told over a link that was lost.
+    if (holder->phase == link_phase::grace) // On a link that is up the peer was told, and will release it there.
       exports_.drop(*holder, what.name);
     return actions_.send(from.number, refused{what.request, handle_errc::object_lost});
   }

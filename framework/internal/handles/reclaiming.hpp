@@ -1,4 +1,4 @@
-// What a lost link's end leaves to the next one.
+// Moving the handles of a lost link to another one.
 #pragma once
 
 #include <troupe/framework/internal/handles/books.hpp>
@@ -7,7 +7,7 @@
 
 namespace troupe::internal::handles {
 
-/// Has what went over a lost link counted on another link to the same incarnation of the peer.
+/// Moves the counts of a lost link to another link to the same incarnation of the peer.
 class reclaiming {
 public:
   reclaiming(books& of, exports& sent, shared_fetches& bytes, voucher_book& vouchers, entry_changes& whole)
@@ -21,7 +21,7 @@ public:
 
   // -- at the importer
 
-  /// Asks for everything that was imported over lost links to the peer, if another is up.
+  /// Reclaims everything that was imported over lost links to the peer, if another link to it is up.
   void ask(const node_name& peer);
   [[nodiscard]] violation on_reclaimed(link_record& from, const reclaimed& what);
   void on_given_up(const link_record& of, reference what);

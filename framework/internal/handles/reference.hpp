@@ -1,4 +1,4 @@
-// How users of a ledger name what is in it.
+// Names for entries of a ledger, as its users keep them.
 #pragma once
 
 #include <compare>
@@ -6,10 +6,10 @@
 
 namespace troupe::internal::handles {
 
-/// Chosen by who waits; means nothing to the ledger.
+/// Chosen by the caller that waits; opaque to the ledger.
 using waiter_id = std::uint64_t;
 
-/// Names an entry of a node's ledger; an entry's number is used again with the next generation.
+/// Names an entry of a node's ledger. An entry's index is reused with the next generation.
 struct reference {
   std::uint32_t index = 0;
   std::uint32_t generation = 0; // 0: refers to nothing.
@@ -17,7 +17,7 @@ struct reference {
   friend auto operator<=>(const reference&, const reference&) = default;
 };
 
-/// Names one attempt to make a replica. Never used again.
+/// Names one attempt to make a replica. Never reused.
 using room_id = std::uint64_t;
 
 } // namespace troupe::internal::handles

@@ -1,4 +1,4 @@
-// Attempts to make replicas.
+// Numbers for attempts to make replicas.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace troupe::internal::handles {
 
-/// Numbers the attempts to make replicas; no number is used again.
+/// Numbers the attempts to make replicas; no number is reused.
 class room_numbers {
 public:
   [[nodiscard]] room_id open(reference what) {
@@ -17,7 +17,7 @@ public:
     return last_;
   }
   void close(room_id room) { rooms_.erase(room); }
-  /// Of what it is; nothing where it is closed.
+  /// The entry of that room; nullopt if it is closed.
   [[nodiscard]] std::optional<reference> find(room_id room) const {
     const auto known = rooms_.find(room);
     return known != rooms_.end() ? std::optional{known->second} : std::nullopt;

@@ -1,4 +1,4 @@
-// Looking at everything at once.
+// Listing all entries.
 #include <troupe/framework/internal/handles/ledger.hpp>
 
 namespace troupe::internal::handles {

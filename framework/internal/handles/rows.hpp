@@ -1,4 +1,4 @@
-// What the ledger keeps and why, for people to look at.
+// The ledger's holders, for diagnostics.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,37 @@
 
 namespace troupe::internal::handles {
 
-/// What was sent over one link under one name.
+/// One export: sendings over one link under one name.
 struct export_row {
   link_number link = 0;
   link_phase phase = link_phase::up;
   std::uint64_t count = 0;
-  time_point since{}; // Of the first sending that is not released.
+  time_point since{}; // Of the first unreleased sending.
 };
 
 /// One object that this node has a handle to.
 struct entry_row {
-  reference known_as;             // Its own.
+  reference known_as;             // Its own reference.
   std::optional<object_id> place; // In this host's store.
-  object_id name;                 // As its source names it, where it came over a link; as peers do, while unfinished.
+  object_id name;                 // The source's name if it came over a link; the name that peers know while
+                                  // unfinished.
   link_number source = 0;         // 0: none, or gone.
   bool is_source_lost = false;    // That link is in its grace.
   bool is_lost = false;
-  bool is_unfinished = false;   // This node's own, waiting for what it captures.
-  std::uint64_t references = 0; // Of the application and of fetches.
+  bool is_unfinished = false;   // This node's own, waiting for the objects it captures.
+  std::uint64_t references = 0; // Held by the application and by fetches.
   std::uint64_t size_bytes = 0;
   time_point since{};
   bool is_fetched = false;
-  std::uint64_t received_bytes = 0; // Of a fetch.
+  std::uint64_t received_bytes = 0; // By a running fetch.
   std::vector<export_row> exports;
-  std::optional<reference> moved_to; // Then it has references and exports alone, which count there.
+  std::optional<reference> moved_to; // If set, only references and exports are filled in; they count for that entry.
 };
 
 struct ledger_rows {
   time_point now{};
   std::vector<entry_row> entries;
-  bool are_all = true; // Else there are more behind them.
+  bool are_all = true; // False: more entries follow.
 };
 
 } // namespace troupe::internal::handles

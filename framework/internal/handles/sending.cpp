@@ -52,7 +52,7 @@ void sending::describe_behind(const link_record& to, reference what, goes how, h
   auto& which = entries_.at(what);
   handle.name = proxy_name(what);
   handle.mode = handle_mode::behind;
-  if (how == goes::in_message) // An answer goes one way only.
+  if (how == goes::in_message) // An answer does not travel on.
     marks_.leave(what, which.trail, handle);
   if (const auto* source = links_.up(which.link)) {
     handle.offer = adoption_offer{source->peer, which.name, options_.fresh_token()};

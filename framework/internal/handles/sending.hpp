@@ -1,4 +1,4 @@
-// Handles on their way out.
+// Sending handles.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace troupe::internal::handles {
 
-/// Gives handles to peers, each under the name by which it counts there.
+/// Makes handles for peers and counts them, each under the name that the peer uses.
 class sending final : public answer_exports {
 public:
   sending(books& of, exports& sent, mark_book& marks)
@@ -25,18 +25,18 @@ public:
   sending(const sending&) = delete;
   sending& operator=(const sending&) = delete;
 
-  /// Counts one sending. The store is not asked: what is here, and in a store that the peer shares, goes as what it
-  /// would have to fetch. Fails with `object_lost`.
+  /// Counts one sending. Does not ask the store: an object that is in a store shared with the peer goes out as a handle
+  /// that the peer has to fetch. Fails with `object_lost`.
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_in_message(link_record& to, reference what) {
     return export_one(to, what, goes::in_message);
   }
-  /// The same, but what is here is handed over in a shared store. Fails with `object_lost` or `busy`.
+  /// Like export_in_message(), but hands an object over in a shared store. Fails with `object_lost` or `busy`.
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_in_answer(link_record& to,
                                                                                reference what) override {
     return export_one(to, what, goes::in_answer);
   }
 
-  /// What peers know an entry by that this node has behind another: the entry's own number.
+  /// The name under which peers know an entry that this node has `behind` another: the entry's own number.
   [[nodiscard]] object_id proxy_name(reference what) const {
     return {options_.proxy_number, what.index, what.generation};
   }
@@ -45,9 +45,9 @@ public:
 private:
   enum class goes : std::uint8_t { in_message, in_answer };
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_one(link_record& to, reference what, goes how);
-  /// As this host's store has it. False when the store could not be asked.
+  /// Describes an object of this host's store. Returns false if the store could not be asked.
   [[nodiscard]] bool describe_here(const link_record& to, entry& which, handle_descriptor& handle);
-  /// As what another has; whoever will be asked to adopt hears of it.
+  /// Describes an object that another node has, and vouches for the receiver there if that node's link is up.
   void describe_behind(const link_record& to, reference what, goes how, handle_descriptor& handle);
   [[nodiscard]] static bool is_at_home(const entry& which);
 

@@ -41,7 +41,7 @@ void serving::end_all(link_record& to) {
     end(to, to.servings.first());
 }
 
-/// The bytes are here. What is large waits until the link can take it.
+/// The bytes are here. Without a shared store they wait until the link can take them.
 void serving::serve(const peer_waiter& who, reference what) {
   auto& to = links_.at(who.link);
   if (!to.shares_store) {

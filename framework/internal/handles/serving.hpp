@@ -1,4 +1,4 @@
-// Giving bytes to peers that pull them.
+// Serving bytes to peers that pull them.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ public:
   serving& operator=(const serving&) = delete;
 
   void on_pull(link_record& from, const pull& what, bool is_behind);
-  /// Nobody wants it any more. Nothing happens when it has been answered.
+  /// Ends a pull that is no longer wanted. Does nothing if it has been answered.
   void end(link_record& to, request_number request);
-  /// What is not exported any more.
+  /// Ends all pulls of a name that is no longer exported.
   void end_all_of(link_record& to, const object_id& name);
   void end_all(link_record& to);
-  /// Takes the chunk that comes next; where that is the first, its head is said before. Of an empty object it is empty.
-  /// Requires: one is ready.
+  /// Takes the next chunk; before the first chunk, wants the head sent. For an empty object the chunk is empty.
+  /// Requires: a pull is ready.
   [[nodiscard]] served_chunk next_chunk(link_record& to);
 
   void serve(const peer_waiter& who, reference what) override;

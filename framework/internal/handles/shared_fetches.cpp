@@ -19,7 +19,7 @@ shared_fetches::shared_fetches(books& of, imports& counted, entry_changes& whole
       pulling_(of),
       callers_(of.timers) {}
 
-// -- who waits
+// -- waiters
 
 void shared_fetches::begin(waiter_id who, reference what, time_point until) {
   callers_.add(who, clock_.now(), until);
@@ -59,7 +59,7 @@ void shared_fetches::remove_waiter(reference what, const waiter& who) {
   entries_.touch(what);
 }
 
-/// The fetch that waits, if it is one, and still the same attempt.
+/// The fetch that waits, if `who` is a fetch and still in the same attempt; null otherwise.
 fetch_state* shared_fetches::outer_of(const waiter& who) {
   const auto* outer = std::get_if<outer_waiter>(&who);
   return outer != nullptr && rooms_.find(outer->room) ? entries_.at(outer->outer).fetch.get() : nullptr;
@@ -83,7 +83,7 @@ void shared_fetches::answer(const waiter& who, const fetch_error& error, referen
     auto told = end_wait(outside->waiter, what);
     told.error = error;
     if (is_here) {
-      entries_.refer(what); // The waiter's.
+      entries_.refer(what); // The caller's reference.
       told.object = what;
     }
     actions_.want(told);
@@ -102,7 +102,7 @@ void shared_fetches::answer(const waiter& who, const fetch_error& error, referen
   }
 }
 
-/// The caller is to be told what has become of it.
+/// Ends the caller's wait; the result has no outcome yet.
 answer_waiter shared_fetches::end_wait(waiter_id who, reference what) {
   answer_waiter told;
   told.waiter = who;
@@ -118,7 +118,7 @@ void shared_fetches::step_to(reference what, fetch_step next) {
   auto& fetch = *entries_.at(what).fetch;
   assert(may_follow(fetch.step, next));
   fetch.step = next;
-  // Waiting for a turn has no end of its own: those whose turn it is have one, and so has a grace.
+  // Waiting for a turn needs no deadline of its own: fetches that have their turn have one, and so does a grace.
   bool has_patience = next != fetch_step::waiting && next != fetch_step::sealing;
   fetch.patience.set(has_patience ? end_of_patience() : never);
 }
@@ -126,7 +126,7 @@ void shared_fetches::step_to(reference what, fetch_step next) {
 void shared_fetches::advance(reference what) {
   auto& which = entries_.at(what);
   if (which.parts)
-    return entries_.touch(what); // Not from here, since what it captures may be unfinished itself.
+    return entries_.touch(what); // At the end of the event: the objects that it captures may be unfinished themselves.
   if (which.fetch && which.fetch->step == fetch_step::waiting)
     pulling_.queue(what);
 }
@@ -147,7 +147,7 @@ void shared_fetches::begin_pulls(link_record& source) {
     which.fetch->room = rooms_.open(*what);
     step_to(*what, fetch_step::making_room);
     if (source.shares_store)
-      ask_for_bytes(*what); // It will be handed over: no replica.
+      ask_for_bytes(*what); // It is handed over: needs no replica.
     else
       actions_.want(make_room{which.fetch->room, which.size_bytes, original_of(which, source), which.link});
   }
@@ -178,7 +178,7 @@ void shared_fetches::restart(reference what) {
   which.fetch = std::move(again);
 }
 
-/// Of those that have one.
+/// The latest deadline of a caller that has one.
 time_point shared_fetches::last_deadline(const fetch_state& fetch) const {
   auto result = time_point{};
   for (const auto& each : fetch.waiters)
@@ -188,8 +188,8 @@ time_point shared_fetches::last_deadline(const fetch_state& fetch) const {
   return result;
 }
 
-/// The source has too much to do, or no room to bring back what lies on its disk: it is asked again for some time, and
-/// for room as long as somebody has time.
+/// The source is busy, or has no room to restore the object from its disk: it is asked again, for `pull_patience`. If
+/// it has no room, it is also asked as long as a caller has time.
 void shared_fetches::begin_again_later(reference what, const fetch_error& why) {
   auto& which = entries_.at(what);
   auto& fetch = *which.fetch;
@@ -220,7 +220,7 @@ std::set<waiter> shared_fetches::stop(reference what) {
   fetch->patience.clear();
   if (fetch->step != fetch_step::sealing)
     fetch->budget->imports -= fetch->captured.size();
-  fetch->waiters.erase(outer_waiter{what, fetch->room}); // A liar's object may capture itself.
+  fetch->waiters.erase(outer_waiter{what, fetch->room}); // A lying peer's object may capture itself.
   for (auto inner : fetch->captured) {
     if (auto onto = entries_.resolve(inner); entries_.at(onto).fetch) {
       entries_.at(onto).fetch->waiters.erase(outer_waiter{what, fetch->room});
@@ -252,7 +252,7 @@ bool shared_fetches::is_sealing(reference what) const {
   return fetch && fetch->step == fetch_step::sealing;
 }
 
-/// Who only joined a fetch that imported too much for another begins it anew.
+/// If the fetch imported too much, waiters that only joined it, and so are not charged for it, begin it anew.
 void shared_fetches::answer_failed(reference what) {
   const auto& fetch = entries_.at(what).fetch;
   if (!fetch || fetch->failed.code == handle_errc::none)
@@ -278,8 +278,8 @@ void shared_fetches::finish(reference what, const object_id& place) {
   entries_.touch(what);
 }
 
-/// As if all its bytes had just come. Not where anything else is under way, since an unfinished object can capture
-/// others, in chains of any length.
+/// Proceeds as if all bytes of the unfinished object had just come. Called only at the end of an event, since
+/// unfinished objects can capture each other in chains of any length.
 void shared_fetches::finish_parts(reference what) {
   auto& which = entries_.at(what);
   if (!which.parts || !which.fetch || which.fetch->step != fetch_step::waiting)
@@ -313,9 +313,9 @@ bool shared_fetches::has_replica(room_id room, const object_id& place, fetch_ste
   assert(which.fetch->step == after && objects_.size_of(place) == which.size_bytes);
   static_cast<void>(after);
   rooms_.close(room);
-  which.fetch->room = 0; // It is sealed: not to be dropped.
+  which.fetch->room = 0; // The object is sealed: the room must not be dropped.
   if (links_.up(which.link) != nullptr)
-    imports_.release(what); // The import stays, so that the same handle sent again finds the replica.
+    imports_.release(what); // The import stays, so that the same handle, if sent again, finds the replica.
   else
     imports_.forget(what);
   finish(what, place);
@@ -359,9 +359,9 @@ bool shared_fetches::waits_for_captured(room_id room) const {
   return what && entries_.at(*what).fetch->waits_for_captured();
 }
 
-// -- what the source says
+// -- answers of the source
 
-/// The fetch goes on until all that it captures is here.
+/// The fetch goes on until all objects that it captures are here.
 void shared_fetches::has_all_bytes(reference what) {
   pulling_.end(what);
   entries_.at(what).fetch->patience.set(end_of_patience());
@@ -379,7 +379,7 @@ void shared_fetches::seal_if_complete(reference what) {
   actions_.want(seal_room{fetch.room, std::move(places), entries_.at(what).parts ? what : reference{}});
 }
 
-/// Takes over one reference each, and has them brought here. Fails with `too_many`.
+/// Takes over one reference each, and has the objects fetched. Fails the fetch with `too_many` if they are too many.
 void shared_fetches::await_captured(reference what, const std::vector<reference>& captured) {
   auto& fetch = *entries_.at(what).fetch;
   fetch.captured = captured;
@@ -398,7 +398,7 @@ violation shared_fetches::on_head(link_record& from, const pull_head& what, cons
       entries_.unrefer(inner);
   };
   const auto* asked = from.questions.find(what.request);
-  if (asked == nullptr) { // What came along may have ended the fetch.
+  if (asked == nullptr) { // The captured handles may have ended the fetch.
     let_go();
     return {};
   }
@@ -418,7 +418,7 @@ violation shared_fetches::on_head(link_record& from, const pull_head& what, cons
 
 violation shared_fetches::on_here(link_record& from, request_number request, reference handed_over) {
   const auto* asked = from.questions.find(request);
-  if (asked == nullptr) { // What came along may have ended the fetch.
+  if (asked == nullptr) { // The handle in the answer may have ended the fetch.
     entries_.unrefer(handed_over);
     return {};
   }
@@ -436,7 +436,7 @@ violation shared_fetches::on_here(link_record& from, request_number request, ref
   }
   entries_.unrefer(handed_over);
   from.questions.close(std::exchange(which.fetch->pull.request, 0));
-  begin_again_later(about, {handle_errc::busy}); // The store could not be asked.
+  begin_again_later(about, {handle_errc::busy}); // The peer's store could not be asked.
   return {};
 }
 
@@ -472,10 +472,10 @@ void shared_fetches::expire_patience(reference what, std::vector<reference>& pat
     fail(what, {handle_errc::stalled});
 }
 
-/// Says what it was that took so long, if that is known: of what is captured the first that is not here.
-/// Requires: `what` has a fetch.
+/// Finds the cause of a delay, if known: follows the first captured object that is not here. Requires: `what` has a
+/// fetch.
 void shared_fetches::explain_delay(answer_waiter& told, reference what) const {
-  constexpr auto depth_max = 16; // Of captured ones; a liar's objects may capture each other.
+  constexpr auto depth_max = 16; // Of captured objects; a lying peer's objects may capture each other.
   for (auto depth = 0; depth < depth_max && entries_.at(what).fetch->waits_for_captured(); ++depth) {
     const auto& captured = entries_.at(what).fetch->captured;
     auto missing =
@@ -489,8 +489,8 @@ void shared_fetches::explain_delay(answer_waiter& told, reference what) const {
   told.room = fetch.room;
 }
 
-/// Until when a fetch may wait for what it captures, judged by those alone: as long as one of them moves. `never` when
-/// none does.
+/// The deadline for captured objects of `outer`: extended while one of them is still being pulled, else the latest of
+/// theirs. `never` if none is making progress.
 time_point shared_fetches::captured_deadline(const fetch_state& outer) const {
   auto result = time_point{};
   for (auto each : outer.captured) {
@@ -510,13 +510,13 @@ void shared_fetches::judge(const std::vector<reference>& patient) {
   for (auto each : patient) {
     const auto& fetch = entries_.at(each).fetch;
     if (!fetch || !fetch->waits_for_captured())
-      continue; // It has begun again, or ended, with what else was due.
+      continue; // Its fetch has restarted or ended with other due timers.
     if (auto until = captured_deadline(*fetch); until != never) {
       fetch->patience.set(until);
       moving.push_back(each);
     }
   }
-  while (!moving.empty()) { // Upwards from there: each is looked at once.
+  while (!moving.empty()) { // Upwards from there: each is visited once.
     auto inner = moving.back();
     moving.pop_back();
     for (const auto& each : entries_.at(inner).fetch->waiters) {

@@ -1,4 +1,4 @@
-// Bringing bytes here. Serving them to peers: serving.hpp.
+// Fetching bytes to this node. Serving them to peers: serving.hpp.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace troupe::internal::handles {
 
-/// Tells peers how the fetches ended for which they wait.
+/// Tells peers how the fetches that they wait for have ended.
 class pull_server {
 public:
   virtual ~pull_server() = default;
@@ -26,39 +26,39 @@ public:
   virtual void refuse(const peer_waiter& who, const fetch_error& why) = 0;
 };
 
-/// Why a peer loses its link; empty where it does not.
+/// Why a peer's link must end; empty if it need not.
 using violation = std::string_view;
 
-/// Brings the bytes of objects here: one fetch for all who wait for the same, with all that it captures.
+/// Brings the bytes of objects here, with all objects that they capture: one fetch for all waiters of an object.
 class shared_fetches {
 public:
   shared_fetches(books& of, imports& counted, entry_changes& whole, pull_server& peers);
   shared_fetches(const shared_fetches&) = delete;
   shared_fetches& operator=(const shared_fetches&) = delete;
 
-  // -- who waits
+  // -- waiters
 
-  /// Requires: nobody called `who` waits already; `what` is resolved, so below.
+  /// Requires: no other caller waits under the name `who`. All members below require that `what` is resolved.
   void begin(waiter_id who, reference what, time_point until);
-  /// Nothing happens when `who` has been answered.
+  /// Does nothing if `who` has been answered.
   void cancel(waiter_id who);
   void add_waiter(reference what, const waiter& who);
-  /// It has what it wants, or wants it no more.
+  /// The waiter has its answer, or no longer wants it.
   void remove_waiter(reference what, const waiter& who);
 
   // -- the course of a fetch
 
-  /// Waits for its turn, if the source can be asked. To be called when it has become so.
+  /// Queues the fetch for its turn, if its source is up. Must be called when the source comes up.
   void advance(reference what);
-  /// As many as the source allows at a time; the others keep their turn.
+  /// Begins as many pulls as the source allows at a time; the others stay queued.
   void begin_pulls(link_record& source);
-  /// The attempt ends: nothing of it is left but who waits, and its turn. What is being sealed needs no source.
+  /// Ends the attempt but keeps its waiters and its turn. A room that is being sealed needs no source, and goes on.
   void restart(reference what);
-  /// Ends it, without an answer to those who waited for it.
+  /// Ends the fetch and returns its waiters, which have not been answered.
   [[nodiscard]] std::set<waiter> stop(reference what);
-  /// All who wait are told when the event ends.
+  /// Has all waiters told when the event ends.
   void fail(reference what, const fetch_error& error);
-  /// The bytes are at `place`: all who wait get their answer. Invariant 1 of `entry` holds from here on.
+  /// The bytes are at `place`: answers all waiters. Invariant 1 of `entry` holds from here on.
   void finish(reference what, const object_id& place);
 
   // -- at the end of an event
@@ -66,40 +66,42 @@ public:
   void stop_unless_awaited(reference what);
   [[nodiscard]] bool is_sealing(reference what) const;
   void answer_failed(reference what);
-  /// What this node's own object captures is to come.
+  /// Fetches the objects that this node's own unfinished object captures.
   void finish_parts(reference what);
 
   // -- rooms
 
   void room_made(room_id room);
   void room_failed(room_id room, handle_errc why);
-  /// False when nobody wants it. `after`: making room, where another has made it; or sealing.
+  /// Returns false if the room is no longer wanted. `after` is making_room if another node has made the replica; else
+  /// sealing.
   [[nodiscard]] bool has_replica(room_id room, const object_id& place, fetch_step after);
-  /// Where the bytes belong that come over that link; 0 where nobody wants them any more.
+  /// The room for bytes that come over that link; 0 if they are no longer wanted.
   [[nodiscard]] std::expected<room_id, violation> room_for(const link_record& from, const pull_chunk& what) const;
-  /// They are there. Whether the room has all its bytes now. Nothing happens where the room is not wanted any more.
+  /// The bytes are in the room. Returns whether the room has all its bytes now. Does nothing if the room is no longer
+  /// wanted.
   bool room_filled(room_id room, std::uint64_t more_bytes);
-  /// Whether the room has all its bytes, and is not being sealed yet.
+  /// Whether the room has all its bytes, and is not yet being sealed.
   [[nodiscard]] bool waits_for_captured(room_id room) const;
 
-  // -- what the source says
+  // -- answers of the source
 
-  /// One reference each of what the head names is this fetch's from now on.
+  /// The fetch takes over one reference to each captured object of the head.
   [[nodiscard]] violation on_head(link_record& from, const pull_head& what, const std::vector<reference>& captured);
-  /// One reference of what was handed over is this fetch's from now on.
+  /// The fetch takes over the reference `handed_over`.
   [[nodiscard]] violation on_here(link_record& from, request_number request, reference handed_over);
   void on_refused(const link_record& from, reference what, const refused& why);
 
   // -- time
 
   void expire_waiter(waiter_id who);
-  /// Fetches that wait for captured ones only are put to `patient`, for judge().
+  /// Fails the fetch, unless it waits only for captured objects: then adds it to `patient`, for judge().
   void expire_patience(reference what, std::vector<reference>& patient);
-  /// Those whose time is over, and that wait for captured ones only: they go on as long as something moves beneath
-  /// them. Where nothing does, a liar has made them wait for each other.
+  /// Decides about fetches whose deadline has passed and that wait only for captured objects. A fetch goes on as long
+  /// as any fetch below it makes progress. If none does, false data has made them wait for each other, and they fail.
   void judge(const std::vector<reference>& patient);
 
-  // -- looking at it
+  // -- statistics
 
   [[nodiscard]] std::size_t waiters() const noexcept { return callers_.size(); } // Callers of begin().
   [[nodiscard]] std::size_t rooms() const noexcept { return rooms_.size(); }

@@ -1,4 +1,4 @@
-// What is due when.
+// Deadlines and their queue.
 #pragma once
 
 #include <chrono>
@@ -9,24 +9,24 @@
 
 namespace troupe::internal::handles {
 
-/// Since when does not matter; it only grows.
+/// Time since an arbitrary start; never goes back.
 using time_point = std::chrono::nanoseconds;
-/// When what has no deadline is due.
+/// The time of a deadline that is not set.
 constexpr auto never = time_point::max();
 
-/// What is to be looked at when.
+/// One deadline in the queue, and the object that it belongs to.
 struct timer {
   enum class kind : std::uint8_t { waiter, fetch, grace, question, parked, dials, retry };
 
   time_point at{};
   kind what = kind::waiter;
-  std::uint64_t owner = 0;  // The waiter, the entry's number, the link, or the node.
+  std::uint64_t owner = 0;  // The waiter, the entry's index, the link, or the node.
   std::uint64_t number = 0; // fetch: the entry's generation. question, parked: the request.
 
   friend auto operator<=>(const timer&, const timer&) = default;
 };
 
-/// Says which deadline is the next to come. A row is written by its `deadline` only.
+/// Orders deadlines by time. Only its `deadline` changes a row.
 class timer_queue {
 public:
   void set(const timer& what) { rows_.insert(what); }
@@ -35,7 +35,7 @@ public:
   [[nodiscard]] std::optional<time_point> next() const {
     return rows_.empty() ? std::nullopt : std::optional{rows_.begin()->at};
   }
-  /// The first that is due, which is in the queue no more.
+  /// Removes and returns the first timer that is due; nullopt if none is.
   [[nodiscard]] std::optional<timer> take_due(time_point now) {
     if (rows_.empty() || rows_.begin()->at > now)
       return std::nullopt;
@@ -48,7 +48,7 @@ private:
   std::set<timer> rows_;
 };
 
-/// When one thing is due: in the queue while it is set, and no longer than it lives.
+/// One deadline: in the queue while it is set, and no longer than this object lives.
 class deadline {
 public:
   deadline(timer_queue& queue, timer::kind what, std::uint64_t owner, std::uint64_t number = 0)
@@ -57,10 +57,10 @@ public:
   deadline& operator=(const deadline&) = delete;
   ~deadline() { clear(); }
 
-  /// `never` while it is not set.
+  /// `never` if it is not set.
   [[nodiscard]] time_point at() const noexcept { return row_.at; }
   [[nodiscard]] bool is_set() const noexcept { return row_.at != never; }
-  /// What has been taken out as due is cleared by whoever did that.
+  /// Whether the deadline, if set, is in the queue. The caller of take_due() must clear the deadline that it takes.
   [[nodiscard]] bool is_in_order() const { return !is_set() || queue_.contains(row_); }
 
   void set(time_point at) {

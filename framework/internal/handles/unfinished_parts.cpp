@@ -15,7 +15,7 @@ reference unfinished_parts::add(std::uint64_t size_bytes, std::span<const refere
     part_of_.emplace(each, what);
   }
   size_bytes_ += size_bytes;
-  entries_.touch(what); // One of them may be lost.
+  entries_.touch(what); // A captured object may already be lost.
   return what;
 }
 

@@ -1,4 +1,4 @@
-// Objects of this node's own that capture what is not here.
+// Objects of this node's own that capture objects that are not here yet.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@
 
 namespace troupe::internal::handles {
 
-/// Keeps what an object captures that is put before all of that is here, so that it can be finished when that has come.
+/// For each object that was put before all objects that it captures are here: keeps references to those, so that the
+/// object can be finished when they have come.
 class unfinished_parts {
 public:
   explicit unfinished_parts(books& of) : actions_(of.actions), entries_(of.entries) {}
 
-  /// One reference to it.
+  /// Adds such an object, with one reference to it.
   [[nodiscard]] reference add(std::uint64_t size_bytes, std::span<const reference> captured);
-  /// It is here, lost, or not wanted any more.
+  /// The object is here, lost, or no longer wanted.
   void forget_parts(reference what);
 
   [[nodiscard]] bool contains(reference what) const;
-  /// Of all that it keeps.
+  /// The total size of the objects.
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }
 
-  /// Of which one is lost: why it is.
+  /// Why one of the captured objects is lost; null if none is.
   [[nodiscard]] const fetch_error* lost_part(reference what) const;
-  /// Those that capture it are looked at when the event ends.
+  /// Has the objects that capture `part` examined when the event ends.
   void touch_outer_of(reference part);
 
   /// The first invariant that does not hold; empty when all do.
@@ -37,7 +38,7 @@ public:
 private:
   action_list& actions_;
   entry_table& entries_;
-  std::set<std::pair<reference, reference>> part_of_; // First the part.
+  std::set<std::pair<reference, reference>> part_of_; // (part, object that captures it).
   std::uint64_t size_bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which node may adopt what from this one.
+// Which nodes may adopt which exports of this node.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@
 
 namespace troupe::internal::handles {
 
-/// Somebody else may have what was exported on a link.
+/// Permission for a third node to have an object that was exported on a link.
 struct voucher {
   object_id name;
   node_name beneficiary;
@@ -24,7 +24,7 @@ struct voucher {
   friend auto operator<=>(const voucher&, const voucher&) = default;
 };
 
-/// Remembers the vouchers that peers have given for what they were sent, the newest of them where there are too many.
+/// Remembers the vouchers that peers have given for their imports; drops old ones if there are too many.
 class voucher_book {
 public:
   struct bounds {
@@ -35,17 +35,19 @@ public:
   explicit voucher_book(bounds allowed) : allowed_(allowed) {}
 
   [[nodiscard]] bool contains(const voucher& which) const { return ages_.contains(which); }
-  /// By which `beneficiary` may have `name`. Of several peers' the one on the first link after `after`.
+  /// A voucher by which `beneficiary` may have `name`. If several peers gave one, returns the one of the first link
+  /// after `after`.
   [[nodiscard]] std::optional<voucher> find(const object_id& name, const node_name& beneficiary, std::uint64_t token,
                                             link_number after = 0) const;
   [[nodiscard]] std::size_t size() const noexcept { return ages_.size(); }
 
-  /// When there are too many an old one goes, of the same beneficiary if it has one: most likely it was used by nobody.
+  /// If there are too many, drops an old voucher first, of the same beneficiary if it has one: most likely it was never
+  /// used.
   void add(const voucher& which);
   void drop(const voucher& which);
-  /// What was vouched for there is not exported any more.
+  /// The name is no longer exported on that link.
   void drop_all_of(link_number link, const object_id& name);
-  /// It is exported on another link now.
+  /// The name is now exported on the link `to` instead.
   void move_all_of(link_number from, const object_id& name, link_number to);
 
   [[nodiscard]] std::size_t size_of(link_number link, const object_id& name) const;
@@ -53,12 +55,12 @@ public:
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:
-  /// Some vouchers by age.
+  /// A set of vouchers, ordered by age.
   class ages {
   public:
     [[nodiscard]] const std::set<std::uint64_t>& all() const noexcept { return all_; }
-    /// The oldest for this node, else the oldest of all: so that what is vouched for one node takes little from others.
-    /// Requires: there is one.
+    /// The oldest voucher for this node, else the oldest of all: so that one node's vouchers displace few of the
+    /// others'. Requires: there is one.
     [[nodiscard]] std::uint64_t first_to_go(const node_name& beneficiary) const;
     void insert(std::uint64_t age, const node_name& beneficiary);
     void erase(std::uint64_t age, const node_name& beneficiary);
@@ -72,7 +74,7 @@ private:
   const bounds allowed_;
   std::map<voucher, std::uint64_t> ages_;
   std::map<std::uint64_t, voucher> by_age_;
-  std::map<export_key, ages> of_exports_; // None that is empty; so for links.
+  std::map<export_key, ages> of_exports_; // No empty sets, here and in `of_links_`.
   std::map<link_number, ages> of_links_;
   std::uint64_t last_age_ = 0;
 };

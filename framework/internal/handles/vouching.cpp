@@ -16,7 +16,7 @@ std::expected<bool, violation> vouching::on_vouch(link_record& from, const vouch
   if (!from.exports.contains(what.name))
     return std::unexpected{"vouched for what it was never given"};
   const voucher made{what.name, what.beneficiary, what.token, from.number};
-  if (vouchers_.contains(made)) // Who could use it has looked for it already.
+  if (vouchers_.contains(made)) // Its beneficiary has already looked for it.
     return false;
   vouchers_.add(made);
   for (auto number : links_.to(what.beneficiary)) {
@@ -43,7 +43,7 @@ void vouching::refuse_parked(link_number from, request_number request) {
   actions_.send(from, refused{request, handle_errc::unknown});
 }
 
-/// Its beneficiary gets an export of its own, and the voucher is used up.
+/// The beneficiary gets an export of its own, and the voucher is used up.
 void vouching::redeem(link_record& to, request_number request, const voucher& which) {
   auto handle = out_.export_in_answer(to, links_.at(which.link).exports.at(which.name).what);
   if (!handle)

@@ -1,4 +1,4 @@
-// Letting others have what was sent to somebody else.
+// Letting third nodes adopt objects that were sent to a peer.
 #pragma once
 
 #include <expected>
@@ -9,7 +9,7 @@
 
 namespace troupe::internal::handles {
 
-/// Counts handles that leave in answers.
+/// Exports handles in answers.
 class answer_exports {
 public:
   virtual ~answer_exports() = default;
@@ -19,21 +19,22 @@ public:
                                                                                        reference what) = 0;
 };
 
-/// Lets third nodes adopt what a peer was sent, once that has vouched for them.
+/// Lets third nodes adopt objects that were sent to a peer, after that peer has vouched for them.
 class vouching {
 public:
   vouching(books& of, entry_changes& whole, answer_exports& out);
   vouching(const vouching&) = delete;
   vouching& operator=(const vouching&) = delete;
 
-  /// Whether nobody has used it yet, and nobody has looked for it.
+  /// Returns true if the voucher is new and no adoption has been waiting for it. Fails if the peer was not sent that
+  /// name.
   [[nodiscard]] std::expected<bool, violation> on_vouch(link_record& from, const vouch& what);
   void on_adopt(link_record& from, const adopt& what);
-  /// An adoption has waited long enough for its voucher.
+  /// Refuses an adoption whose voucher has not come in time.
   void refuse_parked(link_number from, request_number request);
 
-  /// The entry was offered to be had from this very node: it becomes this node's own, if its source has vouched for
-  /// that.
+  /// An offer names this node itself as exporter: if the entry's source has vouched for this node, the entry becomes
+  /// the node's own. Returns false if no voucher fits.
   [[nodiscard]] bool come_home(reference what, const adoption_offer& offer);
 
   [[nodiscard]] voucher_book& vouchers() noexcept { return vouchers_; }
