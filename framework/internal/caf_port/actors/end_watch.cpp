@@ -10,7 +10,7 @@ namespace troupe::internal {
 
 namespace {
 
-constexpr std::size_t watch_token = 0x74726f75; // CAF's own count from 0.
+constexpr std::size_t watch_token = 0x74726f75; // CAF numbers its own tokens from 0.
 
 class end_watch final : public caf::attachable {
 public:

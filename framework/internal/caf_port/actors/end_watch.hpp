@@ -1,4 +1,4 @@
-// Something to be done when an actor of this process ends, unless it is not needed any more by then.
+// Calling a function when an actor of this process ends, until the watch is cancelled.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace troupe::internal {
 
-/// Calls `call` with the reason when the actor ends, on the thread that ends it; at once if the actor has ended. `key`:
-/// an address that nothing else uses as long as the watch is there.
+/// Calls `call` with the reason when the actor ends, on the thread that ends it; at once if the actor has ended. `key`
+/// is an address that nothing else uses while the watch exists.
 void watch_end(const caf::strong_actor_ptr& actor, const void* key, std::function<void(const caf::error& reason)> call);
 
 void unwatch_end(const caf::strong_actor_ptr& actor, const void* key);

@@ -24,8 +24,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// A message of one element: the value that the bytes are, or the error that says why they are none. Which of the two
-/// is found out when somebody looks, which is the actor that handles the answer.
+/// A message of one element: the decoded value, or the error why decoding failed. The bytes are decoded at the first
+/// access, which is by the actor that handles the answer.
 class fetched_message final : public caf::detail::message_data {
 public:
   fetched_message(object_state_ptr state, const value_kind& kind, frame bytes)
@@ -59,7 +59,7 @@ public:
   caf::error save(std::size_t, caf::serializer&) const override { return value_of_object(); }
 
 private:
-  /// Whether it is a value.
+  /// Decodes at the first call. Returns whether there is a value.
   bool looked() const {
     takes_over(this);
     std::lock_guard guard{mutex_};
@@ -79,22 +79,22 @@ private:
   }
 
   const value_kind& kind_;
-  mutable std::mutex mutex_; // Messages may be looked at by several.
+  mutable std::mutex mutex_; // Several threads may read a message.
   // Guarded by mutex_.
-  mutable object_state_ptr state_; // Null once somebody has looked.
+  mutable object_state_ptr state_; // Null once decoded.
   mutable frame bytes_;
   mutable std::shared_ptr<void> value_;
   mutable caf::error reason_;
 };
 
-/// One request that waits for its answer. Keeps the asker until then, as CAF does the sender of a request; not beyond
-/// the asker's end.
+/// One request that waits for its answer. Keeps the asker alive until then, as CAF does with the sender of a request,
+/// but not beyond the asker's end.
 class fetching_request : public std::enable_shared_from_this<fetching_request> {
 public:
   fetching_request(caf::strong_actor_ptr asker, caf::message_id id, object_state_ptr state, const value_kind& kind)
       : id_(id), state_(std::move(state)), kind_(kind), asker_(std::move(asker)) {}
 
-  /// `asker`: the same as the constructor's.
+  /// `asker` must be the constructor's.
   void start(const caf::strong_actor_ptr& asker, fetch_time within) {
     if (state_)
       if (auto bytes = state_->source->here_at_once())
@@ -122,13 +122,13 @@ private:
       std::lock_guard guard{mutex_};
       is_answered_ = true;
       if (!fetch_)
-        return; // Then start() answers.
+        return; // start() will answer.
     }
     answer();
   }
 
   void give_up() {
-    caf::strong_actor_ptr released; // After the lock.
+    caf::strong_actor_ptr released; // Released after the lock.
     {
       std::lock_guard guard{mutex_};
       has_ended_ = true;
@@ -165,7 +165,7 @@ private:
   std::mutex mutex_;
   // Guarded by mutex_; the fetch is set once.
   std::shared_ptr<running_fetch> fetch_;
-  caf::strong_actor_ptr asker_; // Null once it was answered, or has ended.
+  caf::strong_actor_ptr asker_; // Null once answered, or once the asker has ended.
   bool is_answered_ = false;
   bool has_ended_ = false;
 };

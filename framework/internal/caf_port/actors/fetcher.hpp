@@ -1,4 +1,4 @@
-// The values of objects as answers to ordinary requests.
+// Objects' values as answers to ordinary requests.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@
 
 namespace troupe::internal {
 
-/// An actor that answers each request with the value of the object, or an error. Runs no handler: the fetch begins
-/// where the request is sent; the bytes become a value where the answer is handled. The asker is kept until it is
-/// answered; the fetch of an asker that ends meanwhile is cancelled.
+/// An actor that answers each request with the value of the object, or an error. Runs no handler: the fetch starts on
+/// the thread that sends the request, and the bytes are decoded on the thread that handles the answer. The asker is
+/// kept alive until it is answered; if it ends before, its fetch is cancelled.
 [[nodiscard]] TROUPE_EXPORT caf::actor make_fetcher(caf::actor_system& system, object_state_ptr state,
                                                     const value_kind& kind,
                                                     std::optional<std::chrono::milliseconds> within);

@@ -1,4 +1,4 @@
-// Lookups of actors as ordinary requests.
+// Lookups of actors by ordinary requests.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@
 
 namespace troupe::internal {
 
-/// What a lookup gives, once; on any thread.
+/// Receives the result of a lookup, once, on any thread.
 using on_lookup = std::function<void(std::expected<caf::strong_actor_ptr, node_error>)>;
 
-/// An actor that answers each request with what `look_up` gives: a caf::strong_actor_ptr or an error. Runs no handler:
-/// `look_up` is called where the request is sent, and must not block.
+/// An actor that answers each request with the result of `look_up`: a caf::strong_actor_ptr or an error. Runs no
+/// handler: `look_up` is called on the thread that sends the request, and must not block.
 [[nodiscard]] caf::actor make_finder(caf::actor_system& system, std::function<void(on_lookup)> look_up);
 
 } // namespace troupe::internal

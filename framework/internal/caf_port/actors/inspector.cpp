@@ -34,10 +34,10 @@ request_outcome answer(const std::function<std::expected<Answer, node_error>(con
   return caf::make_message(*std::move(known));
 }
 
-/// How many answers are being made.
+/// Counts the answers that are being made.
 class answer_count : public std::enable_shared_from_this<answer_count> {
 public:
-  /// Null as `link`: of somebody in this process.
+  /// `link` is null if the question comes from this process.
   [[nodiscard]] std::expected<std::shared_ptr<void>, node_error> enter(const void* link) {
     std::lock_guard guard{mutex_};
     const auto known = by_link_.find(link);
@@ -65,7 +65,7 @@ private:
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::map<const void*, std::size_t> by_link_; // The links are only told apart.
+  std::map<const void*, std::size_t> by_link_; // Links serve only as keys.
   std::size_t all_ = 0;
 };
 

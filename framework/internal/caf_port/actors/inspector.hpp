@@ -1,4 +1,4 @@
-// Answers what peers ask about this node.
+// Answers peers' questions about this node.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@
 
 namespace troupe::internal {
 
-/// Answers may be large, and take a look at the whole node: what is asked beyond these at a time is refused.
+/// Limits on answers being made at a time, per link and in all; further questions are refused. Answers may be large,
+/// and examine the whole node.
 inline constexpr std::size_t inspections_per_link_max = 4;
 inline constexpr std::size_t inspections_max = 16;
 
-/// What peers may ask; what is empty is refused.
+/// The questions that peers may ask; empty functions are refused.
 struct inspection_answers {
   std::function<std::expected<memory_summary, node_error>(const memory_query&)> memory;
   std::function<std::expected<node_report, node_error>(const report_query&)> report;
 };
 
-/// An actor that answers with what these give, on threads of the system's scheduler. Ends by an exit message. Beyond
-/// the limits above it answers with `link_busy`.
+/// An actor that answers with the results of `answers`, on threads of the system's scheduler. Ends by an exit message.
+/// Above the limits it answers with `link_busy`.
 [[nodiscard]] caf::actor spawn_inspector(caf::actor_system& system, inspection_answers answers);
 
 } // namespace troupe::internal

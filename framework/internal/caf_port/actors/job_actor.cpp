@@ -21,13 +21,13 @@ struct job_actor::queue {
   std::mutex mutex;
   // Guarded by mutex.
   std::deque<std::function<void()>> jobs;
-  std::size_t runners = 0;                     // Those that are being made included.
+  std::size_t runners = 0;                     // Includes runners that are being made.
   std::vector<caf::strong_actor_ptr> made;     // Kept as long as this.
-  std::vector<caf::actor_control_block*> idle; // Of these.
+  std::vector<caf::actor_control_block*> idle; // Runners in `made` that wait for jobs.
 
   /// The runner that a new job wakes, if any.
   struct next {
-    caf::strong_actor_ptr wakes; // Null: a runner that is busy comes for the job.
+    caf::strong_actor_ptr wakes; // Null: a busy runner will take the job.
     bool is_to_be_made = false;
   };
   [[nodiscard]] next add(std::function<void()> job) {
@@ -53,7 +53,7 @@ struct job_actor::queue {
     --runners;
   }
 
-  /// True where that one has to come again.
+  /// Runs the next job, if any. Returns true if the runner has to come again.
   [[nodiscard]] bool run_next(caf::actor_control_block* runner) {
     std::unique_lock guard{mutex};
     if (!jobs.empty()) {
@@ -61,7 +61,7 @@ struct job_actor::queue {
       jobs.pop_front();
       guard.unlock();
       job();
-      job = nullptr; // What it holds ends outside of the lock.
+      job = nullptr; // What the job holds is destroyed outside the lock.
       guard.lock();
     }
     if (jobs.empty())
@@ -77,7 +77,7 @@ std::size_t most_runners(caf::actor_system& system, std::size_t at_once) {
   return std::clamp<std::size_t>(at_once, 1, workers > 1 ? workers - 1 : 1);
 }
 
-/// Without a context it goes to the scheduler, not to this thread.
+/// Enqueues without a context, so that the runner goes to the scheduler, not to this thread.
 void wake(const caf::strong_actor_ptr& runner) {
   runner->enqueue(nullptr, caf::make_message_id(), caf::make_message(caf::unit), nullptr);
 }
@@ -97,7 +97,7 @@ void job_actor::run_soon(std::function<void()> job) {
     wake(next.wakes);
 }
 
-/// Without the lock, since that may run what the program has put into the system.
+/// Called without the lock, since spawning may run the program's code.
 caf::strong_actor_ptr job_actor::make_runner() {
   try {
     auto made = caf::actor_cast<caf::strong_actor_ptr>(

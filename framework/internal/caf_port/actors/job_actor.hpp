@@ -1,4 +1,4 @@
-// Work that neither the I/O thread nor the thread that asks for it should do.
+// Running work away from the I/O thread and from the thread that requests it.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,19 @@
 
 namespace troupe::internal {
 
-/// Runs jobs in the order in which they came, a bounded number at a time, in actors on the scheduler's threads.
+/// Runs jobs in the order of their requests, a limited number at a time, in actors on the scheduler's threads.
 ///
 /// Threads: any.
-/// Lifetime: jobs that have not begun when it ends are dropped.
+/// Lifetime: the destructor drops jobs that have not begun.
 class job_actor {
 public:
-  /// `at_once` of them run at a time at most; fewer where the scheduler has fewer workers, of which one is left to
-  /// others.
+  /// Runs at most `at_once` jobs at a time; fewer if the scheduler has too few workers, one of which is left free.
   explicit job_actor(caf::actor_system& system, std::size_t at_once = 1);
   job_actor(const job_actor&) = delete;
   job_actor& operator=(const job_actor&) = delete;
   ~job_actor();
 
-  /// Those of one caller begin in their order. Never runs it at once.
+  /// Enqueues the job and returns without running it. Jobs of one caller begin in order.
   void run_soon(std::function<void()> job);
 
 private:
@@ -32,7 +31,7 @@ private:
   [[nodiscard]] caf::strong_actor_ptr make_runner();
 
   caf::actor_system& system_;
-  const std::shared_ptr<queue> queue_; // The actors look at it as long as this is there.
+  const std::shared_ptr<queue> queue_; // The actors use it while this exists.
 };
 
 } // namespace troupe::internal

@@ -16,7 +16,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// The elements of a message, some of them exchanged. Lives as long as one call of a handler.
+/// A message's elements, some of them replaced by values. Lives during one call of a handler.
 class resolved_elements final : public caf::type_erased_tuple {
 public:
   resolved_elements(caf::type_erased_tuple& original, const std::vector<resolved_argument>& arguments)
@@ -53,10 +53,10 @@ public:
 
 private:
   caf::type_erased_tuple& original_;
-  std::vector<const resolved_argument*> exchanged_; // Null: as it is in the message.
+  std::vector<const resolved_argument*> exchanged_; // Null: the message's own element.
 };
 
-/// Who counts as the sender where messages keep their order: for requests over a link, whoever asks there.
+/// The sender for purposes of message order. For a request over a link, the proxy behind the asker.
 const caf::actor_control_block* sender_of(const caf::mailbox_element& element) {
   return element.sender ? itself(element.sender).get() : nullptr;
 }
@@ -130,8 +130,8 @@ bool resolved_message::is_of(const caf::type_erased_tuple& elements) const {
 caf::match_case::result resolved_message::run(caf::detail::invoke_result_visitor& visitor,
                                               caf::type_erased_tuple& elements) const {
   if (handler_.may_change_arguments && elements.shared()) {
-    auto own = caf::message::copy(elements); // The handler may change what others see.
-    // What the message itself holds instead of a reference has moved with it.
+    auto own = caf::message::copy(elements); // The handler may change elements that others see.
+    // Values that point into the message must now point into the copy.
     auto arguments = arguments_;
     for (auto& argument : arguments)
       if (argument.is_held)
@@ -158,7 +158,7 @@ postponed_messages::entry* postponed_messages::find(const caf::mailbox_element& 
     return nullptr;
   if (found->message->is_of(element.content()))
     return &*found;
-  all_.erase(found); // That one is gone, and another has come to lie where it lay.
+  all_.erase(found); // That message is gone, and another one has its address.
   watch_or_not();
   return nullptr;
 }
@@ -171,7 +171,7 @@ bool postponed_messages::is_behind_another(const caf::mailbox_element& element) 
       ++one;
       continue;
     }
-    // What came before the message that is handled now has been skipped before it, if it is still there.
+    // Earlier messages that are still in the mailbox have been skipped before the one that is handled now.
     const auto is_in = [&](auto& skipped) {
       return std::any_of(skipped.begin(), skipped.end(), [&](const auto& there) { return &there == one->element; });
     };
@@ -202,7 +202,7 @@ void postponed_messages::watch_or_not() {
   if (!watches_)
     return unwatch_end(alive, this);
   watch_end(alive, this, [this](const caf::error&) {
-    watches_ = false; // The actor has dropped it.
+    watches_ = false; // The actor has already dropped the watch.
     all_.clear();
   });
 }
@@ -236,7 +236,7 @@ void postponed_messages::forget_those_gone() {
 }
 
 std::function<void()> postponed_messages::waking(const caf::mailbox_element& element) const {
-  // CAF drops the message of a timeout that is over, and then looks at what was skipped, behind no handler's back.
+  // CAF drops an expired timeout message without calling a handler, and then goes through the skipped messages.
   return [whom = itself_.lock(), id = caf::message_id().with_category(element.mid.category())] {
     if (whom)
       whom->enqueue(nullptr, id, caf::make_message(caf::timeout_msg{caf::receive_atom::value, no_timeout}), nullptr);

@@ -1,4 +1,4 @@
-// The messages of one actor that wait in its mailbox until the values of their arguments are here.
+// The messages of one actor that stay in its mailbox until the values of their arguments are here.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 
 namespace troupe::internal {
 
-/// One argument that is not its value, or not yet.
+/// One argument for which the message has no value of the parameter's type, or not at once.
 struct resolved_argument {
   std::size_t position;
   const value_kind* kind;
-  bool is_held = false;                 // The element is no reference: `value` points into it.
-  object_state_ptr state;               // Null for an empty reference, too.
-  std::shared_ptr<running_fetch> fetch; // Null where none is needed.
-  std::shared_ptr<void> value;          // Once it is decoded.
+  bool is_held = false;                 // The element holds a value, not a reference: `value` points into the element.
+  object_state_ptr state;               // Also null for an empty reference.
+  std::shared_ptr<running_fetch> fetch; // Null if none is needed.
+  std::shared_ptr<void> value;          // Set once decoded.
 };
 
-/// A message for a handler, with the values for its references. Its end gives up the fetches.
+/// A message for a handler, with the values for its references. The destructor gives up the fetches.
 class resolved_message {
 public:
   resolved_message(const resolving_handler& handler, std::vector<resolved_argument> arguments)
@@ -36,11 +36,11 @@ public:
   resolved_message& operator=(const resolved_message&) = delete;
   ~resolved_message();
 
-  /// Starts the fetches. `when_here` is called once they are all answered, on any thread, unless they are before this
-  /// returns: then it gives true.
+  /// Starts the fetches. Returns true if all are answered at once; otherwise `when_here` is called when all are
+  /// answered, on any thread.
   [[nodiscard]] bool fetch(std::function<void()> when_here);
 
-  /// Fails where a value cannot be had. Requires: all are answered.
+  /// Decodes the values. Fails if one could not be fetched or decoded. Requires: all fetches are answered.
   [[nodiscard]] std::expected<void, node_error> decode();
 
   /// Calls the handler. Requires: decoded.
@@ -56,12 +56,12 @@ private:
   std::vector<resolved_argument> arguments_;
 };
 
-/// What an element holds that stands for the parameter's type, if it does.
+/// The reference or value in an element that stands for the parameter's type; empty if the element does not.
 [[nodiscard]] standing_in open_element(const stand_ins& others, const caf::type_erased_tuple& elements,
                                        std::size_t position);
 
-/// A message stays in CAF's mailbox, skipped, and this knows it by its place there. Another behavior may take it out
-/// unseen; then what is known of it is forgotten when it is met.
+/// Remembers messages that stay, skipped, in CAF's mailbox, by their addresses. Another behavior may take such a
+/// message out unseen; the entry is then dropped when its address is next met.
 ///
 /// Threads: the actor's own.
 class postponed_messages {
@@ -76,22 +76,22 @@ public:
 
   struct entry {
     const caf::mailbox_element* element;
-    const caf::actor_control_block* sender; // To compare only.
+    const caf::actor_control_block* sender; // Used only as a key.
     std::uint64_t category;
-    bool in_order; // Those of its sender behind it wait; not any more once its handler has skipped it.
+    bool in_order; // Later messages of its sender wait for it; false once its handler has skipped it.
     std::unique_ptr<resolved_message> message;
   };
 
-  /// Null when the message is not among them. Requires: it is the one that is handled now.
+  /// The entry of a message; null if there is none. Requires: the message is being handled now.
   [[nodiscard]] entry* find(const caf::mailbox_element& element);
 
-  /// Whether one that came before it from the same sender has not been handled.
+  /// Whether an earlier message of the same sender has not been handled yet.
   [[nodiscard]] bool is_behind_another(const caf::mailbox_element& element);
 
-  /// `in_order`: false when its handler has skipped it, with the values.
+  /// Adds a message. `in_order` is false if its handler has skipped it although the values were there.
   void add(const caf::mailbox_element& element, std::unique_ptr<resolved_message> message, bool in_order = true);
 
-  /// Takes one out to be run, and puts it back when its handler has skipped it.
+  /// Takes an entry out to run its handler; put_back() restores it if the handler has skipped the message.
   struct taken {
     entry what;
     std::size_t index;
@@ -99,18 +99,19 @@ public:
   [[nodiscard]] taken take(entry* which);
   void put_back(taken back);
 
-  /// Has the actor look at its messages again; may be called on any thread, also when the actor has ended. Keeps the
-  /// actor until it is dropped: nobody else may refer to an actor that only waits for its messages' values.
+  /// A function that makes the actor go through its skipped messages again. May be called on any thread, even after the
+  /// actor has ended. Keeps the actor alive until it is dropped: there may be no other reference to an actor that only
+  /// waits for its messages' values.
   [[nodiscard]] std::function<void()> waking(const caf::mailbox_element& element) const;
 
 private:
-  /// Fetches end with the actor also where the behavior does not. To be called after each change.
+  /// Gives up fetches when the actor ends, even if the behavior outlives it. Must be called after each change.
   void watch_or_not();
   void forget_those_gone();
 
   caf::scheduled_actor* const self_;
   const caf::weak_actor_ptr itself_;
-  std::vector<entry> all_; // In the order in which they came.
+  std::vector<entry> all_; // In order of arrival.
   bool watches_ = false;
   std::size_t sweep_at_ = 16;
 };

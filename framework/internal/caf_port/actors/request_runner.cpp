@@ -15,14 +15,14 @@ namespace troupe::internal {
 
 namespace {
 
-/// An actor for one message.
+/// The behavior of an actor that handles one message.
 template <class Handle>
 caf::behavior once(caf::event_based_actor* self, Handle handle) {
   self->set_default_handler([handle](caf::scheduled_actor* me, caf::message_view& view) -> request_outcome {
     static_cast<caf::event_based_actor*>(me)->quit();
     return handle(view);
   });
-  return {[](caf::unit_t) {}}; // An actor without any behavior would end at once.
+  return {[](caf::unit_t) {}}; // Without any behavior the actor would end at once.
 }
 
 } // namespace
@@ -44,14 +44,14 @@ caf::actor spawn_request_runner(caf::actor_system& system, std::function<request
           return to_caf_error(admitted.error());
         admission = *std::move(admitted);
       }
-      // The admission ends with the worker, which is when its answer has left it.
+      // The admission ends with the worker, after its answer has been sent.
       auto worker = me->home_system().spawn([shared, admission](caf::event_based_actor* one) {
         return once(one, [shared, admission](caf::message_view& request) {
           takes_over(shared.get());
           return shared->answer(request.move_content_to_message());
         });
       });
-      // Without a context it goes to the scheduler, whoever runs this.
+      // Without a context the worker goes to the scheduler, whichever thread runs this.
       caf::actor_cast<caf::abstract_actor*>(worker)->enqueue(me->current_sender(), me->current_message_id(),
                                                              view.move_content_to_message(), nullptr);
       return caf::delegated<caf::message>();

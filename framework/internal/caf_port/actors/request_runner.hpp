@@ -1,4 +1,4 @@
-// Actors that answer what peers ask of this node, each request in an actor of its own.
+// Actors that answer peers' requests to this node, each request in an actor of its own.
 #pragma once
 
 #include <expected>
@@ -18,23 +18,23 @@ namespace troupe::internal {
 
 using request_outcome = caf::result<caf::message>;
 
-/// Lets a request of that sender run, or says why not. What it gives is kept until the answer has been handed on.
+/// Admits a request of that sender, or returns why not. The returned object is kept until the answer has been sent.
 using request_admission =
     std::function<std::expected<std::shared_ptr<void>, node_error>(const caf::strong_actor_ptr& sender)>;
 
-/// Calls `answer` with each request's content, on the system's scheduler, so that requests run side by side and never
-/// on the thread that brought them. Where there is an `admit` it is asked first. Ends by an exit message; what runs
-/// then goes on.
+/// Calls `answer` with each request's content, on the system's scheduler, so that requests run concurrently and never
+/// on the thread that brought them. If there is an `admit`, it is asked first. Ends by an exit message; running
+/// requests go on.
 [[nodiscard]] caf::actor spawn_request_runner(caf::actor_system& system,
                                               std::function<request_outcome(const caf::message&)> answer,
                                               request_admission admit = nullptr);
 
-/// What such an answer is that fails.
+/// The error of a failed request, as its answer.
 [[nodiscard]] inline caf::error failed(node_errc code, std::string text) {
   return to_caf_error({code, std::move(text)});
 }
 
-/// An actor that answers the first request it gets with that error, and ends.
+/// An actor that answers its first request with that error, and ends.
 [[nodiscard]] caf::actor spawn_refusal(caf::actor_system& system, node_error reason);
 
 } // namespace troupe::internal

@@ -19,7 +19,7 @@ namespace {
 
 using match = caf::match_case::result;
 
-/// Of messages that have to wait for their turn anyway, so many at most are fetched for meanwhile.
+/// Limits the fetches for messages that have to wait for their turn.
 constexpr std::size_t fetched_ahead_max = 16;
 
 bool fits_exactly(const resolving_handler& handler, const caf::type_erased_tuple& elements) {
@@ -33,7 +33,7 @@ bool fits_exactly(const resolving_handler& handler, const caf::type_erased_tuple
   return true;
 }
 
-/// Null when the handler does not fit, with values either.
+/// The message for that handler; null if the handler does not fit even with values.
 std::unique_ptr<resolved_message> fit(const resolving_handler& handler, const caf::type_erased_tuple& elements) {
   if (elements.size() != handler.parameters.size())
     return nullptr;
@@ -55,7 +55,7 @@ std::unique_ptr<resolved_message> fit(const resolving_handler& handler, const ca
   return std::make_unique<resolved_message>(handler, std::move(arguments));
 }
 
-/// What every resolving behavior does; where it differs is how it waits.
+/// The part that all resolving behaviors share; they differ in how they wait.
 class resolving_behavior : public caf::detail::behavior_impl {
 public:
   explicit resolving_behavior(resolving_parts parts)
@@ -108,7 +108,7 @@ private:
   limited_log log_{"this actor"};
 };
 
-/// For an actor that the scheduler runs: a message whose values are not here is skipped, and met again when they are.
+/// For an actor run by the scheduler: a message whose values are not here is skipped, and handled again when they are.
 class postponing_behavior final : public resolving_behavior {
 public:
   postponing_behavior(caf::scheduled_actor* self, resolving_parts parts)
@@ -125,7 +125,7 @@ public:
         fetch_ahead(elements, *element);
       return match::skip;
     }
-    known = postponed_.find(*element); // Others may have been forgotten.
+    known = postponed_.find(*element); // The call above may have moved entries.
     if (known == nullptr)
       return meet(visitor, elements, element);
     if (!known->message->is_answered())
@@ -148,11 +148,11 @@ private:
     if (message->fetch(element != nullptr ? postponed_.waking(*element) : [] {})) {
       auto result = run(*message, visitor, elements, element);
       if (result == match::skip && element != nullptr)
-        postponed_.add(*element, std::move(message), false); // It need not be fetched and decoded again.
+        postponed_.add(*element, std::move(message), false); // Spares a second fetch and decoding.
       return result;
     }
     if (element == nullptr)
-      return match::no_match; // Called by hand, so there is no mailbox to leave it in.
+      return match::no_match; // Called directly: there is no mailbox to leave it in.
     postponed_.add(*element, std::move(message));
     return match::skip;
   }
@@ -169,7 +169,7 @@ private:
   postponed_messages postponed_;
 };
 
-/// For an actor with a thread of its own.
+/// For an actor with a thread of its own: blocks until the values are here.
 class waiting_behavior final : public resolving_behavior {
 public:
   waiting_behavior(caf::blocking_actor* self, resolving_parts parts)

@@ -20,13 +20,13 @@
 
 namespace troupe::internal {
 
-/// What a message element holds that stands for a T: one of the two.
+/// What an element that stands for a T holds: a reference or a value, or neither.
 struct standing_in {
   const object_state_ptr* state = nullptr;
   void* value = nullptr;
 };
 
-/// What may stand for a T in a message.
+/// The types that may stand for a T in a message.
 struct stand_ins {
   const value_kind* kind;
   const std::type_info* reference;
@@ -37,7 +37,7 @@ struct stand_ins {
 
 struct handler_parameter {
   caf::detail::meta_element exact;
-  const stand_ins* others; // Null: nothing stands for this type.
+  const stand_ins* others; // Null: no other type may stand for this one.
 };
 
 struct resolving_handler {
@@ -46,13 +46,13 @@ struct resolving_handler {
   bool may_change_arguments;
 };
 
-/// Everything that a resolving behavior consists of.
+/// The parts of a resolving behavior.
 struct resolving_parts {
   std::vector<resolving_handler> handlers;
-  std::shared_ptr<void> cases; // Keeps what the handlers point to.
+  std::shared_ptr<void> cases; // Keeps the cases that the handlers point to.
   caf::duration timeout;
   std::function<void()> on_timeout;
-  bool blocks = false; // The actor is one that waits for its messages itself.
+  bool blocks = false; // Made for a blocking actor.
 };
 
 [[nodiscard]] TROUPE_EXPORT caf::intrusive_ptr<caf::detail::behavior_impl>

@@ -53,7 +53,7 @@ caf::strong_actor_ptr shared_helpers::get(const key& which, Spawn spawn) {
   auto kept = keep(which, made);
   if (kept == made)
     return kept;
-  caf::anon_send_exit(made, caf::exit_reason::user_shutdown); // Another thread was faster, or all have ended.
+  caf::anon_send_exit(made, caf::exit_reason::user_shutdown); // Another thread was faster, or end() was called.
   return kept ? kept : made;
 }
 
@@ -63,7 +63,7 @@ caf::strong_actor_ptr shared_helpers::find(const key& which) const {
   return found != made_.end() ? found->second : nullptr;
 }
 
-/// The one that stays: that, or the one that is there already; null after the end.
+/// Stores the actor unless there is one already. Returns the stored one; null after end().
 caf::strong_actor_ptr shared_helpers::keep(const key& which, caf::strong_actor_ptr made) {
   std::lock_guard guard{mutex_};
   return has_ended_ ? nullptr : made_.try_emplace(which, std::move(made)).first->second;

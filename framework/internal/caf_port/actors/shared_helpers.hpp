@@ -13,7 +13,7 @@
 
 namespace troupe::internal {
 
-/// What a peer may ask about a node.
+/// The questions about a node that a peer may ask.
 struct inspection_rights {
   bool memory = false;
   bool report = false;
@@ -21,27 +21,27 @@ struct inspection_rights {
   auto operator<=>(const inspection_rights&) const = default;
 };
 
-/// Makes the actors that serve the peers of all links, each when it is first asked for.
+/// Makes the actors that serve the peers of all links, each at its first request.
 ///
 /// Threads: any.
 class shared_helpers {
 public:
-  /// Makes the function that answers questions about this node to peers with these rights.
+  /// Makes the functions that answer the questions about this node that peers with these rights may ask.
   using answers_maker = std::function<inspection_answers(const inspection_rights&)>;
 
   shared_helpers(caf::actor_system& system, const type_registry& types, answers_maker answers);
 
-  /// Runs what peers submit.
+  /// The actor that runs the tasks that peers submit.
   [[nodiscard]] caf::strong_actor_ptr task_runner();
-  /// Spawns the actors that peers ask for.
+  /// The actor that spawns actors on behalf of peers.
   [[nodiscard]] caf::strong_actor_ptr spawner();
-  /// The actor that answers what peers with these rights ask about this node; null if they may ask nothing.
+  /// The actor that answers questions about this node to peers with these rights; null if they may ask none.
   [[nodiscard]] caf::strong_actor_ptr inspector(const inspection_rights& rights);
 
-  /// Whether that is one of these: none of the links ends it, however the peer came by it.
+  /// Whether `actor` is one of these actors. No link may end it, however the peer got its handle.
   [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
 
-  /// Ends them all. What is asked for afterwards has ended, too.
+  /// Ends all actors. Actors requested afterwards have already been told to end.
   void end();
 
 private:
@@ -63,7 +63,8 @@ private:
   const type_registry& types_;
   const answers_maker answers_;
 
-  mutable std::mutex mutex_; // Under it nothing is spawned or told to end, since CAF may run the program's code then.
+  mutable std::mutex mutex_; // Nothing is spawned or told to end while it is held, since CAF may then run the program's
+                             // code.
   actor_map made_;           // Guarded by mutex_.
   bool has_ended_ = false;   // Guarded by mutex_.
 };

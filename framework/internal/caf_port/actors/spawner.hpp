@@ -1,4 +1,4 @@
-// Spawns actors that peers ask for.
+// Spawning actors on behalf of peers.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -6,8 +6,8 @@
 
 namespace troupe::internal {
 
-/// An actor that spawns those of the system's registered types (actor_system_config::add_actor_type) that it is asked
-/// for, and answers with a handle. Ends by an exit message; what was spawned lives on.
+/// An actor that spawns actors of the system's registered types (actor_system_config::add_actor_type) on request, and
+/// answers with a handle. Ends by an exit message; spawned actors live on.
 [[nodiscard]] caf::actor spawn_spawner(caf::actor_system& system);
 
 } // namespace troupe::internal

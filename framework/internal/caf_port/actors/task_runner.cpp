@@ -27,7 +27,7 @@ std::string bracketed_types(std::span<const std::type_index> types) {
   return text + ")";
 }
 
-/// What the message holds behind the call.
+/// The types of the elements after the call.
 std::vector<std::type_index> argument_types(const caf::message& content) {
   std::vector<std::type_index> found;
   for (std::size_t i = 1; i < content.size(); ++i) {

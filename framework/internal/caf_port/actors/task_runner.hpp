@@ -1,4 +1,4 @@
-// Runs what peers submit as tasks.
+// Running tasks that peers submit.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -8,7 +8,7 @@
 
 namespace troupe::internal {
 
-/// An actor that runs each task it is sent. Ends by an exit message; tasks that run then go on.
+/// An actor that runs each task it is sent. Ends by an exit message; running tasks go on.
 /// Requires: the registry outlives the actor system.
 [[nodiscard]] caf::actor spawn_task_runner(caf::actor_system& system, const type_registry& types);
 

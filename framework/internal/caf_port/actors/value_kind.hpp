@@ -1,4 +1,4 @@
-// How the value of an object becomes an element of a CAF message, whatever its type.
+// Turns an object's value into an element of a CAF message, for any type.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ template <class T>
   return kind;
 }
 
-/// A copy on its own, as CAF's message builder takes it.
+/// A copy of the value, in the form that CAF's message builder takes.
 [[nodiscard]] TROUPE_EXPORT caf::type_erased_value_ptr copy_of(const value_kind& kind, const void* value);
 
-/// What CAF's serialization is answered.
+/// The error that CAF's serialization gets for such a value.
 [[nodiscard]] TROUPE_EXPORT caf::error value_of_object();
 
 } // namespace troupe::internal
