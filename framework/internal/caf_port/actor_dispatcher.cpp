@@ -24,11 +24,11 @@ using clock = std::chrono::steady_clock;
 class actor_dispatcher;
 thread_local actor_dispatcher* thread_unit = nullptr;
 
-/// One thread's queue of actors to run. Its lock is for the other thread only, which takes the queue away from one that
-/// is stuck.
+/// One thread's queue of actors to run. The lock is only for the other thread, which takes the queue away from a thread
+/// that is stuck.
 ///
-/// An actor that waits when a message for it comes is claimed at once: its next messages of the round are given to it
-/// without the handshakes of a mailbox.
+/// If an actor is idle when a message for it comes, it is claimed at once: its further messages of the round are given
+/// to it without the handshakes of a mailbox.
 class actor_dispatcher final : public caf::execution_unit, public round_worker {
 public:
   actor_dispatcher(caf::actor_system& system, actor_paces& paces, const ordinary_actors& ordinary, bool is_used)
@@ -42,7 +42,7 @@ public:
 
   void exec_later(caf::resumable* job) override { place({job}); }
 
-  /// False where the actor has to be sent the message through its mailbox.
+  /// Returns false if the message has to be sent through the actor's mailbox.
   [[nodiscard]] bool take(caf::abstract_actor& receiver, caf::mailbox_element_ptr& message) {
     if (runs_ || message->mid.category() != caf::message_id::normal_message_category)
       return false;
@@ -62,12 +62,12 @@ public:
     return true;
   }
 
-  /// The other thread may take all away at any time, but adds nothing.
+  /// The other thread may take all turns away at any time, but adds none.
   [[nodiscard]] bool empty() override { return queued_.load(std::memory_order_relaxed) == 0; }
 
   void run(clock::time_point begin, std::chrono::microseconds budget) override {
     const auto deadline = begin + budget;
-    claimed_count_ = 0; // The other thread may take them away from now on.
+    claimed_count_ = 0; // From now on the other thread may take them away.
     runs_ = true;
     for (auto turn = next(); turn.job != nullptr; turn = next()) {
       const auto [job, actor] = turn;
@@ -75,7 +75,7 @@ public:
       const auto result = actor != nullptr ? run_turn(*actor, *this, messages) : job->resume(this, messages);
       const auto end = clock::now();
       const auto goes_on = result == caf::resumable::resume_later;
-      paces_.took(job, messages, goes_on, end - begin); // By now its address may be nothing but a name.
+      paces_.took(job, messages, goes_on, end - begin); // The actor may be gone: its address serves only as a key.
       if (!goes_on)
         caf::intrusive_ptr_release(job);
       else if (end >= deadline)
@@ -111,10 +111,10 @@ public:
 private:
   struct turn_of {
     caf::resumable* job = nullptr;
-    caf::scheduled_actor* actor = nullptr; // The same, where run_turn may run it.
+    caf::scheduled_actor* actor = nullptr; // The same actor if run_turn may run it; else null.
   };
 
-  /// False when it is left to the scheduler.
+  /// Returns false if the turn is left to the scheduler.
   bool place(const turn_of& turn) {
     if (paces_.admit(turn.job) > 0 && push(turn))
       return true;
@@ -122,7 +122,7 @@ private:
     return false;
   }
 
-  /// False when another thread leads.
+  /// Returns false if another thread leads.
   bool push(const turn_of& turn) {
     const std::lock_guard guard{mutex_};
     if (deposed_)
@@ -132,7 +132,7 @@ private:
     return true;
   }
 
-  /// Without a job where there is none.
+  /// A turn without a job if the queue is empty.
   turn_of next() {
     if (empty())
       return {};
@@ -145,12 +145,12 @@ private:
     return turn;
   }
 
-  /// From either thread.
+  /// Called from either thread.
   void give_away() {
     if (empty())
       return;
     std::unique_lock guard{mutex_};
-    if (queue_.empty()) // An empty deque takes memory, too.
+    if (queue_.empty()) // Exchanging an empty deque would allocate.
       return;
     const auto turns = std::exchange(queue_, {});
     queued_.store(0, std::memory_order_relaxed);
@@ -159,11 +159,11 @@ private:
       system().scheduler().enqueue(turn.job);
   }
 
-  /// Null where it is not claimed in this round.
+  /// Null if the actor is not claimed in this round.
   [[nodiscard]] caf::scheduled_actor* claimed(const caf::abstract_actor& actor) noexcept {
     if (claimed_count_ == 0)
       return nullptr;
-    if (claimed_[last_claimed_] == &actor) // Mostly they are for the same one.
+    if (claimed_[last_claimed_] == &actor) // Most messages are for the same actor.
       return claimed_[last_claimed_];
     for (std::size_t i = 0; i < claimed_count_; ++i)
       if (claimed_[i] == &actor)
@@ -173,7 +173,7 @@ private:
 
   actor_paces& paces_;
   const ordinary_actors& ordinary_;
-  // Of this round; they are in the queue as well. Empty while actors run.
+  // The actors claimed in this round, which are in the queue as well. Empty while actors run.
   std::array<caf::scheduled_actor*, 16> claimed_ = {};
   std::size_t claimed_count_ = 0;
   std::size_t last_claimed_ = 0;

@@ -1,4 +1,4 @@
-// Between CAF's handles of actors and those that rooms without CAF carry.
+// Converts between CAF's actor handles and the handles of rooms that do not know CAF.
 #pragma once
 
 #include <caf/actor_control_block.hpp>
@@ -11,7 +11,7 @@ inline constexpr actor_handle::counting actor_counting{
     .add = [](void* actor) noexcept { intrusive_ptr_add_ref(static_cast<caf::actor_control_block*>(actor)); },
     .release = [](void* actor) noexcept { intrusive_ptr_release(static_cast<caf::actor_control_block*>(actor)); }};
 
-/// Null gives nobody.
+/// A null actor becomes an empty handle.
 [[nodiscard]] inline actor_handle to_handle(caf::strong_actor_ptr actor) noexcept {
   return actor ? actor_handle{actor.detach(), actor_counting} : actor_handle{};
 }

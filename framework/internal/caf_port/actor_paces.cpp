@@ -36,14 +36,14 @@ std::uint64_t actor_paces::pack(const pace& what) noexcept {
 
 std::uint64_t actor_paces::hash_of(const void* actor) noexcept {
   const auto mixed = (reinterpret_cast<std::uintptr_t>(actor) >> 4) * std::uint64_t{0x9e3779b97f4a7c15};
-  return mixed | (std::uint64_t{1} << 32); // So that no tag is 0.
+  return mixed | (std::uint64_t{1} << 32); // Makes every tag nonzero.
 }
 
 std::atomic<std::uint64_t>& actor_paces::place_of(std::uint64_t hash) noexcept {
   return table_[(hash >> 22) % table_.size()];
 }
 
-/// An empty one where the actor is not known.
+/// A fresh entry if the actor is not known.
 actor_paces::pace actor_paces::find(const void* actor) const noexcept {
   const auto hash = hash_of(actor);
   const auto tag = static_cast<std::uint32_t>(hash >> 32);
@@ -68,14 +68,14 @@ void actor_paces::took(const void* actor, std::uint32_t messages, bool all, std:
   const auto before = find(actor);
   auto now = before;
   if (time < long_turn) {
-    // Where it had fewer messages than it might have handled, one of them may have taken all of the time.
+    // If the turn had fewer messages than allowed, a single message may have taken all the time.
     const auto of_each = all ? time / std::max(messages, 1u) : time;
     if (2 * before.messages * of_each <= long_turn)
       now.messages = std::min(2 * before.messages, messages_max);
     now.left_out = before.left_out == 0 ? 0 : before.left_out - 1;
     now.is_suspect = 0;
   } else if (messages > 1) {
-    // As if each of them had taken its share: where one had, further turns find it out.
+    // Assumes equal shares; if one message took most of the time, further turns show it.
     const auto fitting = messages * (long_turn / 2) / time;
     now.messages = static_cast<std::uint32_t>(std::max<std::int64_t>(fitting, 1));
   } else {

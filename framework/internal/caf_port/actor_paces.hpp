@@ -1,4 +1,4 @@
-// How long actors take, as far as the I/O thread has run them. Pure: no clock, no threads of its own.
+// How long actors take on the I/O thread. Pure: no clock, no threads of its own.
 #pragma once
 
 #include <array>
@@ -9,38 +9,38 @@
 
 namespace troupe::internal {
 
-/// Says how many messages an actor may handle in a row on the I/O thread, or that it is too slow to be run there. An
-/// actor that is not known begins with a few; they are doubled where twice as many would still be a short turn, and cut
-/// down where a turn takes too long. One that takes too long for a single message twice in a row is left to CAF's
-/// scheduler once, and after each further attempt that takes too long twice as many times. Not after the first: on a
-/// busy machine any turn may take long because the thread has lost its core.
+/// Decides how many messages an actor may handle in a row on the I/O thread, or that it is too slow to run there. An
+/// unknown actor begins with a few; the number doubles if twice as many would still make a short turn, and shrinks if a
+/// turn takes too long. An actor that takes too long for a single message twice in a row is left to CAF's scheduler
+/// once, and after each further slow attempt twice as often. The first slow turn is forgiven: on a busy machine any
+/// turn may be slow because the thread has lost its core.
 ///
-/// The memory is a table of fixed size, in which actors displace each other: what is forgotten is measured again.
+/// The memory is a table of fixed size, in which actors displace each other; displaced actors are measured again.
 ///
-/// Threads: any. Two threads that write at once may lose one of both measurements.
+/// Threads: any. If two threads write at once, one of their measurements may be lost.
 class actor_paces {
 public:
   static constexpr std::uint32_t messages_max = 100;   // In a row.
-  static constexpr std::uint32_t messages_unknown = 4; // Of an actor that is not known.
-  static constexpr std::uint32_t left_out_max = 4096;  // Times that a slow actor is left to the scheduler.
+  static constexpr std::uint32_t messages_unknown = 4; // For an actor that is not known.
+  static constexpr std::uint32_t left_out_max = 4096;  // How often a slow actor is left to the scheduler, at most.
   static constexpr std::chrono::microseconds long_turn{100};
 
-  /// The actor has something to do: how many messages of it the I/O thread may handle. 0: the scheduler's threads run
-  /// it this time.
+  /// The actor has work: how many messages of it the I/O thread may handle. 0: the scheduler's threads run it this
+  /// time.
   [[nodiscard]] std::uint32_t admit(const void* actor) noexcept;
 
-  /// The same for an actor that was admitted, and goes on.
+  /// Like admit(), for an admitted actor that goes on.
   [[nodiscard]] std::uint32_t messages(const void* actor) const noexcept;
 
-  /// A turn of at most `messages` has taken so long; `all` says whether there were as many.
+  /// Notes that a turn of at most `messages` took `time`; `all` says whether the turn had that many.
   void took(const void* actor, std::uint32_t messages, bool all, std::chrono::nanoseconds time) noexcept;
 
 private:
-  /// An entry as it is kept, in one word, so that no reader sees half of it.
+  /// An entry, packed into one word so that no reader sees half of it.
   struct pace {
-    std::uint32_t tag = 0;          // Of the actor; 0: empty.
+    std::uint32_t tag = 0;          // Of the actor's hash; 0: empty.
     std::uint32_t messages = 0;     // 7 bits
-    std::uint32_t left_out = 0;     // In doublings, plus one; 0: none. 4 bits
+    std::uint32_t left_out = 0;     // Doublings plus one; 0: not left out. 4 bits
     std::uint32_t to_leave_out = 0; // 13 bits
     std::uint32_t is_suspect = 0;   // The last turn took too long. 1 bit
   };

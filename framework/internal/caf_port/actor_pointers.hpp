@@ -1,4 +1,4 @@
-// CAF's counted pointers to actors, and how their ends are watched, for the rooms above.
+// CAF's counted pointers to actors, and its attachables for watching their ends, for the rooms above.
 #pragma once
 
 #include <caf/actor_cast.hpp>

@@ -38,7 +38,7 @@ std::size_t asker::detach(const caf::attachable::token& what) {
 
 namespace {
 
-/// Keeps an asker as long as a link refers to it.
+/// Keeps an asker alive while a link of CAF's refers to it.
 class keeping final : public caf::attachable {
 public:
   static constexpr std::size_t token_type = 0x7473;
@@ -63,8 +63,8 @@ std::size_t detach_link(caf::abstract_actor& from, const caf::abstract_actor* ot
 
 } // namespace
 
-/// The link is the actor's own; the other end of it refers to this one, which must live as long. Linked again, by
-/// whichever of the actor's requests, nothing changes.
+/// The link belongs to the proxy, but its other end refers to this asker, which must live as long as the link. Linking
+/// again through any request of the same actor changes nothing.
 bool asker::add_backlink(caf::abstract_actor* other) {
   excuse();
   const auto was_linked = detach_link(*actor_->get(), other) > 0;
@@ -89,7 +89,7 @@ caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_pt
 }
 
 asker* as_asker(const caf::strong_actor_ptr& actor) {
-  // They have the ids of other nodes' actors, as proxies do.
+  // Askers have the ids of other nodes' actors, as proxies do.
   if (!actor || actor->home_system->node() == actor->nid)
     return nullptr;
   return exactly<asker>(actor->get());

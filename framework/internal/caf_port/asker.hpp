@@ -1,4 +1,4 @@
-// Who asks a request that came over a link, for that one request.
+// The sender of one request that came over a link.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@
 
 namespace troupe::internal {
 
-/// Has the id of the actor that asks, and passes everything on to its proxy. CAF does not say when a response promise
-/// is dropped; but a promise refers to whoever asks, so when nothing refers to the asker of an unanswered request any
-/// more, nobody can answer it, and the reason is sent instead.
+/// Stands for the remote actor that sent a request: has that actor's id, and forwards everything to its proxy. CAF does
+/// not report when a response promise is dropped. But a promise refers to the sender, so when the asker of an
+/// unanswered request is destroyed, nobody can answer it any more, and the asker sends an error instead.
 class asker final : public caf::actor_proxy {
 public:
-  /// `question`: as in the request.
+  /// `question` is the request's id.
   asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question);
   ~asker() override;
 
@@ -33,7 +33,7 @@ public:
   /// The proxy.
   [[nodiscard]] const caf::strong_actor_ptr& actor() const noexcept { return actor_; }
 
-  /// Somebody else sees to the answer.
+  /// Disables the error: another actor is responsible for the answer.
   void excuse() noexcept { is_excused_.store(true, std::memory_order_relaxed); }
 
 private:
@@ -42,14 +42,14 @@ private:
   std::atomic<bool> is_excused_{false};
 };
 
-/// For a request of another node's `actor` that is put into a mailbox. Requires: a proxy.
+/// For a request of another node's `actor` that is put into a mailbox. Requires: `actor` is a proxy.
 [[nodiscard]] caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_ptr actor,
                                                caf::message_id question);
 
-/// The asker behind a handle; null when it is something else.
+/// The asker behind a handle; null if the handle is another actor's.
 [[nodiscard]] asker* as_asker(const caf::strong_actor_ptr& actor);
 
-/// The actor itself, where the handle is that of an asker.
+/// The proxy if the handle is an asker's, else the handle itself.
 [[nodiscard]] inline const caf::strong_actor_ptr& itself(const caf::strong_actor_ptr& actor) {
   const auto* asking = as_asker(actor);
   return asking != nullptr ? asking->actor() : actor;

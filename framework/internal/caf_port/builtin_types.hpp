@@ -1,4 +1,4 @@
-// Between CAF's run-time type information and the registry's type entries.
+// Converts between CAF's run-time type information and the registry's type entries.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace troupe::internal {
 
-/// Adds those of CAF's built-in types that cross links, unless they are there already.
+/// Adds the CAF built-in types that cross links, unless they are registered already.
 void add_builtin_types(type_registry& types);
 
-/// The C++ type of a message element; null when nobody knows it.
+/// The C++ type of a message element; null if unknown.
 [[nodiscard]] const std::type_info* info_of(const caf::rtti_pair& type);
 
-/// The entry of a message element's type; null when the registry has none.
+/// The entry of a message element's type; null if the registry has none.
 [[nodiscard]] const type_entry* entry_of(const caf::rtti_pair& type, const type_registry& types);
 
-/// What CAF says of a message element of this type.
+/// The type information that CAF keeps for a message element of this type.
 [[nodiscard]] caf::rtti_pair rtti_of(const type_entry& type);
 
-/// For people.
+/// A readable name, for error messages.
 [[nodiscard]] std::string name_of_type(const caf::rtti_pair& type);
 
 } // namespace troupe::internal

@@ -20,7 +20,7 @@ std::optional<T> read(std::string_view source) {
 } // namespace
 
 std::optional<std::string> read_text_literal(std::string_view source) {
-  if (!source.starts_with('"')) // Else CAF takes whatever it cannot read for a text.
+  if (!source.starts_with('"')) // CAF takes everything else that it cannot read for a text.
     return std::nullopt;
   return read<std::string>(source);
 }

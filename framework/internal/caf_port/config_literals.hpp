@@ -1,4 +1,4 @@
-// The values of CAF's configuration files, as the CAF at hand reads them.
+// The values in CAF's configuration files, read as this version of CAF reads them.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace troupe::internal {
 
-/// What a text in double quotes stands for; nullopt where it cannot be read.
+/// The value of a text in double quotes; nullopt if the text cannot be read.
 [[nodiscard]] std::optional<std::string> read_text_literal(std::string_view source);
 
-/// Decimal, 0x1f, 0b101, or octal where it begins with 0; nullopt for anything else and for what has no room.
+/// An integer: decimal, 0x1f, 0b101, or octal if it begins with 0. Nullopt for any other text and if the value is out
+/// of range.
 [[nodiscard]] std::optional<std::int64_t> read_integer_literal(std::string_view source);
 
 /// An integer or a number with a fraction or exponent.

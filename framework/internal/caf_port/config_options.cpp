@@ -28,13 +28,13 @@ void add_to_help(caf::config_option_set& options, const std::string& group, std:
       category += '.' + std::string{name.substr(0, dot)};
       name.remove_prefix(dot + 1);
     }
-    // CAF never reads them: troupe::system_config takes them before, so that their types matter for the list only.
+    // CAF never reads these options: troupe::system_config takes them first. Their types matter only for the list.
     options.add<std::string>(view(category), view(name), view(row.meaning));
   }
 }
 
 std::string for_caf(const std::string& text) {
-  return ' ' + text; // It does not see a line's end that comes first, and counts columns of later lines from 2.
+  return ' ' + text; // CAF overlooks a line end at the very beginning, and counts the columns of later lines from 2.
 }
 
 caf::error with_place(caf::error from, const std::string& file) {

@@ -1,4 +1,4 @@
-// What CAF's configuration shows and says about options.
+// Help texts and errors for options in CAF's configuration.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace troupe::internal {
 
-/// An option in what --long-help prints.
+/// One option in the output of --long-help.
 struct help_row {
   std::string key; // Under its group, "tls.key".
   std::string meaning;
@@ -18,11 +18,11 @@ struct help_row {
 /// Lists the options of a group, such as `troupe.node`.
 void add_to_help(caf::config_option_set& options, const std::string& group, std::span<const help_row> rows);
 
-/// The text of a configuration file in the form of which CAF counts lines and columns rightly.
+/// The text of a configuration file, changed so that CAF counts its lines and columns correctly.
 [[nodiscard]] std::string for_caf(const std::string& text);
 
-/// An error of CAF's that tells line and column of what for_caf() gave it, as one whose text names the file; any other
-/// stays as it is.
+/// Turns a CAF error with the line and column of a text from for_caf() into one whose text names the file. Returns
+/// other errors unchanged.
 [[nodiscard]] caf::error with_place(caf::error from, const std::string& file);
 
 } // namespace troupe::internal

@@ -33,7 +33,7 @@ std::string text_of_element(const type_entry& type, const void* value) {
   return to_text(type, value);
 }
 
-/// One element on its own, as CAF's message builder takes it.
+/// A single element, in the form that CAF's message builder takes.
 class decoded_value final : public caf::type_erased_value {
 public:
   decoded_value(std::shared_ptr<const type_entry> type, caf::rtti_pair rtti, std::shared_ptr<void> value)
@@ -129,7 +129,7 @@ public:
   caf::mailbox_element_ptr into_envelope(caf::strong_actor_ptr sender, caf::message_id id);
 
   decoded_message* copy() const override {
-    // Ends with what it has so far when an element cannot be copied.
+    // If copying an element throws, destroys the elements copied so far.
     std::unique_ptr<decoded_message, dropping> result{make(types_, owed_.of_copy())};
     for (std::size_t i = 0; i < made_; ++i) {
       types_.entries[i]->life().copy(result->at(i), at(i));
@@ -167,7 +167,7 @@ private:
     void operator()(decoded_message* message) const noexcept { message->deref(); }
   };
 
-  /// The message's place in a mailbox, in the same block. Holds one reference to the message.
+  /// The message's mailbox element, in the same block. Holds one reference to the message.
   class envelope final : public caf::mailbox_element {
   public:
     envelope(caf::strong_actor_ptr from, caf::message_id id, decoded_message* content)
@@ -188,7 +188,7 @@ private:
       takes_over(this);
       auto* content = content_;
       this->~envelope();
-      content->deref(); // The block goes with it.
+      content->deref(); // Frees the block that holds this envelope.
     }
 
   private:
@@ -202,7 +202,7 @@ private:
 
   decoded_message(const signature& types, receipt owed) : owed_(std::move(owed)), types_(types) {}
 
-  /// Few cache lines, since those of all messages of a turn are in use at the same time.
+  /// Small, to touch few cache lines: all messages of a turn are in use at the same time.
   [[nodiscard]] static std::size_t block_bytes(const signature& types) noexcept {
     const auto to_align = types.alignment > alignof(decoded_message) ? types.alignment : 0;
     return sizeof(decoded_message) + to_align + types.storage_bytes;
@@ -218,10 +218,10 @@ private:
     types_.entries[made_]->life().destroy(at(made_));
   }
 
-  receipt owed_; // Settled last, when the elements are gone; keeps types_.
+  receipt owed_; // Settled last, after the elements are destroyed; keeps types_ alive.
   const signature& types_;
   std::size_t made_ = 0;
-  alignas(envelope) std::byte envelope_[sizeof(envelope)]; // Once it is on its way to a mailbox.
+  alignas(envelope) std::byte envelope_[sizeof(envelope)]; // In use after into_envelope().
 };
 
 caf::mailbox_element_ptr decoded_message::into_envelope(caf::strong_actor_ptr sender, caf::message_id id) {

@@ -1,5 +1,5 @@
-// A CAF message whose elements were decoded by a registry's type entries: one block of memory for all of them and for
-// their place in a mailbox.
+// A CAF message whose elements were decoded by a registry's type entries: one block of memory holds the elements and
+// their mailbox element.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,11 @@ namespace troupe::internal {
 /// The element types of messages, resolved once.
 struct signature {
   std::vector<std::string> aliases;
-  std::string unknown_alias; // The first one that the registry does not have; then the rest stays empty.
+  std::string unknown_alias; // The first alias that the registry does not have. If set, the members below are
+                             // incomplete.
   std::vector<std::shared_ptr<const type_entry>> entries; // Messages may outlive the registry.
   std::vector<caf::rtti_pair> types;
-  std::vector<std::size_t> offsets; // Of each element in the message's storage.
+  std::vector<std::size_t> offsets; // Of each element, in the message's storage.
   std::size_t storage_bytes = 0;
   std::size_t alignment = 1;
   std::uint32_t type_token = 0;
@@ -35,32 +36,32 @@ struct signature {
 
 class decoded_message;
 
-/// Elements are made one after the other; given up half-way, those made so far are destroyed.
+/// Constructs the elements one after the other. If it is destroyed before finish(), it destroys those made so far.
 class message_under_construction {
 public:
-  /// `owed` is settled when the message has been consumed, and keeps `types`. A copy, which somebody makes on purpose,
+  /// `owed` is settled when the message has been consumed, and keeps `types` alive. An explicit copy of the message
   /// owes nothing.
   message_under_construction(const signature& types, receipt owed);
   ~message_under_construction();
   message_under_construction(const message_under_construction&) = delete;
   message_under_construction& operator=(const message_under_construction&) = delete;
 
-  /// Makes the next element by its default constructor and gives its place; null where it has none, or cannot be
-  /// copied, which CAF does with messages that have several receivers.
+  /// Default-constructs the next element and returns its address. Null if its type has no default constructor, or
+  /// cannot be copied, which CAF does with messages that have several receivers.
   [[nodiscard]] void* construct_next();
 
-  /// One more that is settled when the message has been consumed. `keeps` is what the message needs as long as it
-  /// lives.
+  /// Adds a receipt that is also settled when the message has been consumed. `keeps` is kept alive as long as the
+  /// message lives.
   void owe(receipt more, std::shared_ptr<const void> keeps);
 
-  /// Ready for a mailbox. Requires: all elements are made.
+  /// Returns the message, ready for a mailbox. Requires: all elements are made.
   [[nodiscard]] caf::mailbox_element_ptr finish(caf::strong_actor_ptr sender, caf::message_id id) &&;
 
 private:
   decoded_message* data_;
 };
 
-/// A message of that one value. Requires: one of the entry's type.
+/// A message of that one value. Requires: the value has the entry's type.
 [[nodiscard]] caf::message message_of(const type_entry& type, std::shared_ptr<void> value);
 
 } // namespace troupe::internal

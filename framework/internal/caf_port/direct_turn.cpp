@@ -7,7 +7,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// Handles one message after the other, as CAF's own visitor of mailboxes does.
+/// Handles messages one after the other, like CAF's own mailbox visitor.
 struct message_handler {
   caf::scheduled_actor& actor;
   const std::size_t messages_max;
@@ -31,7 +31,7 @@ bool has_streams(caf::scheduled_actor& actor) {
   return !actor.stream_managers().empty() || !actor.pending_stream_managers().empty();
 }
 
-/// Whether it has nothing but ordinary messages.
+/// Whether the actor has only ordinary messages.
 bool is_simple(caf::scheduled_actor& actor) {
   actor.mailbox().fetch_more();
   return actor.get_urgent_queue().empty() && actor.get_upstream_queue().empty() && actor.get_downstream_queue().empty()
@@ -42,7 +42,7 @@ bool is_simple(caf::scheduled_actor& actor) {
 
 caf::resumable::resume_result run_turn(caf::scheduled_actor& actor, caf::execution_unit& context,
                                        std::size_t messages_max) {
-  constexpr std::size_t messages_per_round = 8; // Between two looks for urgent ones.
+  constexpr std::size_t messages_per_round = 8; // Between two checks for urgent ones.
   if (!is_simple(actor))
     return actor.resume(&context, messages_max);
   CAF_PUSH_AID(actor.id());

@@ -30,7 +30,7 @@ std::shared_ptr<const encoded_message> encoding_cache::find(const message_view& 
 
 void encoding_cache::put(caf::message message, const context& for_links,
                          std::shared_ptr<const encoded_message> encoded) {
-  std::vector<entry> dropped; // Messages and frames die outside of the lock.
+  std::vector<entry> dropped; // Messages and frames are destroyed outside the lock.
   std::unique_lock guard{mutex_};
   if (closed_)
     return;

@@ -1,4 +1,4 @@
-// What was encoded for one link, for the next link that takes the same: a message that goes to many is encoded once.
+// A cache of encoded messages, so that a message sent over many links with the same terms is encoded once.
 #pragma once
 
 #include <atomic>
@@ -21,48 +21,49 @@
 
 namespace troupe::internal {
 
-/// One element of a message as it leaves.
+/// One encoded element of a message.
 struct encoded_element {
   const family* by = nullptr;
-  frame header; // Empty where it is the standard one of family and type.
+  frame header; // Empty if it is the standard header for family and type.
   std::uint64_t decompressed_bytes = 0;
-  std::size_t weighed_bytes = 0; // What the value holds once it is decoded.
+  std::size_t weighed_bytes = 0; // Memory that the decoded value takes.
   std::vector<frame> frames;     // The body first.
 };
 
-/// By element; nullopt where an element depends on where it goes, and is encoded each time.
+/// One entry per element; nullopt if the element's encoding depends on the receiver, so that it is encoded each time.
 using encoded_message = std::vector<std::optional<encoded_element>>;
 
-/// The last few messages that several hold, and so may be sent again, for a few milliseconds. Of a node.
+/// A node's cache of the last few messages that have several holders, and so may be sent again within a few
+/// milliseconds.
 ///
-/// Threads: any, at once. Lifetime: what it keeps lives up to 20 ms after its last use.
+/// Threads: any, concurrently. Lifetime: a cached message lives up to 20 ms after its last use.
 class encoding_cache : public std::enable_shared_from_this<encoding_cache> {
 public:
-  /// Messages that take less are encoded faster than found.
+  /// Smaller messages are encoded faster than found.
   static constexpr std::size_t encoded_bytes_min = 1024;
 
   explicit encoding_cache(asio::io_context& io) : io_(io), timer_(io) {}
 
-  /// Of a message with that content, for links of such a context; null when it is not known.
+  /// The encoding of a message with that content, for links with such a context; null if not cached.
   [[nodiscard]] std::shared_ptr<const encoded_message> find(const message_view& content,
                                                             const context& for_links) const;
   void put(caf::message message, const context& for_links, std::shared_ptr<const encoded_message> encoded);
 
-  /// For messages that take long, which several threads may be about to encode. True: the caller encodes the one at
-  /// that place until done(). False: another thread does, and `again` is called, once, when that is done: then the
-  /// message may be known here.
+  /// Avoids encoding a large message in several threads at once. True: the caller encodes the message at that place
+  /// until done(). False: another thread is encoding it; `again` is called once, when that is done, and the message may
+  /// then be cached.
   [[nodiscard]] bool begin(const void* place, std::function<void()> again);
-  /// Requires: begin() has said true.
+  /// Requires: begin() has returned true.
   void done(const void* place);
 
-  /// Lets go of everything, and keeps nothing from then on.
+  /// Drops all entries, and accepts none from then on.
   void close();
 
 private:
   static constexpr std::size_t entries_max = 8;
   static constexpr auto patience = std::chrono::milliseconds(10);
 
-  /// Of a context, what encoding depends on where the value does not depend on where it goes.
+  /// The parts of a context that affect the encoding of a value that does not depend on the receiver.
   struct terms {
     explicit terms(const context& of)
         : families(of.families.begin(), of.families.end()),
@@ -79,10 +80,10 @@ private:
     bool shared_store;
   };
   struct entry {
-    caf::message message; // Kept, so that no other message has its address.
+    caf::message message; // Kept alive, so that no other message gets its address.
     terms made_for;
     std::shared_ptr<const encoded_message> encoded;
-    mutable bool used = true; // Since the last look.
+    mutable bool used = true; // Since the last timer.
   };
   void look_later();
   void drop_unused();
@@ -96,7 +97,7 @@ private:
   mutable std::atomic<bool> is_empty_{true};
 
   std::mutex turns_mutex_;
-  // For each message that is being encoded: the callbacks of those that wait for it. Guarded by turns_mutex_.
+  // For each message that is being encoded: the callbacks of callers that wait for it. Guarded by turns_mutex_.
   std::map<const void*, std::vector<std::function<void()>>> turns_;
 };
 

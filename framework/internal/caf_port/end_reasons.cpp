@@ -18,7 +18,7 @@ down down_of(std::uint64_t number, const caf::error& reason) {
     return message;
   message.reason_code = reason.code();
   message.reason_category = caf::to_string(reason.category());
-  // A text arrives unchanged, also through nodes in between. Of any other content, the rendering arrives.
+  // A text arrives unchanged, even through intermediate nodes. Any other content arrives in printed form.
   if (const auto& context = reason.context(); context.match_elements<std::string>())
     message.reason_text = cut(context.get_as<std::string>(0));
   else if (!context.empty())

@@ -1,4 +1,4 @@
-// Why actors have ended, as it crosses links.
+// The reasons of actors' ends, as they cross links.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace troupe::internal {
 
-/// What the peer is told of the end of an actor of that number.
+/// The message about the end of actor `number`, for the peer.
 [[nodiscard]] down down_of(std::uint64_t number, const caf::error& reason);
-/// The reason that the peer has told.
+/// The reason that the peer's message carries.
 [[nodiscard]] caf::error reason_of(const down& what);
-/// That of actors whose node is lost.
+/// The reason for actors whose node is lost.
 [[nodiscard]] caf::error reason_of_lost_node();
 
 } // namespace troupe::internal

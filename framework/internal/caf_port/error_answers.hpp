@@ -1,4 +1,4 @@
-// Errors in place of answers.
+// Answering requests with errors.
 #pragma once
 
 #include <caf/actor_control_block.hpp>
@@ -9,7 +9,8 @@
 
 namespace troupe::internal {
 
-/// The answer of that id is this error. `from`: null where it comes from nobody. Not under a link's lock.
+/// Sends the error as the answer with that id. `from` is null if no actor has sent it. Must not be called under a
+/// link's lock.
 void answer_with(const node_error& why, const caf::strong_actor_ptr& asker, caf::message_id answer,
                  const caf::strong_actor_ptr& from, caf::execution_unit* context);
 

@@ -1,4 +1,4 @@
-// Finds out which of our own classes an actor is, where CAF's base has no place for a tag.
+// Tells which of Troupe's own classes an actor is, since CAF's base class has no place for a tag.
 #pragma once
 
 #include <type_traits>
@@ -8,8 +8,8 @@
 
 namespace troupe::internal {
 
-/// The actor as a `Class`; null when it is of another class. Cheaper than a dynamic_cast: a final class has no others
-/// between itself and its bases to look for, so comparing two type_infos is enough.
+/// The actor as a `Class`; null if it is of another class. Cheaper than a dynamic_cast: since `Class` is final,
+/// comparing two type_infos is enough.
 template <class Class>
 [[nodiscard]] Class* exactly(caf::abstract_actor* actor) noexcept {
   static_assert(std::is_final_v<Class> && std::is_base_of_v<caf::abstract_actor, Class>);

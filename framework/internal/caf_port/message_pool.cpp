@@ -13,7 +13,7 @@ namespace troupe::internal {
 
 namespace {
 
-// GCC says so by macros, clang by features.
+// GCC reports sanitizers by macros, clang by features.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TROUPE_IS_SANITIZED
 #elif defined(__has_feature)
@@ -24,18 +24,19 @@ namespace {
 
 constexpr std::size_t class_bytes = 64;
 #ifdef TROUPE_IS_SANITIZED
-constexpr std::size_t classes = 0; // Every use after its end shall be seen.
+constexpr std::size_t classes = 0; // Disabled, so that sanitizers see every use after free.
 #else
 constexpr std::size_t classes = 8; // Blocks of up to 512 bytes.
 #endif
-constexpr std::size_t blocks_max = 4096; // Of each class, kept for a thread.
-// A period ends when so many blocks have come back. The list then frees the blocks that lay unused for all of it.
+constexpr std::size_t blocks_max = 4096; // Kept per thread and class.
+// A period ends after this many blocks have come back. The list then frees the blocks that were unused during all of
+// it.
 constexpr std::size_t period = 16 * blocks_max;
-// So many go home together, since each journey costs a cache line that two cores contend for.
+// Blocks are sent home in groups of this size, since each transfer costs a contended cache line.
 constexpr std::size_t travelling_max = 16;
 
-/// Where the blocks of one thread come back to. Never destroyed, since a block may outlive its thread: the next thread
-/// takes it over.
+/// The place where one thread's blocks come back to. Never destroyed, since a block may outlive its thread: another
+/// thread takes it over.
 struct pool_home {
   struct alignas(64) door {
     returned_blocks blocks;
@@ -44,12 +45,12 @@ struct pool_home {
   pool_home* next_vacant = nullptr;
 };
 
-/// Blocks that lie ready for the thread that made them.
+/// Free blocks, ready for the thread that allocated them.
 struct free_list {
   free_block* first = nullptr;
   std::size_t size = 0;
-  std::size_t least = 0; // The smallest size of this period.
-  std::size_t given = 0; // In this period.
+  std::size_t least = 0; // The smallest size in this period.
+  std::size_t given = 0; // Returned in this period.
 
   void push(free_block* block) noexcept {
     block->next = first;
@@ -65,7 +66,7 @@ struct free_list {
   }
 };
 
-/// Blocks of another thread that go home together.
+/// Blocks of another thread that are sent home together.
 struct travelling_blocks {
   pool_home* to = nullptr;
   free_block* first = nullptr;
@@ -73,13 +74,13 @@ struct travelling_blocks {
   std::size_t count = 0;
 };
 
-// Without a destructor, so that using it costs no check: `leaving` sees to its end.
+// Trivially destructible, so that each use costs no check: `leaving` cleans up at the thread's end.
 struct thread_pool {
-  pool_home* home = nullptr; // Null before the first block is made, and after the thread's end.
+  pool_home* home = nullptr; // Null before the thread's first block, and after the thread's end.
   std::array<free_list, classes> lists;
   std::array<travelling_blocks, classes> travelling;
-  bool has_end = false; // `leaving` is made.
-  bool ended = false;   // Messages may still be dropped after the thread's pool is gone.
+  bool has_end = false; // `leaving` has been constructed.
+  bool ended = false;   // Messages may still be dropped after the thread's pool has gone.
 };
 
 constinit thread_local thread_pool pool;
@@ -91,7 +92,7 @@ pool_home* vacant_homes = nullptr; // Guarded by vacant_mutex.
   return (size_bytes + sizeof(pool_home*) - 1) / class_bytes;
 }
 
-/// The block's last bytes say where it belongs.
+/// The block's last bytes hold a pointer to its home.
 [[nodiscard]] void* tail_of(void* block, std::size_t which) {
   return static_cast<std::byte*>(block) + (which + 1) * class_bytes - sizeof(pool_home*);
 }
@@ -155,7 +156,7 @@ struct leaving {
   return found;
 }
 
-/// Takes in what other threads have given back. False where there is nothing.
+/// Takes in blocks that other threads have given back. Returns false if there are none.
 bool welcome(free_list& list, returned_blocks& door) {
   auto* block = door.take_all();
   if (block == nullptr)
@@ -173,7 +174,7 @@ void end_period(free_list& list) {
   list.given = 0;
 }
 
-/// The list is empty.
+/// Requires: the list is empty.
 [[gnu::noinline]] void* take_new(free_list& list, std::size_t which) {
   if (pool.home == nullptr && !pool.ended) {
     if (!pool.has_end)
@@ -187,7 +188,7 @@ void end_period(free_list& list) {
   return block;
 }
 
-/// `home` is not the thread's own; null of a block that was made after its thread's end.
+/// Requires: `home` is not the calling thread's own. Null for a block allocated after its thread's end.
 [[gnu::noinline]] void give_away(free_block* block, pool_home* home, std::size_t which) {
   if (home == nullptr) {
     ::operator delete(block);

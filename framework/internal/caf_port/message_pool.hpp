@@ -1,5 +1,6 @@
-// Memory of small messages. It comes back to the thread that made it, whichever thread drops the message: the general
-// allocator is several times slower with blocks of this size, most of all where one thread allocates and another frees.
+// A memory pool for small messages. A block returns to the thread that allocated it, whichever thread drops the
+// message: the general allocator is several times slower for blocks of this size, most of all if one thread allocates
+// and another frees.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@ namespace troupe::internal {
 /// A block of at least `size_bytes`, aligned as `operator new` aligns. Threads: any.
 [[nodiscard]] void* take_block(std::size_t size_bytes);
 
-/// Gives a block back, on any thread. `size_bytes` is what it was taken with.
+/// Gives a block back, on any thread. `size_bytes` must be the size passed to take_block().
 void give_block(void* block, std::size_t size_bytes) noexcept;
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// What links see of CAF's messages: how many elements there are, of which types, where their values lie.
+// Links' view of CAF messages: the number of elements, their types, and the addresses of their values.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ public:
   element_type() = default;
   explicit element_type(const caf::rtti_pair& known_as) noexcept : known_as_(known_as) {}
 
-  /// Null when the registry has none.
+  /// Null if the registry has none.
   [[nodiscard]] const type_entry* entry_in(const type_registry& types) const { return entry_of(known_as_, types); }
-  /// For people.
+  /// A readable name, for error messages.
   [[nodiscard]] std::string name() const { return name_of_type(known_as_); }
 
   [[nodiscard]] std::size_t hash() const noexcept {
@@ -36,18 +36,18 @@ private:
   caf::rtti_pair known_as_ = {};
 };
 
-/// What CAF itself makes of a message.
+/// How CAF itself treats a message.
 enum class message_kind : std::uint8_t {
   ordinary,
-  error, // One error: the answer to a request that failed; elsewhere it ends its receiver.
+  error, // One error: the answer to a failed request; otherwise it ends its receiver.
   exit,  // One exit message, which ends its receiver.
-  down   // The news that an actor which was monitored has ended.
+  down   // Reports that a monitored actor has ended.
 };
 
-/// By CAF's token of its elements' types.
+/// The kind, by CAF's token of the element types.
 [[nodiscard]] message_kind kind_of(std::uint32_t type_token) noexcept;
 
-/// The elements of a message that is neither changed nor copied.
+/// The elements of a message; neither changes nor copies it.
 ///
 /// Lifetime: that of the message.
 class message_view {
@@ -61,11 +61,11 @@ public:
   [[nodiscard]] message_kind kind() const noexcept {
     return content_ != nullptr ? kind_of(content_->type_token()) : message_kind::ordinary;
   }
-  /// Whether several hold it.
+  /// Whether the message has several holders.
   [[nodiscard]] bool is_shared() const noexcept { return content_ != nullptr && content_->shared(); }
-  /// Tells its elements from those of all others that live.
+  /// The content's address: different for all messages that are alive.
   [[nodiscard]] const void* place() const noexcept { return content_; }
-  /// Whether that message has the same elements, at the same place.
+  /// Whether `other` has the same content, at the same address.
   [[nodiscard]] bool is_of(const caf::message& other) const noexcept {
     return content_ == static_cast<const caf::type_erased_tuple*>(other.cvals().get());
   }

@@ -1,4 +1,4 @@
-// What CAF's messages are made of, for the rooms above.
+// The parts of CAF's messages, for the rooms above.
 #pragma once
 
 #include <caf/error.hpp>

@@ -1,4 +1,4 @@
-// A node's id as the parts without CAF know it.
+// Node ids, in forms for rooms without CAF.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace troupe::internal {
 
-/// What a node id consists of: the process, and the host in hexadecimal digits.
+/// The parts of a node id: the process, and the host in hexadecimal digits.
 struct node_id_text {
   std::uint32_t process = 0;
   std::string host;
@@ -18,10 +18,10 @@ struct node_id_text {
 
 /// Requires: a valid id.
 [[nodiscard]] node_id_text text_of(const caf::node_id& node);
-/// An invalid node id when the text is none.
+/// An invalid node id if the text is not valid.
 [[nodiscard]] caf::node_id read_node_id(std::uint32_t process, std::string_view host);
 
-/// handles::node_name::node of a node: the same wherever it is asked.
+/// The handles::node_name::node of a node: every process computes the same.
 [[nodiscard]] std::uint64_t handle_number_of(const caf::node_id& node);
 
 } // namespace troupe::internal

@@ -13,8 +13,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// The function that a call of a virtual one reaches for that object, by the Itanium C++ ABI, which all compilers for
-/// our platforms follow: a pointer to a virtual member function says where in the table of its class it stands.
+/// The implementation that a virtual call reaches for that object, by the Itanium C++ ABI, which all compilers for the
+/// supported platforms follow: a pointer to a virtual member function holds its offset in the class's table.
 template <class Class, class Result, class... Args>
 const void* reached(const Class& object, Result (Class::*function)(Args...)) noexcept {
   struct {
@@ -24,9 +24,9 @@ const void* reached(const Class& object, Result (Class::*function)(Args...)) noe
   static_assert(sizeof parts == sizeof function);
   std::memcpy(&parts, &function, sizeof parts);
 #if defined(__aarch64__) || defined(__arm__)
-  const auto offset = parts.place; // What says that it is virtual is a bit of the adjustment there,
+  const auto offset = parts.place; // Here a bit of the adjustment marks a virtual function,
 #else
-  const auto offset = parts.place - 1; // and here the lowest one of the place.
+  const auto offset = parts.place - 1; // and here the lowest bit of the place.
 #endif
   const std::byte* table = nullptr;
   std::memcpy(&table, static_cast<const void*>(&object), sizeof table);
@@ -46,7 +46,7 @@ const void* resume_of(const caf::resumable& actor) noexcept {
 
 } // namespace
 
-/// By an actor that nobody launches.
+/// Reads the functions from an actor that is never launched.
 ordinary_actors::ordinary_actors(caf::actor_system& system) {
   caf::actor_config config;
   const auto made = caf::make_actor<caf::event_based_actor, caf::strong_actor_ptr>(system.next_actor_id(),
@@ -57,7 +57,7 @@ ordinary_actors::ordinary_actors(caf::actor_system& system) {
 }
 
 caf::scheduled_actor* ordinary_actors::find(caf::abstract_actor& actor) const noexcept {
-  // Only what is derived from scheduled_actor has its functions.
+  // Only classes derived from scheduled_actor have its functions.
   if (enqueue_of(actor) != enqueue_ || actor.getf(caf::abstract_actor::is_detached_flag))
     return nullptr;
   auto& scheduled = static_cast<caf::scheduled_actor&>(actor);

@@ -1,4 +1,4 @@
-// Which actors CAF runs in its own way.
+// Recognizes actors that CAF runs in its own way.
 #pragma once
 
 #include <caf/abstract_actor.hpp>
@@ -7,19 +7,19 @@
 
 namespace troupe::internal {
 
-/// Tells actors that caf::scheduled_actor enqueues to and resumes from those that do either in a way of their own, such
-/// as brokers, companions, blocking actors, proxies and classes that override one of the two.
+/// Recognizes actors that use caf::scheduled_actor's own enqueue and resume. Brokers, companions, blocking actors,
+/// proxies and classes that override either function do not.
 ///
 /// Threads: any.
 class ordinary_actors {
 public:
   explicit ordinary_actors(caf::actor_system& system);
 
-  /// The actor, where it is such a one and has no thread of its own; else null.
+  /// The actor if it uses both functions and has no thread of its own; else null.
   [[nodiscard]] caf::scheduled_actor* find(caf::abstract_actor& actor) const noexcept;
 
 private:
-  /// What is called for one virtual function.
+  /// The address of a virtual function's implementation.
   using function = const void*;
 
   function enqueue_ = nullptr;

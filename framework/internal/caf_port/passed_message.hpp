@@ -1,4 +1,4 @@
-// A message that came over a link as it was sent, without having been encoded.
+// A message that came over a link without having been encoded.
 #pragma once
 
 #include <caf/mailbox_element.hpp>
@@ -8,7 +8,8 @@
 
 namespace troupe::internal {
 
-/// Ready for a mailbox. `owed` is settled when the last reference to the content is gone, wherever it went meanwhile.
+/// A message ready for a mailbox. `owed` is settled when the last reference to the content is gone, wherever the
+/// content went.
 [[nodiscard]] caf::mailbox_element_ptr make_passed_message(caf::strong_actor_ptr sender, caf::message_id id,
                                                            caf::message content, receipt owed);
 

@@ -1,5 +1,5 @@
-// Messages change threads inside CAF's mailboxes, whose library is not instrumented: here ThreadSanitizer is told what
-// the mailbox guarantees. Nothing without it.
+// Messages change threads inside CAF's mailboxes, whose library is not instrumented: these functions tell
+// ThreadSanitizer what the mailbox guarantees. Without ThreadSanitizer they do nothing.
 #pragma once
 
 #ifdef __SANITIZE_THREAD__
@@ -9,7 +9,7 @@ extern "C" void __tsan_release(void* at);
 
 namespace troupe::internal {
 
-/// All that this thread has done so far is seen by whoever takes `message` over.
+/// The thread that takes `message` over sees all writes of this thread before the call.
 inline void passes_on([[maybe_unused]] const void* message) {
 #ifdef __SANITIZE_THREAD__
   __tsan_release(const_cast<void*>(message));

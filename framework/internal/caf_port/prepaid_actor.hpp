@@ -1,4 +1,4 @@
-// References to one actor for many messages.
+// References to one actor, counted in batches.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,10 @@
 
 namespace troupe::internal {
 
-/// Hands out references that were counted together, since each count alone is an operation that all cores see.
+/// Hands out references that are counted in batches, since each single count is an atomic operation on a shared cache
+/// line.
 ///
-/// Threads: one; the references may end on any.
+/// Threads: one; the references may be dropped on any.
 class prepaid_actor {
 public:
   prepaid_actor() = default;
@@ -24,14 +25,14 @@ public:
     return *this;
   }
   ~prepaid_actor() {
-    if (stock_ > 0) // Never the last ones: actor_ is one more.
+    if (stock_ > 0) // Never the last references: actor_ holds one more.
       actor_->strong_refs.fetch_sub(stock_, std::memory_order_release);
   }
 
-  /// Null where there is no actor.
+  /// Null if there is no actor.
   [[nodiscard]] const caf::strong_actor_ptr& get() const noexcept { return actor_; }
 
-  /// One more reference.
+  /// One more reference; null if there is no actor.
   [[nodiscard]] caf::strong_actor_ptr take() noexcept {
     constexpr std::size_t counted_together = 64;
     if (!actor_)

@@ -24,8 +24,8 @@ void proxy::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context)
   link_->send(number_, std::move(what), context);
 }
 
-// The peer is asked after something is attached, and told that it no longer matters after nothing is: so whoever comes
-// in between is seen by one of the two.
+// The peer is asked after an attachable was added, and told that it no longer matters after the last was removed. So
+// one of the two calls covers an attachable that is added in between.
 
 void proxy::attach(caf::attachable_ptr what) {
   caf::actor_proxy::attach(std::move(what));
@@ -33,7 +33,7 @@ void proxy::attach(caf::attachable_ptr what) {
 }
 
 std::size_t proxy::detach(const caf::attachable::token& what) {
-  caf::strong_actor_ptr self{ctrl()}; // What the link holds may be the last reference.
+  caf::strong_actor_ptr self{ctrl()}; // The link's reference may be the last one.
   auto is_observed = [this] { return exclusive_critical_section([this] { return attachables_head_ != nullptr; }); };
   auto count = caf::actor_proxy::detach(what);
   if (count > 0 && !is_observed()) {
@@ -44,7 +44,7 @@ std::size_t proxy::detach(const caf::attachable::token& what) {
   return count;
 }
 
-/// Under the locks of both.
+/// Called under the locks of both actors.
 bool proxy::add_backlink(caf::abstract_actor* other) {
   auto added = caf::actor_proxy::add_backlink(other);
   if (added)
@@ -52,7 +52,7 @@ bool proxy::add_backlink(caf::abstract_actor* other) {
   return added;
 }
 
-/// Under the locks of both.
+/// Called under the locks of both actors.
 bool proxy::remove_backlink(caf::abstract_actor* other) {
   auto removed = caf::actor_proxy::remove_backlink(other);
   if (removed && attachables_head_ == nullptr)
@@ -84,7 +84,7 @@ caf::strong_actor_ptr make_proxy(caf::actor_system& system, caf::node_id node, s
 void end_proxies(caf::actor_system& system, std::vector<ended_proxy> proxies) {
   if (proxies.empty())
     return;
-  // A hidden actor ends when it has been initialized, and nobody waits for it.
+  // A hidden actor without handlers ends after initialization, and the system's end does not wait for it.
   system.spawn<caf::hidden>([ended = std::move(proxies)](caf::event_based_actor*) {
     for (const auto& each : ended)
       as_proxy(each.actor)->kill_proxy(nullptr, each.reason);
@@ -92,7 +92,7 @@ void end_proxies(caf::actor_system& system, std::vector<ended_proxy> proxies) {
 }
 
 proxy* as_proxy(const caf::strong_actor_ptr& actor) {
-  // Only actors of other nodes are proxies; no other actor is asked what it is.
+  // Only actors of other nodes can be proxies; checking that first spares local actors the type check.
   if (!actor || actor->home_system->node() == actor->nid)
     return nullptr;
   return exactly<proxy>(actor->get());

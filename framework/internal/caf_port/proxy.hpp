@@ -19,35 +19,35 @@ namespace troupe::internal {
 struct forwarded_message;
 struct introduce;
 
-/// What a proxy needs of its link. All members may be called from any thread; `watch` and `unwatch` even under the
-/// locks of two actors, so they only note and write.
+/// A link, as its proxies use it. All members may be called from any thread; `watch` and `unwatch` even under the locks
+/// of two actors, so they only take notes and write.
 class proxy_link {
 public:
   virtual ~proxy_link() = default;
   virtual void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) = 0;
-  /// Somebody here wants to know when the actor ends; `proxy` is kept until then.
+  /// An actor of this node wants to know when the peer's actor ends; `proxy` is kept until then.
   virtual void watch(std::uint64_t number, caf::strong_actor_ptr proxy) = 0;
-  /// Nobody here wants to know any more.
+  /// No actor of this node wants to know any more.
   virtual void unwatch(std::uint64_t number) = 0;
-  /// The proxy is being destroyed: nobody here refers to the actor any more.
+  /// The proxy is being destroyed: no reference to the actor is left on this node.
   virtual void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) = 0;
-  /// Passes a message that came over another link on to the actor as it is, or answers with the reason; holds `owed`
-  /// until it has left. False where it cannot be passed on as it is; then nothing has happened.
+  /// Forwards a message that came over another link to the actor, still encoded, or answers with an error; holds `owed`
+  /// until the message has left. Returns false, without any effect, if the message cannot be forwarded encoded.
   [[nodiscard]] virtual bool forward(std::uint64_t receiver, const forwarded_message& what,
                                      const caf::strong_actor_ptr& sender, caf::message_id id, receipt& owed) = 0;
-  /// Sends a message that came over another link and had to be decoded: it waits for room as long as need be, and holds
+  /// Forwards a message that came over another link and had to be decoded: it waits for room without a limit, and holds
   /// `owed` until it has left. `extensions` is the map that came with it.
   virtual void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
                                std::span<const std::byte> extensions) = 0;
-  /// What another node is told of the peer's own actor `number`, but for the number there.
+  /// The introduction of the peer's own actor `number` to another node, except for the number there.
   [[nodiscard]] virtual introduce introduction_of(std::uint64_t number) const = 0;
-  /// Whether the link has room for messages to the actor; and a link_ready to `who` when it has.
+  /// Whether the link has room for messages to the actor. notify_when_ready() sends `who` a link_ready once it has.
   [[nodiscard]] virtual bool is_ready(std::uint64_t receiver) = 0;
   virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                  const caf::strong_actor_ptr& who) = 0;
 };
 
-/// An ordinary CAF handle points at it; whatever is enqueued goes over the link.
+/// Ordinary CAF handles point at it; messages enqueued to it go over the link.
 class proxy final : public caf::actor_proxy {
 public:
   proxy(caf::actor_config& config, std::shared_ptr<proxy_link> link, std::uint64_t number,
@@ -63,13 +63,13 @@ public:
   void kill_proxy(caf::execution_unit* context, caf::error reason) override;
   [[nodiscard]] const char* name() const override { return "troupe::proxy"; }
 
-  /// Those that the actor's node has told.
+  /// As told by the actor's node.
   [[nodiscard]] std::set<std::string> message_types() const override;
   void set_message_types(std::set<std::string> types);
 
   [[nodiscard]] proxy_link* link() const noexcept { return link_.get(); }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-  /// How the peer has introduced it; null where it is the peer's own.
+  /// How the peer has introduced it; null if the actor is the peer's own.
   [[nodiscard]] const introduce* introduction() const noexcept { return introduction_.get(); }
 
 private:
@@ -89,11 +89,12 @@ struct ended_proxy {
   caf::error reason;
 };
 
-/// Ends them in order, and tells whoever monitors or is linked to them; on one of the scheduler's threads, since who is
-/// told may hold the caller up: an actor_pool locks while it passes a message on to another proxy that waits for room.
+/// Ends the proxies in order, and tells actors that monitor or are linked to them. Runs on one of the scheduler's
+/// threads, since a receiver may block: an actor_pool holds its lock while it forwards a message to another proxy that
+/// waits for room.
 void end_proxies(caf::actor_system& system, std::vector<ended_proxy> proxies);
 
-/// The proxy behind a handle, or null when it is something else.
+/// The proxy behind a handle; null if the handle is another actor's.
 [[nodiscard]] proxy* as_proxy(const caf::strong_actor_ptr& actor);
 
 } // namespace troupe::internal

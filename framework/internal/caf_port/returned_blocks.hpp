@@ -1,4 +1,4 @@
-// Memory on its way back to the thread that made it.
+// Memory blocks on their way back to the thread that allocated them.
 #pragma once
 
 #include <atomic>
@@ -6,18 +6,18 @@
 
 namespace troupe::internal {
 
-/// What a block of memory holds while nobody uses it.
+/// The content of an unused memory block.
 struct free_block {
   free_block* next;
 };
 
-/// Takes blocks from any thread back to the one thread that takes them out, all at once: the stack of Treiber (1986),
-/// used as in the allocator mimalloc (Leijen, Zorn, de Moura, 2019).
+/// Brings blocks from any thread back to one thread, which takes all of them at once: the stack of Treiber (1986), used
+/// as in the allocator mimalloc (Leijen, Zorn, de Moura, 2019).
 ///
-/// Threads: `push` from any; the rest by one at a time.
+/// Threads: `push` from any; the others by one at a time.
 class returned_blocks {
 public:
-  /// Takes a chain of `count` blocks. False where it is closed, or has about `most` already: the caller keeps them.
+  /// Takes a chain of `count` blocks. Returns false if it is closed or has about `most` already: the caller keeps them.
   [[nodiscard]] bool push(free_block* first, free_block* last, std::size_t count, std::size_t most) noexcept {
     if (count_.load(std::memory_order_relaxed) >= most)
       return false;
@@ -26,20 +26,20 @@ public:
       if (before == closed())
         return false;
       last->next = before;
-      // Release: the thread that takes the block sees what was written to it.
+      // Release: the thread that takes the block sees all writes to it.
     } while (!first_.compare_exchange_weak(before, first, std::memory_order_release, std::memory_order_relaxed));
     count_.fetch_add(count, std::memory_order_relaxed);
     return true;
   }
 
-  /// All of them; null where there are none.
+  /// All blocks; null if there are none.
   [[nodiscard]] free_block* take_all() noexcept {
     if (first_.load(std::memory_order_relaxed) == nullptr)
       return nullptr;
     return take(nullptr);
   }
 
-  /// The same, and takes nothing any more, until open().
+  /// Like take_all(), and refuses blocks from then on, until open().
   [[nodiscard]] free_block* close() noexcept { return take(closed()); }
   void open() noexcept { first_.store(nullptr, std::memory_order_relaxed); }
 
@@ -47,7 +47,7 @@ private:
   [[nodiscard]] free_block* closed() noexcept { return &closed_; }
   [[nodiscard]] free_block* take(free_block* left) noexcept {
     auto* all = first_.exchange(left, std::memory_order_acquire);
-    count_.store(0, std::memory_order_relaxed); // One that is counted late makes the count too large by itself, once.
+    count_.store(0, std::memory_order_relaxed); // A late count makes the total too large by its own size, once.
     return all == closed() ? nullptr : all;
   }
 

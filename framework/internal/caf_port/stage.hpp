@@ -1,4 +1,4 @@
-// Composed actors (f * g) of which one is remote: results go from stage to stage through this node.
+// Composed actors (f * g), one of which is remote: results go from stage to stage through this node.
 #pragma once
 
 #include <caf/actor_control_block.hpp>
@@ -7,8 +7,8 @@
 
 namespace troupe::internal {
 
-/// The same message as a plain request: its answer goes on to the next stage, as a local actor's result would, or an
-/// error to who sent the message. Requires: stages.
+/// Turns the message into a plain request. Its answer goes on to the next stage, like a local actor's result; an error
+/// goes to the sender of the message. Requires: the message has stages.
 [[nodiscard]] caf::mailbox_element_ptr without_stages(caf::actor_system& system, caf::mailbox_element_ptr what);
 
 } // namespace troupe::internal

@@ -28,9 +28,9 @@ class middleman final : public actor_system::module {
 public:
   explicit middleman(actor_system& system) : system_(system) {}
 
-  /// Handlers that still run, and links that are still closing, are over by then.
+  /// By then, handlers that still run and links that are still closing have ended.
   static constexpr std::chrono::seconds end_patience{60};
-  /// The node is ended by then where its owner, another thread perhaps, is about to.
+  /// By then, an owner that is about to end the node, perhaps in another thread, has done so.
   static constexpr std::chrono::seconds owner_patience{5};
 
   void init(actor_system_config&) override {
@@ -43,7 +43,7 @@ public:
   }
 
   void start() override {}
-  /// Actors are done, but what the last references to them have begun may still be going on.
+  /// All actors are done, but work started by the last references to them may still be going on.
   void stop() override {
     for (;;) {
       std::unique_lock guard{mutex_};
@@ -56,16 +56,17 @@ public:
       if (!threads->join_within(end_patience)) {
         log(log_level::error, "an actor system ends while a handler of an actor has been running on a thread of node "
                                   + threads->owner() + " for a minute after the node's end; the process ends");
-        std::terminate(); // Its threads would use what is gone.
+        std::terminate(); // Its threads would use freed memory.
       }
       forget(*threads);
     }
   }
 
-  /// Nothing of the system's keeps its owner from ending it, so soon it does or never.
+  /// The actor system no longer delays the owner of the node, so the owner ends the node soon or never.
   static void await_owner(system_threads& threads) {
     constexpr std::chrono::milliseconds pause{10};
-    constexpr std::chrono::milliseconds unspoken{200}; // A node that is ending just now is no mistake.
+    constexpr std::chrono::milliseconds unspoken{200}; // No warning during this time: a node that is just ending is no
+                                                       // mistake.
     std::chrono::milliseconds waited{0};
     for (; !threads.is_left() && waited < owner_patience; waited += pause) {
       if (waited == unspoken)
@@ -76,7 +77,7 @@ public:
     if (threads.is_left())
       return;
     log(log_level::error, still_open(threads) + "; the process ends");
-    std::terminate(); // Its threads would use what is gone.
+    std::terminate(); // Its threads would use freed memory.
   }
 
   static std::string still_open(const system_threads& threads) {
@@ -92,7 +93,7 @@ public:
   static module* make(actor_system& system, detail::type_list<>) { return new middleman(system); }
 
   void keep(std::shared_ptr<system_threads> threads) {
-    std::vector<std::shared_ptr<system_threads>> over; // Ends outside of the lock.
+    std::vector<std::shared_ptr<system_threads>> over; // Destroyed outside the lock.
     std::lock_guard guard{mutex_};
     std::erase_if(kept_, [&](auto& one) {
       if (!one->is_left() || !one->join_within(std::chrono::milliseconds{0}))
@@ -104,7 +105,7 @@ public:
   }
 
   void forget(const system_threads& threads) {
-    std::shared_ptr<system_threads> over; // Ends outside of the lock.
+    std::shared_ptr<system_threads> over; // Destroyed outside the lock.
     std::lock_guard guard{mutex_};
     auto found = std::ranges::find(kept_, &threads, &std::shared_ptr<system_threads>::get);
     if (found == kept_.end())
@@ -132,7 +133,7 @@ bool has_system_module(const caf::actor_system& system) {
 }
 
 const system_config* config_of(const caf::actor_system& system) {
-  // Only a system_config can have brought the module.
+  // Only a system_config can load the module.
   return has_system_module(system) ? static_cast<const system_config*>(&system.config()) : nullptr;
 }
 
