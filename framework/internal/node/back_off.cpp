@@ -8,7 +8,7 @@ namespace troupe::internal {
 std::chrono::milliseconds pause_before(std::size_t again, const reconnect_policy& policy, double chance) {
   const auto longest = static_cast<double>(policy.longest_pause.count());
   const auto first = static_cast<double>(policy.first_pause.count());
-  const auto grown = first * std::pow(policy.growth, static_cast<double>(again - 1)); // Infinite after long.
+  const auto grown = first * std::pow(policy.growth, static_cast<double>(again - 1)); // Infinite for large `again`.
   const auto pause = std::min(grown, longest) * (1 - policy.jitter * chance);
   return std::chrono::milliseconds{std::llround(pause)};
 }
@@ -46,7 +46,7 @@ std::optional<std::chrono::milliseconds> back_off::lost(std::chrono::millisecond
 }
 
 std::chrono::milliseconds back_off::next() {
-  // The same on every platform, which std::uniform_real_distribution is not.
+  // Computed by hand, since std::uniform_real_distribution gives different results on different platforms.
   const auto chance = static_cast<double>(random_() >> 11) * 0x1p-53;
   return pause_before(++pauses_, policy_, chance);
 }

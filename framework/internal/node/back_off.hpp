@@ -1,4 +1,4 @@
-// The pauses between dials: pure, by numbers.
+// The pauses between dials. Pure computation.
 #pragma once
 
 #include <chrono>
@@ -13,25 +13,25 @@
 
 namespace troupe::internal {
 
-/// The pause before dial number `again` of those that follow each other without success, from 1; `chance` is from 0 to
-/// 1, and 0 leaves the pause as it is.
+/// The pause before retry number `again`, counted from 1, of consecutive failures. `chance` is from 0 to 1; 0 applies
+/// no random reduction.
 [[nodiscard]] std::chrono::milliseconds pause_before(std::size_t again, const reconnect_policy& policy, double chance);
 
-/// What is wrong with a policy; empty: nothing.
+/// What is wrong with a policy; empty if it is valid.
 [[nodiscard]] std::string problem_of(const reconnect_policy& policy);
 
-/// How often, and when, one peer is dialed again.
+/// Decides whether and when to dial one peer again.
 class back_off {
 public:
   back_off(const reconnect_policy& policy, std::uint64_t seed) : policy_(policy), random_(seed) {}
 
-  /// A dial has failed. The pause until the next; nullopt where there is none.
+  /// A dial has failed. Returns the pause until the next; nullopt if there is to be none.
   [[nodiscard]] std::optional<std::chrono::milliseconds> failed();
 
   /// A dial has led to a link.
   void connected() { failed_ = 0; }
 
-  /// The link is lost that lived for so long. The pause until the next dial; nullopt where there is none.
+  /// A link that lived for `lived` is lost. Returns the pause until the next dial; nullopt if there is to be none.
   [[nodiscard]] std::optional<std::chrono::milliseconds> lost(std::chrono::milliseconds lived);
 
 private:
@@ -39,8 +39,8 @@ private:
 
   reconnect_policy policy_;
   std::mt19937_64 random_;
-  std::size_t failed_ = 0; // Dials in a row.
-  std::size_t pauses_ = 0; // Since a link lived for long.
+  std::size_t failed_ = 0; // Consecutive failed dials.
+  std::size_t pauses_ = 0; // Pauses since a link last lived long.
 };
 
 } // namespace troupe::internal

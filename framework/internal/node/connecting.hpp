@@ -1,5 +1,5 @@
-// From an address to a link that is open. Without blocking: on the main loop's I/O thread, until the link greets on its
-// own.
+// Getting from an address to an open link. Never blocks: runs on the main loop's I/O thread until the link does its own
+// handshake.
 #pragma once
 
 #include <chrono>
@@ -37,15 +37,15 @@ class node_core;
 /// Threads: one at a time.
 class destination {
 public:
-  /// Fails with `bad_address` or `bad_option` for what could never lead to a link.
+  /// Fails with `bad_address` or `bad_option` if no link could ever result.
   [[nodiscard]] static std::expected<destination, node_error>
   make(std::string_view address, const link_options& options, const family_set& known);
 
   [[nodiscard]] const address& at() const noexcept { return at_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
 
-  /// What a link to this address asks of the peer; over plain TCP that depends on the endpoints. The first call logs a
-  /// warning to `lines` if the options are unsafe there. Fails with `bad_option`.
+  /// The security that a link to this address requires of the peer; over plain TCP it depends on the endpoints. The
+  /// first call logs a warning to `lines` if the options are unsafe there. Fails with `bad_option`.
   [[nodiscard]] std::expected<std::shared_ptr<const link_security>, node_error>
   security_at(std::span<const stream_endpoint> endpoints, limited_log& lines);
 
@@ -54,7 +54,7 @@ private:
 
   address at_;
   link_options options_;
-  std::shared_ptr<const link_security> security_; // Null with plain TCP.
+  std::shared_ptr<const link_security> security_; // Null for plain TCP.
   bool has_cautioned_ = false;
 };
 
@@ -70,15 +70,16 @@ public:
   using result = std::expected<std::shared_ptr<node_link>, node_error>;
 
   struct events {
-    std::function<void(result)> done;             // Once, never before start() has returned.
-    std::function<void(const node_error&)> ended; // Once the link has ended, if it was open. May be null.
+    std::function<void(result)> done;             // Called once, never before start() has returned.
+    std::function<void(const node_error&)> ended; // Called once the link has ended, if it was open. May be null.
   };
 
-  /// Takes until `until` at most.
+  /// Fails if the link is not open at `until`.
   [[nodiscard]] static std::shared_ptr<connecting>
   start(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom);
 
-  /// No more events. A link that is not open yet is closed; one that has opened meanwhile is the caller's.
+  /// Stops all events. Closes a link that is not open yet; returns one that has just opened, which is then the
+  /// caller's.
   [[nodiscard]] std::shared_ptr<node_link> cancel();
 
 private:
@@ -93,12 +94,12 @@ private:
   const std::shared_ptr<node_core> node_;
   const std::shared_ptr<destination> to_;
   const dial_deadline until_;
-  events whom_; // Without `done` once it is over.
+  events whom_; // `done` is empty once the attempt is over.
   io_timer limit_;
   std::optional<host_lookup> lookup_;
   std::shared_ptr<const link_security> security_;
   std::shared_ptr<dialing> dialing_;
-  std::shared_ptr<node_link> link_; // While it greets.
+  std::shared_ptr<node_link> link_; // Set while it greets.
 };
 
 /// An attempt that a thread waits for.
@@ -106,7 +107,7 @@ private:
 /// Threads: any; `wait` once, not by the I/O thread.
 class awaited_link final : public dial, public std::enable_shared_from_this<awaited_link> {
 public:
-  /// The time of the options begins now.
+  /// The connect timeout of the options starts now.
   awaited_link(std::shared_ptr<node_core> node, destination to);
 
   void begin() override;
@@ -123,7 +124,7 @@ private:
   const std::shared_ptr<destination> to_;
   const dial_deadline until_;
   std::promise<connecting::result> settled_;
-  std::shared_ptr<connecting> attempt_; // I/O thread. While it goes on.
+  std::shared_ptr<connecting> attempt_; // I/O thread. Set while the attempt goes on.
 };
 
 } // namespace troupe::internal

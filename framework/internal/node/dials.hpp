@@ -1,4 +1,4 @@
-// Who dials for a node.
+// The dials of a node.
 #pragma once
 
 #include <expected>
@@ -14,20 +14,20 @@ class io_context;
 
 namespace troupe::internal {
 
-/// Something that dials until it has what it wants, is stopped, or the node ends.
+/// Dials until it has its link, is stopped, or the node ends.
 class dial {
 public:
   virtual ~dial() = default;
 
-  /// Any thread. Only begins: what it does is the I/O thread's.
+  /// Any thread. Only starts: the work is done on the I/O thread.
   virtual void begin() = 0;
-  /// Any thread. Tells nobody anything any more.
+  /// Any thread. Stops all notifications.
   virtual void stop() = 0;
-  /// I/O thread. Ends what is under way.
+  /// I/O thread. Ends all work in progress.
   virtual void clean_up() = 0;
 };
 
-/// Holds what dials for a node.
+/// Holds the dials of a node.
 ///
 /// Threads: any.
 class dials {
@@ -35,18 +35,18 @@ public:
   /// `io` runs until `end` has returned.
   explicit dials(asio::io_context& io) : io_(io) {}
 
-  /// Begins with it, until the node ends. Fails with `link_down` after that.
+  /// Holds and starts the dial until the node ends. Fails with `link_down` after that.
   [[nodiscard]] std::expected<void, node_error> keep(std::shared_ptr<dial> each);
-  /// Has it clean up on the I/O thread and lets go of it; does nothing the second time.
+  /// Releases the dial, and has it clean up on the I/O thread. Does nothing the second time.
   void let_go(const std::shared_ptr<dial>& each);
-  /// Stops all.
+  /// Stops all dials.
   void end();
 
 private:
   void clean_up_soon(std::shared_ptr<dial> each);
 
   asio::io_context& io_;
-  std::mutex mutex_; // Under it something is posted for the I/O thread, which is there until end().
+  std::mutex mutex_; // While it is held, work is posted to the I/O thread, which runs until end().
   std::vector<std::shared_ptr<dial>> kept_; // Guarded by mutex_.
   bool has_ended_ = false;                  // Guarded by mutex_.
 };

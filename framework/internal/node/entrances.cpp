@@ -19,12 +19,12 @@ namespace troupe::internal {
 
 namespace {
 
-// Each may have `unread_answer_bytes` unread.
+// Limit on inspecting links. Each may have `unread_answer_bytes` unread.
 constexpr std::size_t inspecting_links_max = 64;
 
-/// A number below `count`, which nobody can foresee.
+/// An unpredictable number below `count`.
 std::size_t random_below(std::size_t count) {
-  return random_number() % count; // Counts are small: the bias is.
+  return random_number() % count; // The bias is negligible for small counts.
 }
 
 link_options inspection_terms() {
@@ -57,7 +57,7 @@ std::expected<void, node_error> entrances::listen(std::span<const std::string> a
   auto result = open_all(addresses, doors);
   if (result)
     result = announce(doors.addresses);
-  // Peers may be coming in already, so all of this belongs to the I/O thread.
+  // Peers may already be connecting, so the listeners belong to the I/O thread.
   post_to(io_, [self = shared_from_this(), doors = std::move(doors), stays = result.has_value()]() mutable {
     if (stays && !self->is_closed_)
       self->keep(std::move(doors));
@@ -187,7 +187,7 @@ std::expected<std::shared_ptr<listener>, node_error> entrances::open_socket(cons
       });
 }
 
-/// A node that cannot be asked is a node nevertheless.
+/// If inspection is not possible, the node opens without it.
 void entrances::open_inspection() {
   if (!options_.local_inspection)
     return;
@@ -253,7 +253,7 @@ void entrances::on_accept(stream_socket socket, const terms& on, const std::shar
   link->start(*std::move(bytes), on.options.connect_timeout, refusals);
 }
 
-/// A handshake takes the time of the thread that serves its link: each loop has its own turns.
+/// A handshake takes time on the thread that serves its link, so each loop has its own turns.
 const std::shared_ptr<handshake_turns>& entrances::turns_on(asio::io_context& io) {
   auto& turns = handshake_turns_[&io];
   if (!turns)

@@ -1,4 +1,4 @@
-// Where peers come in.
+// The addresses at which a node accepts peers.
 #pragma once
 
 #include <expected>
@@ -32,53 +32,53 @@ namespace troupe::internal {
 
 class node_link;
 
-/// What entrances need of their node. Called on the main loop's I/O thread.
+/// The interface of entrances to their node. Called on the main loop's I/O thread.
 class entrance_owner {
 public:
   virtual ~entrance_owner() = default;
 
-  /// For the next link.
+  /// An I/O loop's seat for the next link.
   [[nodiscard]] virtual loop_seat seat_for_link() = 0;
-  /// A link of the node's that waits for its connection; null where there can be none, since the node ends.
+  /// A link of the node's, to be given its connection; null if the node is ending.
   [[nodiscard]] virtual std::shared_ptr<node_link>
   make_link(const link_options& options, const std::shared_ptr<const link_security>& security, loop_seat seat) = 0;
-  /// Peers may come in at more addresses.
+  /// The node accepts peers at more addresses.
   virtual void has_more_addresses() = 0;
 };
 
-/// Lets peers in. What comes in is handed to the I/O loop of its link before a byte of it is read.
+/// Accepts peers. A connection is handed to the I/O loop of its link before a byte of it is read.
 ///
-/// Threads: any, where none is named; "I/O thread" is the main loop's.
+/// Threads: any, unless one is named; "I/O thread" is the main loop's.
 class entrances final : public entrance_book, public std::enable_shared_from_this<entrances> {
 public:
   /// `options` and `families` must outlive this.
   entrances(asio::io_context& io, const node_options& options, const family_set& families,
             std::weak_ptr<entrance_owner> owner);
 
-  /// Listens at all of `addresses`, or, when one of them fails, at none. Fails with `unsupported` on I/O threads.
+  /// Listens at all of `addresses`, or, if one of them fails, at none. Fails with `unsupported` on I/O threads.
   [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
-  /// The same before the I/O thread runs, for what the options name, and where this user's processes may ask what the
-  /// node keeps.
+  /// Called before the I/O thread runs: listens at the addresses of the options, and at the address where this user's
+  /// processes may inspect the node.
   [[nodiscard]] std::expected<void, node_error> open_first();
   [[nodiscard]] std::vector<std::string> addresses() const override;
 
   void unproven_peer_is_gone(node_link* link) override;
-  /// Gives up the connection of a peer that has not proven who it is, at once or soon; false where there is none.
+  /// Disconnects a peer that has not proven its identity, at once or soon. Returns false if there is none.
   bool displace_unproven_peer();
 
-  /// From now on `listen` fails.
+  /// Makes `listen` fail from now on.
   void end();
-  /// Nobody comes in any more. I/O thread, or where it does not run.
+  /// Stops accepting peers. Called on the I/O thread, or while it does not run.
   void close();
 
 private:
-  /// Where peers come in at some addresses.
+  /// The listeners for some addresses.
   struct open_doors {
     std::vector<std::string> addresses;
     std::vector<std::shared_ptr<listener>> listeners;
     std::vector<std::unique_ptr<inproc_listener>> inproc_listeners;
   };
-  /// The terms on which peers come in.
+  /// The terms on which peers are accepted.
   struct terms {
     link_options options;
     link_security security;
@@ -104,11 +104,11 @@ private:
   const family_set& families_;
   const std::weak_ptr<entrance_owner> owner_;
 
-  // I/O thread, once it runs.
+  // Used by the I/O thread once it runs.
   std::vector<std::shared_ptr<listener>> listeners_;
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_;
   bool is_closed_ = false;
-  std::map<asio::io_context*, std::shared_ptr<handshake_turns>> handshake_turns_; // Of each link's loop.
+  std::map<asio::io_context*, std::shared_ptr<handshake_turns>> handshake_turns_; // By loop.
   std::vector<std::weak_ptr<node_link>> inspecting_links_;
 
   unproven_links<node_link> unproven_;

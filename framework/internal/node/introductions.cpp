@@ -12,11 +12,11 @@ namespace troupe::internal {
 
 namespace {
 
-// What one peer can make this node remember, and links that come of all that peers say.
+// Limits: addresses of nodes remembered per link, and open links that result from all introductions.
 constexpr std::size_t remembered_nodes_max = 256;
 constexpr std::size_t introduced_links_max = 64;
 
-/// Peers that this node has not chosen itself are let do nothing but what each peer may.
+/// Nodes that this node has not chosen itself get only the rights that every peer has.
 link_options terms_of(const node_link& introducer) {
   auto terms = introducer.options();
   terms.allow_spawn = terms.allow_tasks = terms.allow_exit = terms.allow_memory_summary = terms.allow_inspection =
@@ -86,7 +86,7 @@ void introductions::seek(const handles::node_name& who) {
   try_next(who);
 }
 
-/// One address after the other, until one has led there.
+/// Tries one address after the other, until one leads to the node.
 void introductions::try_next(const handles::node_name& who) {
   const auto found = searches_.find(who);
   const auto node = node_.lock();
@@ -101,7 +101,8 @@ void introductions::try_next(const handles::node_name& who) {
     const auto told = [weak = weak_from_this(), who, &io = node->io()](const link_event& event) {
       if (event.what != link_event::kind::connected && event.what != link_event::kind::given_up)
         return;
-      post_to(io, [weak, who, connected = event.what == link_event::kind::connected] { // The dial is telling.
+      post_to(io, [weak, who, connected = event.what == link_event::kind::connected] { // Posted, since the dial is
+                                                                                       // still telling.
         if (const auto self = weak.lock())
           connected ? self->on_connected(who) : self->on_given_up(who);
       });
@@ -118,7 +119,7 @@ void introductions::try_next(const handles::node_name& who) {
   searches_.erase(found);
 }
 
-/// Whoever listens there now may be another node.
+/// Another node may listen at that address now.
 void introductions::on_connected(const handles::node_name& who) {
   const auto found = searches_.find(who);
   if (found == searches_.end() || !found->second.dial)
@@ -136,7 +137,7 @@ void introductions::on_connected(const handles::node_name& who) {
   searches_.erase(found);
 }
 
-/// A dial has failed, or its link is lost.
+/// A dial has failed, or its link has been lost.
 void introductions::on_given_up(const handles::node_name& who) {
   const auto lost = dials_.extract(who);
   if (!lost) {
@@ -147,7 +148,7 @@ void introductions::on_given_up(const handles::node_name& who) {
   const auto node = node_.lock();
   if (!node || is_ended_)
     return;
-  // What came over it is kept for so long at both ends.
+  // Both ends keep the link's exports for this time.
   lost_.insert_or_assign(who, std::chrono::steady_clock::now() + node->options().handle_grace);
   seek_again();
 }
@@ -156,7 +157,7 @@ void introductions::seek_again() {
   constexpr std::chrono::milliseconds pause{500};
   const auto now = std::chrono::steady_clock::now();
   std::erase_if(lost_, [&](const auto& each) { return each.second < now; });
-  for (const auto& [who, until] : std::map{lost_}) // Seeking may change it.
+  for (const auto& [who, until] : std::map{lost_}) // Copied, since seek() may change it.
     seek(who);
   const auto node = node_.lock();
   if (lost_.empty() || !node || is_ended_)

@@ -1,5 +1,5 @@
-// Where the nodes are that peers name: so that what came by way of one node is had from the node that has it, also when
-// the first one dies. The rules: framework/handle-protocol.md.
+// Addresses of nodes that peers name, so that objects that came through one node can be fetched from the node that has
+// them, even if the first node dies. The rules: framework/handle-protocol.md.
 #pragma once
 
 #include <chrono>
@@ -25,23 +25,23 @@ namespace troupe::internal {
 class link_keeper;
 class node_core;
 
-/// Threads: `of` any, the rest on the I/O thread.
+/// Threads: `of` any, the others on the I/O thread.
 class introductions final : public whereabouts_book, public std::enable_shared_from_this<introductions> {
 public:
   explicit introductions(std::weak_ptr<node_core> node) : node_(std::move(node)) {}
 
   void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
              std::vector<std::string> addresses) override;
-  /// The link has ended.
+  /// Drops the addresses learned over that link, which has ended.
   void forget(std::uint64_t link) override;
 
   [[nodiscard]] std::optional<own_words> of(const handles::node_name& who) const override;
 
-  /// Dials the node, at what others have said, with the options of the links over which they have. Nothing happens
-  /// where nobody has, or nobody may. A link that comes of it and is lost is made anew within
-  /// node_options::handle_grace.
+  /// Dials the node at the addresses that peers have named, with the options of the links over which they came. Does
+  /// nothing if there is no such address, or if no link allows dialing. If a resulting link is lost, it is dialed again
+  /// for node_options::handle_grace.
   void seek(const handles::node_name& who);
-  /// No more dials.
+  /// Stops all dials.
   void end();
 
 private:
@@ -64,15 +64,16 @@ private:
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::map<std::pair<handles::node_name, std::uint64_t>, saying> known_; // By link.
-  std::map<std::uint64_t, std::deque<handles::node_name>> said_by_;      // By link, the oldest first.
+  std::map<std::pair<handles::node_name, std::uint64_t>, saying> known_; // By node and link.
+  std::map<std::uint64_t, std::deque<handles::node_name>> said_by_;      // By link; oldest first.
 
   // I/O thread.
   std::map<handles::node_name, search> searches_;
   std::vector<std::weak_ptr<node_link>> opened_;
-  std::map<handles::node_name, std::shared_ptr<link_keeper>> dials_; // Of open links: they tell when these are lost.
-  std::map<handles::node_name, std::chrono::steady_clock::time_point> lost_; // And until when to seek these again.
-  std::shared_ptr<io_timer> timer_;                                          // Runs while there are any.
+  std::map<handles::node_name, std::shared_ptr<link_keeper>> dials_; // Of open links; they report the links' loss.
+  std::map<handles::node_name, std::chrono::steady_clock::time_point> lost_; // With the time until which they are
+                                                                             // sought again.
+  std::shared_ptr<io_timer> timer_;                                          // Runs while `lost_` is not empty.
   bool is_ended_ = false;
 };
 

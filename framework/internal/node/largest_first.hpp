@@ -1,4 +1,4 @@
-// The order in which objects are told of.
+// The order in which objects are listed.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace troupe::internal {
 
-/// Puts the largest first; objects of one size keep their order. Gives the places where they were. Each object is moved
-/// once at most, since rows are large and may be a million.
+/// Sorts the largest first; objects of one size keep their order. Returns the objects' former places. Moves each object
+/// at most once, since rows are large and there may be a million.
 std::vector<std::size_t> put_largest_first(std::vector<memory_object>& objects);
 
 } // namespace troupe::internal

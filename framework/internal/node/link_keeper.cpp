@@ -15,8 +15,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// What the next dial would fail with as well, unless it has worked before: then something has changed on the way, a
-/// file that is just being replaced, a peer with other options, and may change again.
+/// Whether the next dial would fail in the same way, unless an earlier one has worked: then the cause may be temporary,
+/// such as a file that is being replaced or a peer restarted with other options.
 bool is_for_good(node_errc code) {
   return code == node_errc::bad_option || code == node_errc::nothing_in_common;
 }
@@ -51,8 +51,8 @@ void link_keeper::begin() {
 
 void link_keeper::stop() {
   over_ = true;
-  if (teller_.load() != std::this_thread::get_id()) { // Else tell() does the same when the callback has returned.
-    std::function<void(const link_event&)> dropped;   // Outside of the lock: it may hold the kept_link.
+  if (teller_.load() != std::this_thread::get_id()) { // Otherwise tell() clears it after the callback.
+    std::function<void(const link_event&)> dropped;   // Destroyed outside the lock: it may hold the kept_link.
     std::lock_guard none_under_way{telling_};
     dropped.swap(callback_);
   }
@@ -65,7 +65,7 @@ void link_keeper::clean_up() {
   auto opened = unfinished ? unfinished->cancel() : nullptr;
   if (opened && closes_)
     opened->close("nobody waits for it any more", std::chrono::milliseconds{0});
-  else if (opened) // Just now. It stays like those that were told.
+  else if (opened) // It opened just now, and stays open like links that were reported.
     hold(std::move(opened));
 }
 
@@ -150,7 +150,7 @@ void link_keeper::wait(std::chrono::milliseconds pause) {
 }
 
 void link_keeper::tell(const link_event& event) {
-  // Dropped outside of the lock: either may hold the kept_link.
+  // Destroyed outside the lock: either may hold the kept_link.
   std::function<void(const link_event&)> dropped;
   auto listener = listener_.lock();
   std::lock_guard guard{telling_};

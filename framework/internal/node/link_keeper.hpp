@@ -1,8 +1,9 @@
-// Dials one address, and dials it again whenever the link is lost. Without blocking: on the I/O thread.
+// Keeps an address connected: dials it, and dials again whenever the link is lost. Never blocks: runs on the I/O
+// thread.
 //
 //  waiting --pause is over--> connecting --opened--> open
 //     ^------------ failed, or the link is lost -------'
-//  From any state to over: it gives up, is stopped, or the node ends.
+//  From any state to over: the keeper gives up or is stopped, or the node ends.
 #pragma once
 
 #include <atomic>
@@ -30,26 +31,26 @@ class node_core;
 
 /// Keeps one address connected.
 ///
-/// Threads: `make`, `begin`, `stop` and the readers from any thread; the rest on the node's I/O thread.
+/// Threads: `make`, `begin`, `stop` and the readers from any thread; the others on the node's I/O thread.
 /// Lifetime: held by the node until it is over, and by the `kept_link`.
 class link_keeper final : public dial, public std::enable_shared_from_this<link_keeper> {
 public:
-  /// Fails with `bad_address` or `bad_option` for what could never lead to a link.
+  /// Fails with `bad_address` or `bad_option` if no link could ever result.
   [[nodiscard]] static std::expected<std::shared_ptr<link_keeper>, node_error>
   make(std::shared_ptr<node_core> node, std::string_view address, const link_options& options,
        const reconnect_policy& policy, link_events events);
 
   void begin() override;
 
-  /// Waits for a callback that is under way on another thread; no other comes any more.
+  /// Stops all events. Waits for a callback that runs on another thread.
   void stop() override;
-  /// Before stop(): a link that opens meanwhile is closed.
+  /// Call before stop(): closes a link that opens meanwhile.
   void close_with() noexcept { closes_ = true; }
 
-  /// I/O thread, after stop(). Ends what is under way; a link that is not open yet is closed.
+  /// I/O thread, after stop(). Ends all work in progress; closes a link that is not open yet.
   void clean_up() override;
 
-  /// The link that is open; null for none.
+  /// The open link; null if there is none.
   [[nodiscard]] std::shared_ptr<node_link> current() const;
   [[nodiscard]] bool is_over() const noexcept { return over_.load(); }
 
@@ -75,20 +76,20 @@ private:
   std::atomic<bool> over_{false};
   std::atomic<bool> closes_{false};
 
-  std::mutex telling_; // Held while events are told.
+  std::mutex telling_; // Held while a callback runs.
   std::atomic<std::thread::id> teller_{};
   std::function<void(const link_event&)> callback_; // Guarded by telling_.
   const caf::weak_actor_ptr listener_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<node_link> link_; // Guarded by mutex_. The one that has opened, until it is lost.
+  std::shared_ptr<node_link> link_; // Guarded by mutex_. Set while the link is open.
 
   // I/O thread.
   back_off pauses_;
   std::size_t attempts_ = 0; // Dials since the last link was lost.
   std::shared_ptr<connecting> attempt_;
   seconds_clock::time_point opened_at_;
-  bool has_worked_ = false; // A link has been open.
+  bool has_worked_ = false; // A link has been open before.
   io_timer timer_;
 };
 

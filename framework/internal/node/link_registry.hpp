@@ -18,13 +18,13 @@
 
 namespace troupe::internal {
 
-/// Remembers each link that a node has had: those that live, and of those that have ended the figures.
+/// Remembers all links that a node has had: those that live, and the figures of those that have ended.
 ///
 /// Threads: any.
 template <class Link>
 class link_registry final : public link_book<Link> {
 public:
-  /// What all links together have done.
+  /// The sums over all links.
   struct figures {
     link_stats sums;
     std::uint64_t links_opened = 0;
@@ -32,7 +32,7 @@ public:
     std::uint64_t links_open = 0;
   };
 
-  /// False after `close`.
+  /// Returns false after `close`.
   [[nodiscard]] bool add(const std::shared_ptr<Link>& link) {
     std::lock_guard guard{mutex_};
     if (is_closed_)
@@ -42,12 +42,12 @@ public:
   }
 
   void ended(Link* link) override {
-    std::shared_ptr<Link> dropped; // Outside of the lock.
+    std::shared_ptr<Link> dropped; // Destroyed outside the lock.
     std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(links_, link, &std::shared_ptr<Link>::get);
     if (found == links_.end())
       return;
-    internal::add(ended_, link->final_stats()); // With the lock held, so that no sum has them twice, or not at all.
+    internal::add(ended_, link->final_stats()); // Under the lock, so that totals() counts the link exactly once.
     dropped = std::move(*found);
     links_.erase(found);
     changed_.notify_all();
@@ -60,7 +60,7 @@ public:
     internal::add(late_, more);
   }
 
-  /// Those too that are not open yet, or end.
+  /// All links, including those that are not open yet or are ending.
   [[nodiscard]] std::vector<std::shared_ptr<Link>> all() const {
     std::lock_guard guard{mutex_};
     return links_;
@@ -73,7 +73,7 @@ public:
     return result;
   }
 
-  /// The open link of that serial number; null where there is none.
+  /// The open link of that serial number; null if there is none.
   [[nodiscard]] std::shared_ptr<Link> find(std::uint64_t serial) const {
     std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(links_, serial, &Link::serial);
@@ -89,7 +89,7 @@ public:
     result.links_opened = links_opened_.load(std::memory_order_relaxed);
     result.peers_refused = peers_refused_.load(std::memory_order_relaxed);
     {
-      // First: what a link counts from now on is its own, for this time.
+      // Read first: figures that come late during this call are counted at most once, in the links' own stats.
       std::lock_guard late{late_mutex_};
       result.sums = late_;
     }
@@ -100,7 +100,7 @@ public:
     for (const auto& link : links) {
       const auto is_open = link->is_open();
       auto own = link->stats();
-      if (!is_open) // It is being closed, or not open yet.
+      if (!is_open) // It is closing, or not open yet.
         clear_gauges(own);
       internal::add(result.sums, own);
       result.links_open += is_open ? 1 : 0;
@@ -108,7 +108,7 @@ public:
     return result;
   }
 
-  /// No other link comes in. Gives those that are there.
+  /// Refuses further links. Returns the present ones.
   std::vector<std::shared_ptr<Link>> close() {
     std::lock_guard guard{mutex_};
     is_closed_ = true;
@@ -127,14 +127,15 @@ public:
   }
 
 private:
-  mutable std::mutex mutex_; // Under it a link's own lock is taken.
+  mutable std::mutex mutex_; // Links' own locks are taken while it is held.
   mutable std::condition_variable changed_;
   // Guarded by mutex_.
   std::vector<std::shared_ptr<Link>> links_;
   bool is_closed_ = false;
-  link_stats ended_; // The sums.
+  link_stats ended_; // Sums of ended links.
 
-  mutable std::mutex late_mutex_; // Under it no other is taken: links note with their own lock held.
+  mutable std::mutex late_mutex_; // No other lock is taken while it is held: links call note_late() with their own lock
+                                  // held.
   link_stats late_;               // Guarded by late_mutex_.
   std::atomic<std::uint64_t> links_opened_{0};
   std::atomic<std::uint64_t> peers_refused_{0};

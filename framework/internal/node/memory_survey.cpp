@@ -53,7 +53,7 @@ public:
       links.push_back(link->memory(stored_));
     if (node_.counted_objects()) {
       look_at_handles(links, false);
-      look_at_handles(links, true); // What has moved counts where it has moved to.
+      look_at_handles(links, true); // Second, since moved entries add to their targets' rows.
     }
     for (const auto& link : links)
       look_at(link);
@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  /// Its place among the rows.
+  /// The object's index among the rows.
   [[nodiscard]] std::optional<std::size_t> place_of(const store::object_id& id) const {
     const auto stored = std::ranges::lower_bound(stored_, id.index, {}, &store::object_id::index);
     if (stored != stored_.end() && *stored == id && !is_reordered_)
@@ -87,7 +87,7 @@ private:
     for (std::size_t i = 0; i < said.objects.size(); ++i)
       if (query_.whole_store || has(known.rows[i].holders, static_cast<pid_t>(own_))) {
         auto& made = result_.objects.emplace_back(std::move(said.objects[i]));
-        // What exchange, links and messages hold is told by them.
+        // Holds of exchange, links and messages are reported by those themselves.
         if (const auto own = own_handles(made); own != made.holders.end())
           own->count = references_among(known.rows[i].own_holds);
         stored_.push_back(known.rows[i].id);
@@ -116,14 +116,14 @@ private:
     own->count += count;
   }
 
-  /// The row of an object that is told of; null where it is one of those that are left off.
+  /// The object's row; null if the object was left off.
   memory_object* row_of(const store::object_id& id) {
     if (const auto place = place_of(id))
       return &result_.objects[*place];
     return is_cut_ ? nullptr : &row(id);
   }
 
-  /// In batches, so that messages with handles are held up for moments only, however many there are.
+  /// Reads in batches, so that messages with handles are delayed only briefly, however many rows there are.
   void look_at_handles(std::span<const link_memory> links, bool moved) {
     constexpr std::uint32_t batch = 512;
     for (std::uint32_t first = 0;; first += batch) {
@@ -153,7 +153,7 @@ private:
       holder.reason = memory_reason::handle;
       holder.count = entry.references;
       holder.age_ms = made.age_ms;
-      made.holders.push_back(std::move(holder)); // Also without references: of what has moved here there may be some.
+      made.holders.push_back(std::move(holder)); // Also with no references: entries that moved here may add some.
       if (entry.is_fetched)
         made.holders.push_back({.reason = memory_reason::fetched, .process = own_, .count = 1});
     }
@@ -190,12 +190,12 @@ private:
     }
   }
 
-  /// The largest stay, so that memory for twice as many as were asked for is enough.
+  /// Bounds the memory to about twice the rows asked for; the largest objects stay.
   void cut_where_there_are_many() {
     constexpr std::uint64_t few = 1'000;
     if (result_.objects.size() < 2 * std::max(std::min(query_.objects_max, UINT64_MAX / 4), few))
       return;
-    // Rows move: from here on all are found by the table.
+    // Rows move: from here on all are found through places_.
     std::vector<std::optional<store::object_id>> ids(result_.objects.size());
     for (std::size_t i = 0; i < stored_.size() && !is_reordered_; ++i)
       ids[i] = stored_[i];
@@ -210,7 +210,7 @@ private:
     std::erase_if(handles_, [&](const auto& each) { return !place_of(each.second); });
   }
 
-  /// Keeps the largest, in that order. Gives the places where they were.
+  /// Keeps the largest objects, largest first. Returns their former places.
   std::vector<std::size_t> leave_off() {
     auto& objects = result_.objects;
     auto places = put_largest_first(objects);
@@ -282,7 +282,7 @@ private:
 
   void look_outside_messages() {
     const auto now = std::chrono::system_clock::now();
-    std::map<std::string, std::size_t> by_text; // What has no name of the store's.
+    std::map<std::string, std::size_t> by_text; // Objects that are not in the store.
     for (const auto& pin : out_of_band_pins(node_.store() ? node_.store()->number() : 0)) {
       if (!pin.object && by_text.try_emplace(pin.where, result_.objects.size()).second) {
         auto& made = result_.objects.emplace_back();
@@ -299,7 +299,7 @@ private:
     }
   }
 
-  /// What has gone since the store was asked has no state.
+  /// Rows without a state belong to objects freed since the store was asked: drops them.
   void finish() {
     auto& objects = result_.objects;
     for (auto& each : objects)
@@ -314,12 +314,13 @@ private:
   const memory_query query_;
   const std::uint32_t own_ = static_cast<std::uint32_t>(::getpid());
   memory_summary result_;
-  bool is_cut_ = false; // What has no row is one of those left off.
-  // The store's rows are the first, in the order of these, until they are reordered; all others are found by the table.
+  bool is_cut_ = false; // Objects without a row were left off.
+  // The store's objects have the first rows, in the order of stored_, until rows are reordered; all others are found
+  // through places_.
   std::vector<store::object_id> stored_; // In the order of the store's table.
   bool is_reordered_ = false;
   std::unordered_map<store::object_id, std::size_t> places_;
-  std::map<handles::reference, store::object_id> handles_; // What the ledger's handles stand for.
+  std::map<handles::reference, store::object_id> handles_; // Objects by the ledger's handles.
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Looks through a node for what keeps objects.
+// Finds what keeps a node's objects alive.
 #pragma once
 
 #include <expected>
@@ -10,7 +10,7 @@ namespace troupe::internal {
 
 class node_core;
 
-/// Blocks for the store's lock, for moments. Fails with `object_lost` where the store cannot be asked.
+/// May block briefly for the store's lock. Fails with `object_lost` if the store cannot be asked.
 [[nodiscard]] std::expected<memory_summary, node_error> survey_memory(const node_core& node, const memory_query& query);
 
 } // namespace troupe::internal

@@ -27,14 +27,14 @@ namespace troupe::internal {
 
 namespace {
 
-// Of a node's objects a peer is told of so many at most, the largest: about 40 MB.
+// The most objects that a peer's query returns, largest first: about 40 MB.
 constexpr std::uint64_t told_objects_max = 100'000;
 
 std::unexpected<node_error> ended() {
   return fail(node_errc::link_down, "the node has ended");
 }
 
-/// Whether other options are the only cure.
+/// Whether only other options can help.
 bool is_of_the_options(const store::store_error& why) {
   return why.code() == store::store_errc::invalid_argument || why.code() == store::store_errc::options_differ
          || why.code() == store::store_errc::not_found;
@@ -108,7 +108,7 @@ std::expected<void, node_error> node_core::check_surroundings() {
   return {};
 }
 
-/// A policy that could never make a link is an error now, not when the first peer dials.
+/// Reports a policy that could never make a link now, not when the first peer dials.
 std::expected<void, node_error> node_core::check_options() const {
   if (auto good = node_link::check(options_.accepted_links, families_); !good)
     return good;
@@ -149,7 +149,7 @@ void node_core::use_store(store::object_store opened) {
 void node_core::make_exchange() {
   const auto summary = store_->summary();
   std::uint64_t incarnation = 0;
-  while (incarnation == 0) // Which would say that this node counts no handles.
+  while (incarnation == 0) // 0 means that a node counts no handles.
     incarnation = random_number();
   introductions_ = std::make_shared<class introductions>(weak_from_this());
   counted_objects_ = std::make_shared<object_exchange>(
@@ -161,7 +161,7 @@ void node_core::make_exchange() {
   exchange_ = counted_objects_;
 }
 
-/// Before anybody can dial, so that no peer comes too early.
+/// Runs before listening, so that no peer looks up a name too early.
 std::expected<void, node_error> node_core::publish_first() {
   for (auto& each : std::exchange(publish_first_, {})) {
     caf::strong_actor_ptr actor;
@@ -220,8 +220,8 @@ void node_core::shut_down() {
     link->close("the node ends", options_.drain_timeout);
   left.clear();
   encodings_->close();
-  // Every link ends by itself: the drain timeout bounds its writing. Where that is this thread's own work, it goes on
-  // after this call.
+  // Every link ends by itself, since the drain timeout bounds its writing. On an I/O thread that is this thread's own
+  // work, and goes on after this call.
   if (io_loop::may_wait())
     links_.wait_for_all();
   names_.clear();
@@ -232,7 +232,7 @@ void node_core::shut_down() {
   close_out_of_band(this);
 }
 
-/// After a takeover: the thread that is stuck in a handler may have appended something before, to links of any loop.
+/// After a takeover of the I/O loop: the thread that is stuck in a handler may have appended data to links of any loop.
 void node_core::flush_links() {
   for (const auto& link : links_.all())
     link->flush_batch();

@@ -1,4 +1,4 @@
-// One process's end of the network: the I/O threads, the links, the names, the store attachment.
+// One process's end of the network: owns the I/O threads, the links, the published names and the store attachment.
 #pragma once
 
 #include <expected>
@@ -34,26 +34,26 @@ namespace troupe::internal {
 class io_loops;
 class object_exchange;
 
-/// Takes the parts of a node through its life, from the options to the last link.
+/// Runs the parts of a node through its life, from the options to the end of the last link.
 ///
-/// Threads: every member from any thread, `shut_down` once.
-/// Lifetime: held by the node and by its links; `shut_down` ends the links and the threads, what is left is memory.
-/// Called by what an I/O thread handles, it only begins that.
+/// Threads: every member from any thread; `shut_down` once.
+/// Lifetime: held by the node and by its links. `shut_down` ends the links and the threads; only memory is left. If it
+/// is called from a handler on an I/O thread, it does not wait for the links to end.
 class node_core final : public link_host, public entrance_owner, public std::enable_shared_from_this<node_core> {
 public:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);
   ~node_core() override;
 
-  /// Opens the store, publishes what the options name, listens, starts the I/O threads.
+  /// Opens the store, publishes the names of the options, listens, and starts the I/O threads.
   [[nodiscard]] std::expected<void, node_error> start();
   void shut_down();
 
   [[nodiscard]] std::expected<std::shared_ptr<node_link>, node_error> connect(std::string_view to,
                                                                               const link_options& options);
-  /// Fails with `bad_option` for an entry of the configuration that could never make a link; the text names its place.
+  /// Fails with `bad_option` for a configuration entry that could never make a link; the text names the entry's place.
   [[nodiscard]] std::expected<void, node_error> check_configuration();
   [[nodiscard]] node_stats stats() const;
-  /// How many links each I/O loop has, the main one's first.
+  /// The number of links of each I/O loop, the main loop's first.
   [[nodiscard]] std::vector<std::size_t> links_by_loop() const;
   [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
 
@@ -61,7 +61,7 @@ public:
   [[nodiscard]] published_names& names() noexcept override { return names_; }
   [[nodiscard]] link_registry<node_link>& links() noexcept override { return links_; }
   [[nodiscard]] const link_registry<node_link>& links() const noexcept { return links_; }
-  /// Requires: start() has opened them.
+  /// Requires: start() has opened the entrances.
   [[nodiscard]] internal::entrances& entrances() noexcept override { return *entrances_; }
   [[nodiscard]] const internal::entrances& entrances() const noexcept { return *entrances_; }
   [[nodiscard]] internal::dials& dials() noexcept { return dials_; }
@@ -91,7 +91,7 @@ private:
   void has_more_addresses() override;
 
   // Set by the constructor or by start(), then only read.
-  std::vector<publication> publish_first_; // Empty after start(): the names hold the actors from then on.
+  std::vector<publication> publish_first_; // Emptied by start(): from then on the names hold the actors.
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<io_loops> loops_;
   std::shared_ptr<class introductions> introductions_;
@@ -102,10 +102,10 @@ private:
 
   published_names names_;
   link_registry<node_link> links_;
-  std::shared_ptr<object_exchange> counted_objects_; // Null for a node without a store, as the next one.
+  std::shared_ptr<object_exchange> counted_objects_; // Null for a node without a store.
   std::shared_ptr<store_reaper> reaper_;             // Null for a node without a store.
   shared_helpers helpers_;
-  job_actor encoder_; // Encodes what is large.
+  job_actor encoder_; // Encodes large values.
 };
 
 } // namespace troupe::internal

@@ -1,4 +1,4 @@
-// What a node says of itself.
+// A node's report about itself.
 #pragma once
 
 #include <troupe/framework/inspection.hpp>
@@ -7,7 +7,7 @@ namespace troupe::internal {
 
 class node_core;
 
-/// Blocks for the store's lock, for moments.
+/// May block briefly for the store's lock.
 [[nodiscard]] node_report report_of(const node_core& node, const report_query& query);
 
 } // namespace troupe::internal

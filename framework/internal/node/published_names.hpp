@@ -1,4 +1,4 @@
-// What peers find by name.
+// The names that peers can look up.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@
 
 namespace troupe::internal {
 
-/// Says which actor has which name in a node.
+/// Maps a node's published names to actors.
 ///
 /// Threads: any.
 class published_names final : public name_book {
 public:
-  /// Fails with `bad_option` for a name that is empty or too long, or no actor; with `name_taken`.
+  /// Fails with `bad_option` if the name is empty or too long or the actor is null; with `name_taken` if the name is in
+  /// use.
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
-  /// False when nothing has that name.
+  /// Returns false if no actor has that name.
   bool unpublish(std::string_view name);
   [[nodiscard]] caf::strong_actor_ptr find(std::string_view name) const override;
   [[nodiscard]] std::size_t size() const;
@@ -31,7 +32,8 @@ public:
 private:
   using name_map = std::map<std::string, caf::strong_actor_ptr, std::less<>>;
 
-  mutable std::mutex mutex_; // Under it no actor is let go, since that may run what is the actor's.
+  mutable std::mutex mutex_; // No reference to an actor is dropped while it is held, since that may run the actor's
+                             // code.
   name_map names_;           // Guarded by mutex_.
 };
 

@@ -13,43 +13,44 @@
 
 namespace troupe::internal {
 
-/// Bounds how many links with unproven peers a node has, those that are displaced and about to end included: they end
-/// on their own loops, which may be busy.
+/// Limits a node's links whose peers are unproven, including displaced links that are about to end: those end on their
+/// own loops, which may be busy.
 ///
 /// Threads: any.
 template <class Link>
 class unproven_links {
 public:
-  /// So many may be about to end when one more is accepted.
+  /// At most this many links may be about to end when another one is accepted.
   static constexpr std::size_t leaving_max = 16;
 
   unproven_links(std::size_t links_max, std::function<std::size_t(std::size_t)> choose)
       : room_(links_max, std::move(choose)) {}
 
-  /// Gives the link that has to go for this one, if any: it is to be told.
+  /// Adds a link. Returns the link that has to go for it, if any: the caller must tell that link to end.
   [[nodiscard]] std::shared_ptr<Link> enter(const std::shared_ptr<Link>& comes, peer_source source) {
     std::lock_guard guard{mutex_};
     return leaves(room_.enter({comes.get(), comes}, std::move(source)));
   }
-  /// For want of something else than a place. Gives the link that has to go; null where there is none.
+  /// Displaces a link when another resource than a place is short. Returns the link that has to go; null if there is
+  /// none.
   [[nodiscard]] std::shared_ptr<Link> displace() {
     std::lock_guard guard{mutex_};
     return leaves(room_.displace());
   }
-  /// Its peer has proven its identity, or the link has ended. Nothing happens where it is not among them.
+  /// Removes a link whose peer has proven its identity, or that has ended. Does nothing if the link is not here.
   void leave(const Link* link) {
     std::lock_guard guard{mutex_};
     room_.leave({link, {}});
     leaving_.erase(link);
   }
-  /// Whether one more may be accepted now.
+  /// Whether another link may be accepted now.
   [[nodiscard]] bool has_room() const {
     std::lock_guard guard{mutex_};
     return leaving_.size() < leaving_max;
   }
 
 private:
-  /// A link by its address, as long as it is in the room.
+  /// A link, identified by its address while it is in the room.
   struct entry {
     const Link* which = nullptr;
     std::weak_ptr<Link> link = {};
@@ -64,10 +65,10 @@ private:
     return link;
   }
 
-  mutable std::mutex mutex_; // Under it no other is taken.
+  mutable std::mutex mutex_; // No other lock is taken while it is held.
   // Guarded by mutex_.
   waiting_room<entry> room_;
-  std::set<const Link*> leaving_; // Displaced, and neither proven nor at their end.
+  std::set<const Link*> leaving_; // Displaced links that have neither been proven nor ended.
 };
 
 } // namespace troupe::internal
