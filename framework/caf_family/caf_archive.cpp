@@ -18,7 +18,7 @@ using bits_of =
                        std::conditional_t<sizeof(Number) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>>>;
 
-// The network's order of bytes, in both directions.
+// Converts to and from network byte order.
 template <class Bits>
 Bits swapped(Bits bits) {
   static_assert(std::endian::native == std::endian::little);
@@ -28,8 +28,8 @@ Bits swapped(Bits bits) {
     return std::byteswap(bits);
 }
 
-/// Floating-point numbers are their bits. CAF computes the same of them, but loses the sign of zero, and does not come
-/// back from infinities.
+/// Writes floating-point numbers as their bits. CAF computes the same bits, but loses the sign of zero, and does not
+/// finish for infinities.
 template <class Number>
 void put(byte_buffer& to, Number value) {
   const auto bits = swapped(std::bit_cast<bits_of<Number>>(value));
@@ -192,7 +192,7 @@ caf::error caf_reader::end_object() {
   return {};
 }
 
-// From functions that know caf::deserializer only: what the elements are is not known here, and not every begin has an
+// Called by functions that know caf::deserializer only: the element type is unknown here, and not every begin has an
 // end.
 caf::error caf_reader::begin_sequence(std::size_t& count) {
   return read_count(count, 1);

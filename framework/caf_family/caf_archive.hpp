@@ -1,10 +1,10 @@
 // caf_writer and caf_reader: a serializer and a deserializer of CAF's over this project's buffers and frames.
 //
-// The bytes are those of caf::binary_serializer. Archives of our own and not CAF's, because these write where the bytes
-// will leave from, charge sizes before anything is allocated, bound recursion, and let handles of actors inside a value
-// travel as the link carries them. They hide operator() and apply() of CAF's base class, so that whatever an inspect
-// function hands over is seen with its type; and what CAF would leave out without a word, since it is on its list of
-// unsafe types, does not compile here.
+// The bytes are those of caf::binary_serializer. Unlike CAF's own archives, these write straight into the output's
+// buffers, charge sizes before anything is allocated, bound recursion, and carry handles of actors inside a value as
+// the link does. They hide operator() and apply() of CAF's base class, so that they see every part that an inspect
+// function passes with its type. A type on CAF's list of unsafe types, which CAF would silently leave out, does not
+// compile here.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +44,12 @@ caf::error apply_to(Archive& archive, T& value);
 
 } // namespace detail
 
-/// What neither archive carries.
+/// The reason for refusing parts that neither archive carries.
 inline constexpr std::string_view network_only = "has something in it that CAF carries on its own network only: a "
                                                  "message, a group, or an actor's handle in an inspect "
                                                  "that is written for CAF's serializers alone";
 
-/// Appends to an output's body. Steps give an error once anything failed; why is in the coding state.
+/// Appends to an output's body. Once a step has failed, steps return an error; the coding state has the reason.
 class TROUPE_EXPORT caf_writer final : public encoding, public caf::serializer {
 public:
   using caf::serializer::context; // For inspect functions; no execution unit.
@@ -64,17 +64,17 @@ public:
   caf::error apply(T& value) {
     return detail::apply_to(*this, value);
   }
-  /// What CAF itself does with types that it knows.
+  /// Applies the value as CAF itself does, for types that CAF knows.
   template <class T>
   caf::error apply_as_caf(T& value) {
     return caf::serializer::apply(value);
   }
 
-  /// How many elements follow, each of which takes that much memory where it is read; weighed.
+  /// Writes the number of elements that follow, and weighs them: each takes `element_bytes` in the reader's memory.
   caf::error write_count(std::size_t count, std::size_t element_bytes);
-  /// The frame leaves behind the body; the reader takes frames in the same order.
+  /// Attaches a frame, which leaves after the body; the reader takes frames in the same order.
   void attach(const frame& attached) { output_.attach(attached); }
-  /// Sets the failure, and gives CAF one.
+  /// Sets the failure, and returns an error for CAF.
   [[gnu::cold]] caf::error refuse(serialize_errc code, std::string reason);
 
   caf::error begin_object(std::uint16_t& number, std::string& name) override;
@@ -103,13 +103,13 @@ private:
   encode_output& output_;
 };
 
-/// Reads a body. What the archive itself does withstands any bytes; what the types' own functions do with what they get
-/// is theirs.
+/// Reads a body. The archive itself is safe with any input; the types' own functions are responsible for the values
+/// that they get.
 class TROUPE_EXPORT caf_reader final : public decoding, public caf::deserializer {
 public:
   using caf::deserializer::context; // For inspect functions; no execution unit.
 
-  /// `frames` are the body and those behind it.
+  /// `frames` are the body, followed by the attached frames.
   caf_reader(const troupe::context& ctx, std::span<const frame> frames);
 
   template <class... Parts>
@@ -125,14 +125,14 @@ public:
     return caf::deserializer::apply(value);
   }
 
-  /// How many elements follow, each of which takes that much memory; charged.
+  /// Reads the number of elements that follow, and charges for them: each takes `element_bytes` of memory.
   caf::error read_count(std::size_t& count, std::size_t element_bytes);
   caf::error take_frame(frame& to);
-  /// Fails when bytes or frames are left over.
+  /// Fails if bytes or frames are left over.
   caf::error finish();
   [[nodiscard]] std::size_t left() const { return body_.size(); }
   [[gnu::cold]] caf::error refuse(serialize_errc code, std::string reason);
-  /// After a failure that is known already.
+  /// The error for CAF after a failure that is already set.
   [[nodiscard]] caf::error stop() const { return caf::sec::invalid_argument; }
 
   caf::error begin_object(std::uint16_t& number, std::string& name) override;
@@ -164,13 +164,13 @@ private:
   caf::error take_wide(Text& value);
 
   std::span<const std::byte> body_;
-  std::span<const frame> frames_; // Behind the body, and not taken yet.
+  std::span<const frame> frames_; // Attached frames that have not been taken yet.
 };
 
 namespace detail {
 
-/// Has a codec<T> of this project that carries it over links, where CAF's inspect would need a network of CAF's own, or
-/// leave what nobody counts.
+/// Types with a codec<T> of this project that carries them over links. CAF's inspect for them would need a network of
+/// CAF's own, or write uncounted handles.
 template <class T>
 inline constexpr bool is_caf_handle = false;
 template <>
@@ -186,7 +186,7 @@ inline constexpr bool is_caf_handle<caf::error> = true;
 template <class T>
 inline constexpr bool is_caf_handle<object_ref<T>> = true;
 
-/// Classes with a form of CAF's own.
+/// Classes for which CAF has a form of its own.
 template <class T>
 inline constexpr bool is_known_to_caf = false;
 template <>
@@ -210,18 +210,19 @@ enum class caf_way {
   attached, // A frame.
   sequence, // Count and elements.
   parts,    // Elements without a count: pairs, tuples, arrays.
-  network,  // Not at all: a message, which CAF writes without a network, but does not read.
+  network,  // Refused: a message, which CAF writes without a network, but does not read.
   builtin,  // As CAF does it: numbers, texts, enums, empty types, times, functions for its own serializers.
   none,
 };
 
-/// Becomes a serializer or deserializer of CAF's where a function wants just that; no template takes it for an
-/// inspector.
+/// Converts to a serializer or deserializer of CAF's if a function requires exactly that; templates do not accept it as
+/// an inspector.
 template <class Base>
 struct only_as {
   operator Base&() const;
 };
-/// Has an inspect for CAF's own classes. It counts: one for any inspector beside it may be there for printing only.
+/// Whether there is an inspect for CAF's own classes. If so, it is used: another one for any inspector may exist for
+/// printing only.
 template <class T>
 concept inspected_by_caf = requires(T& value) {
   inspect(only_as<caf::serializer>(), value);
@@ -266,7 +267,7 @@ consteval caf_way find_caf_way() {
 template <class T>
 inline constexpr caf_way caf_way_of = find_caf_way<T>();
 
-/// The element of a sequence, as it is read before it goes in.
+/// The type as which a sequence's element is read before it is inserted.
 template <class T>
 struct caf_element {
   using type = std::remove_const_t<T>;
@@ -276,7 +277,7 @@ struct caf_element<std::pair<const Key, Value>> {
   using type = std::pair<Key, Value>;
 };
 
-/// Runs a step for the field or element of that name, which goes into the error's path.
+/// Passes on the outcome of a step; if the step failed, adds the field or element to the error's path.
 caf::error apply_within(coding& state, const auto& place, caf::error stopped) {
   if (stopped)
     state.within(place);
@@ -318,7 +319,7 @@ caf::error apply_form(caf_reader& from, T& value) {
   return {};
 }
 
-/// What each element of a sequence takes.
+/// The memory that each element of a sequence takes.
 template <class T>
 inline constexpr std::size_t caf_element_bytes =
     value_bytes<
@@ -402,7 +403,7 @@ caf::error apply_parts(Archive& archive, T& value) {
   return stopped;
 }
 
-// Structures count for the depth: what contains itself does so by one.
+// Structures count toward the depth limit: a type that contains itself does so through a structure.
 template <class Archive, class T>
 caf::error apply_entered(Archive& archive, T& value) {
   if (!archive.enter())
@@ -442,7 +443,7 @@ caf::error apply_to(Archive& archive, T& value) {
     return archive.apply_as_caf(value);
 }
 
-// What inspect functions hand over: values, callbacks, and annotations for printing.
+// The arguments that inspect functions pass: values, callbacks, and annotations for printing.
 template <class Archive, class... Parts>
 caf::error apply_each(Archive& archive, Parts&&... parts) {
   caf::error stopped;

@@ -27,7 +27,7 @@ void add_numbers(function_table& table) {
   add_all<Numbers..., std::vector<Numbers>...>(table);
 }
 
-/// Of the types that every type_registry starts with, those that CAF knows.
+/// The types known to CAF among those that every type_registry starts with.
 const function_table& plain_types() {
   static const auto table = [] {
     function_table made;
@@ -39,7 +39,7 @@ const function_table& plain_types() {
   return table;
 }
 
-/// Null when the family cannot carry the type.
+/// Null if the family cannot carry the type.
 const caf_functions* functions_of(const type_entry& entry) {
   if (const auto* attached = entry.attachment<caf_functions>())
     return attached;
@@ -49,7 +49,7 @@ const caf_functions* functions_of(const type_entry& entry) {
 
 using detail::failure;
 
-// What a user's function has to say; cut, since it may travel.
+// Shortens the text of a user's function, since it may travel.
 std::string cut(std::string_view text) {
   constexpr std::size_t longest = 500;
   return std::string(text.substr(0, longest));
@@ -59,7 +59,7 @@ std::string thrown_text(std::string_view what) {
   return "an inspect function threw: " + cut(what);
 }
 
-/// Takes the error that an inspect function gave for a failure, unless there is one already.
+/// Records the error that an inspect function has returned as the failure, unless there is one already.
 void take_error(coding& state, const caf::error& given, bool is_encoding) {
   if (!given || state.failed())
     return;
@@ -69,7 +69,7 @@ void take_error(coding& state, const caf::error& given, bool is_encoding) {
     state.fail(serialize_errc::codec_failed, "an inspect function gave: " + cut(text_of(given)));
 }
 
-/// Runs a step that gives an error or throws, and whose other failures end in `state`.
+/// Runs a step that may return an error, throw, or set a failure in `state`.
 template <class Step>
 std::expected<void, serialize_error> run(coding& state, const type_entry& entry, bool is_encoding, Step step) {
   try {
@@ -83,7 +83,7 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
   } catch (...) {
     state.fail(serialize_errc::codec_failed, thrown_text("something that is no std::exception"));
   }
-  if (state.failed()) // Also when a function passed over an error.
+  if (state.failed()) // Even if a function has ignored an error.
     return std::unexpected(state.error(entry.alias(), "caf"));
   return {};
 }

@@ -1,6 +1,6 @@
-// The family "caf": types that bring CAF's `inspect`. Form: caf_family/format.md.
+// The family "caf": types that have CAF's `inspect`. Form: caf_family/format.md.
 //
-// Light on purpose: caf_type.hpp, which registers types, is where CAF's serialization is included.
+// This header is light on purpose: CAF's serialization is included by caf_type.hpp, which registers types.
 #pragma once
 
 #include <troupe/base/export.hpp>
@@ -19,23 +19,23 @@ class caf_writer;
 template <class Family>
 struct carriage_rule;
 
-/// What the family knows of one type; add_caf() attaches it to the type's entry.
+/// The family's functions for one type; add_caf() attaches them to the type's entry.
 struct caf_functions {
   caf::error (*write)(caf_writer&, const void* value) = nullptr;
   caf::error (*read)(caf_reader&, void* target) = nullptr;
-  /// The value goes by its description, since it has no inspect. Then both ends need the same layout, which is
-  /// compared.
+  /// True if the value is carried by its description, since it has no inspect. Both ends then need the same layout,
+  /// which is compared.
   bool by_description = false;
 };
 
-/// The bytes that caf::binary_serializer writes. Carries the types that were registered with add_caf(), and numbers,
-/// texts, lists of them, atoms and errors without that.
+/// Writes the bytes of caf::binary_serializer. Carries the types registered with add_caf(); and, without registration,
+/// numbers, texts, lists of these, atoms and errors.
 ///
-/// It trusts its input. The archives check what they read themselves: sizes before anything is allocated, depth, texts,
-/// what is left over. But values are made by the types' own inspect functions, which were written for one's own
-/// network: they get any number for an enum, keys and counts that fit nothing, and what their callbacks do with these
-/// is theirs; those that are written for caf::deserializer alone leave the archive's sight. Links list it only with
-/// `trusted_families`. In no family_set from the start: `families.add(std::make_unique<caf_family>())`.
+/// It trusts its input. The archives check sizes before anything is allocated, depth, texts, and leftover bytes. But
+/// values are made by the types' own inspect functions, which are usually written for a trusted network. They may get
+/// any number for an enum, and keys and counts that do not fit each other, and must handle these in their callbacks;
+/// functions written for caf::deserializer alone bypass the archive's checks. So links may list this family only with
+/// `trusted_families`. No family_set contains it by default: `families.add(std::make_unique<caf_family>())`.
 class TROUPE_EXPORT caf_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "caf"; }
@@ -49,7 +49,7 @@ public:
                                                             const context& ctx) const override;
 };
 
-/// For `serializable<T, caf_family>`. Defined in caf_type.hpp, since it must know CAF's serialization.
+/// For `serializable<T, caf_family>`. Defined in caf_type.hpp, since it needs CAF's serialization.
 template <>
 struct carriage_rule<caf_family>;
 

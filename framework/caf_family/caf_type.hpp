@@ -1,5 +1,5 @@
-// add_caf: registers a type for the family "caf" as well. Includes CAF's serialization; include it only where types are
-// registered.
+// add_caf: registers a type for the family "caf". Includes CAF's serialization; include it only in files that register
+// types.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,7 @@ consteval carriage find_caf_carriage() {
 
 } // namespace detail
 
-/// A type travels when it has an inspect, whatever is in it, or when it is described and its parts travel.
+/// A type can travel if it has an inspect, whatever its parts are, or if it is described and its parts can travel.
 template <>
 struct carriage_rule<caf_family> {
   template <class T>
@@ -49,8 +49,7 @@ caf_functions caf_functions_of() {
   static_assert(std::is_default_constructible_v<T>, "an inspect function needs a value that is there already");
   return {.write =
               [](caf_writer& to, const void* value) {
-                return to.apply(
-                    *const_cast<T*>(static_cast<const T*>(value))); // Inspecting does not change what it saves.
+                return to.apply(*const_cast<T*>(static_cast<const T*>(value))); // Saving does not change the value.
               },
           .read = [](caf_reader& from, void* target) { return from.apply(*static_cast<T*>(target)); },
           .by_description = caf_way_of<T> == caf_way::fields || caf_way_of<T> == caf_way::form};
@@ -58,9 +57,9 @@ caf_functions caf_functions_of() {
 
 } // namespace detail
 
-/// Does what `types.add<T>(alias)` does, and lets the family "caf" carry the type too: by its `inspect`, else by its
-/// TROUPE_DESCRIBE or codec<T>. A type that has an inspect only travels by this family alone. A type that was
-/// registered before, with the same alias, is added to.
+/// Does the same as `types.add<T>(alias)`, and also lets the family "caf" carry the type: by its `inspect`, else by its
+/// TROUPE_DESCRIBE or codec<T>. A type that has only an inspect can travel by no other family. If the type is already
+/// registered with the same alias, the family is added to it.
 ///
 ///     template <class Inspector> typename Inspector::result_type inspect(Inspector& f, lamp& x) { return f(x.room); }
 ///     troupe::add_caf<lamp>(types, "home.lamp");
