@@ -1,4 +1,4 @@
-// From stats to metrics: their names, labels and texts. README.md lists them.
+// Turns stats into metrics: their names, labels and texts. README.md lists them.
 #include <troupe/framework/prometheus/metrics_endpoint.hpp>
 
 #include <chrono>
@@ -32,12 +32,13 @@ double number(std::uint64_t value) {
   return static_cast<double>(value);
 }
 
-/// What is there for each link, as troupe_link_<name>, and for the sums over all that are and were, as troupe_<name>.
+/// A metric that exists for each link, as troupe_link_<name>, and as the sum over all present and past links, as
+/// troupe_<name>.
 struct link_metric {
   const char* name;
   MetricType type;
   const char* help;
-  const char* label; // Null: none.
+  const char* label; // Null: no label.
   const char* label_value;
   double (*value)(const link_stats& of);
 };
@@ -45,7 +46,7 @@ struct link_metric {
 constexpr auto counter = MetricType::Counter;
 constexpr auto gauge = MetricType::Gauge;
 
-// One after the other where only labels differ.
+// Rows that differ only in labels must be adjacent.
 constexpr link_metric link_metrics[] = {
     {"messages_total", counter, "Messages of actors.", "direction", "sent",
      [](const link_stats& of) { return number(of.messages_sent); }},
@@ -119,7 +120,7 @@ public:
     (type == counter ? metric.counter.value : metric.gauge.value) = value;
   }
 
-  /// Every metric of links, for each of these.
+  /// Adds every link metric for each of these links.
   void add_links(const std::string& prefix, const std::vector<std::pair<labels, link_stats>>& all) {
     for (std::size_t i = 0; i < std::size(link_metrics); ++i) {
       const auto& first = link_metrics[i];
@@ -185,10 +186,10 @@ public:
   }
 
 private:
-  // Whoever has series of its own keeps them, and who has not gets none later: else the counters of what is summed up
-  // would go back, which Prometheus takes for a restart.
+  // A type or link that has its own series keeps it, and one that is summed never gets its own later. Otherwise the
+  // sum's counters would go back, which Prometheus takes for a restart.
 
-  /// Requires the mutex.
+  /// Requires: the mutex is held.
   [[nodiscard]] std::vector<type_stats> shown_types(const std::vector<type_stats>& all) const {
     std::vector<type_stats> shown;
     std::optional<type_stats> rest;
@@ -210,7 +211,7 @@ private:
     return shown;
   }
 
-  /// Requires the mutex.
+  /// Requires: the mutex is held.
   [[nodiscard]] std::vector<std::pair<labels, link_stats>> shown_links() const {
     std::vector<std::pair<labels, link_stats>> shown;
     std::set<std::uint64_t> open;
@@ -258,8 +259,9 @@ private:
   // Guarded by mutex_.
   mutable std::set<std::pair<std::string, std::string>> own_types_;
   mutable std::set<std::uint64_t> own_links_;
-  mutable std::map<std::uint64_t, link_stats> summed_links_; // Open at the last scrape.
-  mutable std::optional<link_stats> ended_links_;            // The sum of those that were summed and have ended.
+  mutable std::map<std::uint64_t, link_stats> summed_links_; // By number: links without their own series that were open
+                                                             // at the last scrape.
+  mutable std::optional<link_stats> ended_links_;            // The sum of such links that have ended.
 };
 
 } // namespace

@@ -20,8 +20,8 @@ namespace troupe {
 
 namespace {
 
-/// An IP address and a port, which is all that the library is ever told: what else it reads in such a text (several
-/// addresses, all of the host's, redirections) is not for here.
+/// An IP address and a port, the only form passed to the library. The library's other forms (several addresses, all of
+/// the host's, redirections) are refused.
 struct endpoint_address {
   std::string host; // Without brackets.
   bool is_v6 = false;
@@ -50,13 +50,13 @@ std::expected<endpoint_address, node_error> parse(std::string_view text) {
     host = host.substr(1, host.size() - 2);
   }
   read.host = host;
-  in6_addr bytes; // Has room for both.
+  in6_addr bytes; // Large enough for both kinds.
   if (::inet_pton(read.is_v6 ? AF_INET6 : AF_INET, read.host.c_str(), &bytes) != 1)
     return refused("does not begin with an IP address");
   return read;
 }
 
-/// Why nobody can listen there; empty when somebody could. The library does not say.
+/// Why listening at the address fails; empty if it works. The library does not give the reason.
 std::string obstacle(const endpoint_address& at) {
   sockaddr_in6 v6{};
   v6.sin6_family = AF_INET6;
@@ -82,7 +82,7 @@ std::string obstacle(const endpoint_address& at) {
 } // namespace
 
 struct metrics_endpoint::serving {
-  std::shared_ptr<prometheus::Collectable> collector; // The exposer refers to it weakly.
+  std::shared_ptr<prometheus::Collectable> collector; // The exposer holds it weakly.
   std::unique_ptr<prometheus::Exposer> exposer;
   std::uint16_t port = 0;
   std::string url;

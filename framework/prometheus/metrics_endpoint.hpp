@@ -1,4 +1,4 @@
-// A node's figures for Prometheus, over HTTP. What there is: README.md beside this file.
+// A node's metrics for Prometheus, over HTTP. README.md beside this file lists them.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +20,30 @@ class Collectable;
 namespace troupe {
 
 struct metrics_options {
-  /// Where to listen: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; with port 0 the system chooses one. Whoever
-  /// reaches it may read names of peers and types, and how much is sent; nothing asks who he is. So it is loopback
-  /// unless another address stands here, such as "0.0.0.0:9464" for all of the host's. A bare port means 127.0.0.1.
+  /// The address to listen at: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; with port 0 the system chooses a port.
+  /// There is no authentication: anybody who can reach the address can read names of peers and types, and traffic
+  /// figures. So the default is loopback; another address must be given explicitly, such as "0.0.0.0:9464" for all
+  /// addresses of the host. A bare port means 127.0.0.1.
   std::string address = "127.0.0.1:0";
 
-  /// So many open links have series of their own; further ones are summed as link="other". Higher: more is seen, and
-  /// a scrape is larger; each has some thirty series.
+  /// At most this many open links have series of their own, about 30 each; further links are summed as link="other".
+  /// Raising it shows more links and makes each scrape larger.
   std::size_t links_max = 100;
 
-  /// So many pairs of family and type have series of their own, further ones are summed as family="other",
-  /// type="other". Each has six.
+  /// At most this many pairs of family and type have series of their own, 6 each; further pairs are summed as
+  /// family="other", type="other".
   std::size_t types_max = 500;
 };
 
-/// Serves the figures of a node at /metrics. They are asked for at each scrape: nothing is counted for it.
+/// Serves a node's metrics at /metrics. They are read from the node at each scrape, at no cost in between.
 ///
-/// Threads: any. Has two of its own.
-/// Lifetime: keeps nothing of the node. Once that has ended, `troupe_node_up` is 0 and all else is gone. Its own end
-/// frees the port and waits for scrapes under way; that takes two seconds, as the library has it.
+/// Threads: any. The HTTP server has 8 worker threads of its own.
+/// Lifetime: keeps nothing of the node. After the node's end, `troupe_node_up` is 0 and all other metrics are gone. The
+/// destructor frees the port and waits for running scrapes; because of the library that takes 2 seconds.
 class TROUPE_EXPORT metrics_endpoint {
 public:
-  /// Fails with `bad_option` for an address that cannot be read, and `cannot_connect` where nobody can listen there.
+  /// Fails with `bad_option` if the address cannot be parsed, and with `cannot_connect` if listening there is not
+  /// possible.
   [[nodiscard]] static std::expected<metrics_endpoint, node_error> open(const node& of,
                                                                         const metrics_options& options = {});
 
@@ -50,7 +52,7 @@ public:
   ~metrics_endpoint();
 
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// "http://127.0.0.1:9464/metrics".
+  /// The full URL, such as "http://127.0.0.1:9464/metrics".
   [[nodiscard]] const std::string& url() const noexcept;
 
 private:
@@ -60,7 +62,7 @@ private:
   std::unique_ptr<serving> serving_; // Null after a move.
 };
 
-/// The same figures for a prometheus::Exposer or a Gateway of the program's own. `options.address` does not matter.
+/// The same metrics for a prometheus::Exposer or Gateway of the program's own. `options.address` is ignored.
 [[nodiscard]] TROUPE_EXPORT std::shared_ptr<prometheus::Collectable> metrics_of(const node& of,
                                                                                 const metrics_options& options = {});
 
