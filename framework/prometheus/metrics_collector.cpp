@@ -259,8 +259,7 @@ private:
   // Guarded by mutex_.
   mutable std::set<std::pair<std::string, std::string>> own_types_;
   mutable std::set<std::uint64_t> own_links_;
-  mutable std::map<std::uint64_t, link_stats> summed_links_; // By number: links without their own series that were open
-                                                             // at the last scrape.
+  mutable std::map<std::uint64_t, link_stats> summed_links_; // Links without own series, open at the last scrape.
   mutable std::optional<link_stats> ended_links_;            // The sum of such links that have ended.
 };
 

@@ -21,7 +21,7 @@ namespace troupe::internal {
 /// The element types of messages, resolved once.
 struct signature {
   std::vector<std::string> aliases;
-  std::string unknown_alias; // The first alias that the registry does not have. If set, the members below are
+  std::string unknown_alias; // The first alias that the registry lacks; the members below are then incomplete.
                              // incomplete.
   std::vector<std::shared_ptr<const type_entry>> entries; // Messages may outlive the registry.
   std::vector<caf::rtti_pair> types;

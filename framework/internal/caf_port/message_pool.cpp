@@ -29,8 +29,7 @@ constexpr std::size_t classes = 0; // Disabled, so that sanitizers see every use
 constexpr std::size_t classes = 8; // Blocks of up to 512 bytes.
 #endif
 constexpr std::size_t blocks_max = 4096; // Kept per thread and class.
-// A period ends after this many blocks have come back. The list then frees the blocks that were unused during all of
-// it.
+// A period ends after this many blocks have come back. The list then frees the blocks that were unused throughout.
 constexpr std::size_t period = 16 * blocks_max;
 // Blocks are sent home in groups of this size, since each transfer costs a contended cache line.
 constexpr std::size_t travelling_max = 16;

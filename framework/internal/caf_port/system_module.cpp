@@ -65,8 +65,7 @@ public:
   /// The actor system no longer delays the owner of the node, so the owner ends the node soon or never.
   static void await_owner(system_threads& threads) {
     constexpr std::chrono::milliseconds pause{10};
-    constexpr std::chrono::milliseconds unspoken{200}; // No warning during this time: a node that is just ending is no
-                                                       // mistake.
+    constexpr std::chrono::milliseconds unspoken{200}; // No warning so soon: a node that is just ending is no mistake.
     std::chrono::milliseconds waited{0};
     for (; !threads.is_left() && waited < owner_patience; waited += pause) {
       if (waited == unspoken)

@@ -25,7 +25,8 @@ public:
   /// The newest offer replaces earlier ones. Requires: the entry is remote.
   void take_offer(reference what, const adoption_offer& offer, link_number offered_by);
   void forget_offer(reference what) { set_offer(what, std::nullopt); }
-  /// A peer has vouched for this node itself: resolves the first entry with this offer that can be found here.
+  /// A peer has vouched for this node itself: the first fitting entry with this offer becomes this node's own object.
+  /// One is enough.
   void come_home(const adoption_offer& offer);
 
   // -- the course of an adoption

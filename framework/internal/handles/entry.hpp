@@ -16,7 +16,7 @@ namespace troupe::internal::handles {
 //  free --import--> remote --replica sealed, or found--> here     free --local object--> here
 //                     |  \---adopted elsewhere--> moved
 //                     \---source gone for good--> lost
-//  Every state goes back to free when nothing refers to the entry. Only free is left twice.
+//  Every state goes back to free when nothing refers to the entry. Only free is entered again.
 enum class entry_state : std::uint8_t { free, remote, here, moved, lost };
 
 [[nodiscard]] constexpr bool may_follow(entry_state from, entry_state to) {

@@ -35,7 +35,7 @@ public:
   /// Null if the entry is free.
   [[nodiscard]] entry* find(reference what);
   [[nodiscard]] const entry* find(reference what) const;
-  /// Requires: the entry is not free. All members below require the same.
+  /// Requires: the entry is not free. The members below that change an entry require the same.
   [[nodiscard]] entry& at(reference what);
   [[nodiscard]] const entry& at(reference what) const;
   /// Follows moved entries. The result is not `moved`.

@@ -35,11 +35,11 @@ struct outer_waiter { // A fetch whose object captures this one.
 };
 using waiter = std::variant<outside_waiter, peer_waiter, outer_waiter>;
 
-//   waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
+//  waiting --its turn--> making_room --room--> asking --head--> receiving --all bytes, all captured here--> sealing
 //     |                          |                |
 //     |                          +--a replica is found: the entry is here
 //     +--its turn, store shared with the source---+--handed over: the entry moves
-//      +--unfinished object of this node: no bytes to pull--> receiving
+//     +--unfinished object of this node: no bytes to pull--> receiving
 //  Any step except sealing goes back to waiting if the source's link is lost or the source is busy.
 enum class fetch_step : std::uint8_t { waiting, making_room, asking, receiving, sealing };
 

@@ -507,8 +507,7 @@ void ledger::on(link_record& from, const refused& what) {
 
 void ledger::on(link_record& from, const lost& what) {
   const auto known = from.imports.find(what.name);
-  if (known != from.imports.end() && at(known->second).state == entry_state::remote) // Otherwise it was released
-                                                                                     // meanwhile.
+  if (known != from.imports.end() && at(known->second).state == entry_state::remote) // Otherwise already released.
     lose_source(known->second, true);
 }
 

@@ -34,11 +34,9 @@ struct ledger_options {
   std::uint64_t chunk_bytes_max = 256 * 1024;
   // What this node asks of one peer at a time, over one link; further questions are queued. Must not exceed the peer's
   // limits (below), or the peer refuses and is asked repeatedly.
-  std::size_t pulls_max = 256;             // For handles received as `mine`, and again for `behind`; each pull needs a
-                                           // room.
+  std::size_t pulls_max = 256;             // Of objects received as `mine`, and again for `behind`; each needs a room.
   std::size_t adoptions_max = 1024;        // In all.
-  std::size_t adoptions_offered_max = 128; // Of offers that came over one other link, so that no offerer takes all
-                                           // places.
+  std::size_t adoptions_offered_max = 128; // Offered over one other link, so that no offerer takes all places.
   // The most that a peer can make this node keep.
   std::size_t vouchers_max = 1024;         // Per export.
   std::size_t link_vouchers_max = 65536;   // Per link.

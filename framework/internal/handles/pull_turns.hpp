@@ -26,9 +26,9 @@ public:
 
   /// The source was too busy for one more: limits the pulls to those it has now, at least 1.
   void was_busy();
-  /// A pull has brought its bytes: raises the limit by one.
+  /// A pull has brought its bytes: raises the limit by one, at most to `allowed`.
   void went_well();
-  /// Doubles the limit if it is used up: pulls under way may wait for something slow.
+  /// If the limit is used up, doubles it, at most to `allowed`: pulls under way may wait for something slow.
   void try_more();
   /// Whether pulls are queued that try_more() could let begin.
   [[nodiscard]] bool is_held_back() const noexcept { return !queued_.empty() && room_for_ < allowed_; }

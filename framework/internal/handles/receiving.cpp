@@ -58,7 +58,7 @@ std::optional<reference> receiving::find_at_home(const link_record& from, const 
 }
 
 /// If the mark shows that this node sent the handle on before, the new entry becomes the earlier one. Returns false if
-/// it does not, or if anything depends on the new entry already.
+/// it does not, or if the entry cannot be moved, for example because others already depend on it.
 bool receiving::come_round(reference what, std::uint64_t mark) {
   const auto known = marks_.find(mark);
   const auto& which = entries_.at(what);

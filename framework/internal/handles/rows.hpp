@@ -24,8 +24,7 @@ struct export_row {
 struct entry_row {
   reference known_as;             // Its own reference.
   std::optional<object_id> place; // In this host's store.
-  object_id name;                 // The source's name if it came over a link; the name that peers know while
-                                  // unfinished.
+  object_id name;                 // The source's name; while unfinished, the name that peers know.
   link_number source = 0;         // 0: none, or gone.
   bool is_source_lost = false;    // That link is in its grace.
   bool is_lost = false;

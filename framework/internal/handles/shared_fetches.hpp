@@ -98,7 +98,7 @@ public:
   /// Fails the fetch, unless it waits only for captured objects: then adds it to `patient`, for judge().
   void expire_patience(reference what, std::vector<reference>& patient);
   /// Decides about fetches whose deadline has passed and that wait only for captured objects. A fetch goes on as long
-  /// as any fetch below it makes progress. If none does, false data has made them wait for each other, and they fail.
+  /// as any fetch below it makes progress. If none does, a lying peer has made them wait for each other, and they fail.
   void judge(const std::vector<reference>& patient);
 
   // -- statistics

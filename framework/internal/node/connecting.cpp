@@ -129,7 +129,7 @@ void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> byt
     link_ = nullptr;
     return finish(fail(node_errc::link_down, "the node is closing"));
   }
-  // The link runs on its own loop while it tells, so the events are posted.
+  // Posted: the link is in the middle of its work when it tells.
   link_->tell({.opened =
                    [self = shared_from_this()](const std::expected<void, node_error>& opened) {
                      post_to(self->node_->io(), [self, opened] { self->on_opened(opened); });

@@ -101,8 +101,7 @@ void introductions::try_next(const handles::node_name& who) {
     const auto told = [weak = weak_from_this(), who, &io = node->io()](const link_event& event) {
       if (event.what != link_event::kind::connected && event.what != link_event::kind::given_up)
         return;
-      post_to(io, [weak, who, connected = event.what == link_event::kind::connected] { // Posted, since the dial is
-                                                                                       // still telling.
+      post_to(io, [weak, who, connected = event.what == link_event::kind::connected] { // Later: the dial is telling.
         if (const auto self = weak.lock())
           connected ? self->on_connected(who) : self->on_given_up(who);
       });

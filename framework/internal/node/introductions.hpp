@@ -71,8 +71,7 @@ private:
   std::map<handles::node_name, search> searches_;
   std::vector<std::weak_ptr<node_link>> opened_;
   std::map<handles::node_name, std::shared_ptr<link_keeper>> dials_; // Of open links; they report the links' loss.
-  std::map<handles::node_name, std::chrono::steady_clock::time_point> lost_; // With the time until which they are
-                                                                             // sought again.
+  std::map<handles::node_name, std::chrono::steady_clock::time_point> lost_; // Until when to seek each again.
   std::shared_ptr<io_timer> timer_;                                          // Runs while `lost_` is not empty.
   bool is_ended_ = false;
 };

@@ -134,8 +134,7 @@ private:
   bool is_closed_ = false;
   link_stats ended_; // Sums of ended links.
 
-  mutable std::mutex late_mutex_; // No other lock is taken while it is held: links call note_late() with their own lock
-                                  // held.
+  mutable std::mutex late_mutex_; // No other lock is taken under it: links call note_late() with their own lock held.
   link_stats late_;               // Guarded by late_mutex_.
   std::atomic<std::uint64_t> links_opened_{0};
   std::atomic<std::uint64_t> peers_refused_{0};

@@ -32,7 +32,7 @@ public:
 private:
   using name_map = std::map<std::string, caf::strong_actor_ptr, std::less<>>;
 
-  mutable std::mutex mutex_; // No reference to an actor is dropped while it is held, since that may run the actor's
+  mutable std::mutex mutex_; // No actor is dropped while it is held, since that may run the actor's code.
                              // code.
   name_map names_;           // Guarded by mutex_.
 };

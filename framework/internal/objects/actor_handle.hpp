@@ -5,7 +5,7 @@
 
 namespace troupe::internal {
 
-/// A counted reference to an actor, or to nobody. Only caf_port/actor_handles.hpp looks into it.
+/// A counted reference to an actor, or a null one. Only caf_port/actor_handles.hpp knows its type.
 class actor_handle {
 public:
   /// How references to actors are counted.
@@ -38,7 +38,7 @@ public:
   }
 
   [[nodiscard]] void* get() const noexcept { return actor_; }
-  /// Gives the reference away, uncounted.
+  /// Gives up the reference without releasing it; the caller owns it.
   [[nodiscard]] void* release() noexcept { return std::exchange(actor_, nullptr); }
 
 private:

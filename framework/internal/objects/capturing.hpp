@@ -46,8 +46,7 @@ public:
 private:
   struct captured {
     object_source_ptr as_named; // As the value names it.
-    object_source_ptr source;   // The object that is kept: `as_named`, or a copy if this store's objects cannot keep
-                                // that.
+    object_source_ptr source;   // Kept: `as_named`, or a copy if this store's objects cannot keep that.
   };
   [[nodiscard]] object_source_ptr keepable(const object_source_ptr& source);
   [[nodiscard]] object_source_ptr copy_of(const object_source& source);

@@ -1,4 +1,4 @@
-// What codecs of handles find in their context while a message is encoded for a link or decoded from one.
+// The context of codecs of handles, while a message is encoded for a link or decoded from one.
 #pragma once
 
 #include <cstdint>

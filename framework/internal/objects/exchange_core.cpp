@@ -261,7 +261,7 @@ void exchange_core::tick() {
 
 // -- what the ledger wants
 
-/// Does what the ledger wants after an event.
+/// Carries out the ledger's actions after an event.
 void exchange_core::carry_out() {
   for (bool more = true; more;) {
     for (auto& each : ledger_.take_actions())

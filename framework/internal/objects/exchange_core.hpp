@@ -134,7 +134,7 @@ public:
   /// Another process of this host, `writer`, is fetching the same object: waits for it until take_up_room().
   void leave_room(handles::room_id which, std::uint64_t writer);
   void take_up_room(handles::room_id which);
-  /// Notes the store's answer to one attempt; the attempt will be repeated.
+  /// Notes the store's refusal of an attempt that will be repeated; nullopt if it will not be.
   void note_full(handles::room_id which, std::optional<node_error> why) { rooms_.note_full(which, std::move(why)); }
   void room_made(handles::room_id which);
   /// The bytes for which room_for() returned this room are in it.

@@ -35,8 +35,8 @@ public:
 
   /// Called while the message is encoded. Fails as the store does; objects handed over before stay handed over.
   [[nodiscard]] std::expected<void, store::store_error> hand_over(const Handle& object) {
-    objects_.push_back(held_for(
-        object, store::hold_reason::message)); // First, so that nothing stays in flight where there is no memory.
+    objects_.push_back(
+        held_for(object, store::hold_reason::message)); // First, so that nothing stays in flight if memory runs out.
     auto done = of_->hand_over(object);
     if (!done)
       objects_.pop_back();
@@ -47,7 +47,7 @@ public:
     for (; counted_ < objects_.size(); ++counted_)
       of_->count(held, objects_[counted_]);
   }
-  /// The message has been appended.
+  /// Called once the message has been appended: the objects stay handed over.
   void commit(const link_held&) noexcept { of_ = nullptr; }
 
   /// Includes committed objects.

@@ -148,9 +148,9 @@ public:
     return made;
   }
 
-  /// Whether every object in flight to this end has been adopted or claimed.
+  /// Whether claim() has nothing left to do.
   [[nodiscard]] bool is_claimed() const noexcept { return unclaimed_.empty(); }
-  /// Adopts and drops the objects that adopt() failed to adopt. Nobody refers to them any more.
+  /// Adopts and drops the objects that adopt() could not adopt. No reference to them exists any more.
   void claim() {
     while (!unclaimed_.empty()) {
       const auto adopted = path_.adopt(unclaimed_.back());

@@ -12,7 +12,7 @@ namespace troupe::internal {
 /// A reference to an object: its place in the store, or else its source.
 struct named_object {
   std::optional<store::object_id> stored;
-  object_source_ptr source = nullptr; // Set if the object is not known to lie in the store.
+  object_source_ptr source = nullptr; // Needed unless `stored` is set.
   std::optional<std::chrono::steady_clock::time_point> since = std::nullopt;
 };
 

@@ -20,7 +20,7 @@ namespace troupe::internal {
 /// The kind of an object_source. Each kind except `unknown` belongs to one class, to which the source may be cast.
 enum class source_kind : std::uint8_t {
   unknown,    // In tests.
-  local,      // Bytes in this process that stay available (local_object).
+  local,      // Bytes that are here and stay (local_object).
   stored,     // In this host's store, or freed there: settled_objects.
   freed,      // Like `stored`, known by name only.
   lost,       // Lost before its handle came here (lost_object).

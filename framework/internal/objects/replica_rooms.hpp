@@ -40,7 +40,7 @@ struct replica {
   /// the worker once it is being sealed.
   std::optional<store::builder> building;
 
-  std::uint32_t sum = 0; // Checksum of the bytes that have come. Used by that link's I/O thread: only one link fills a
+  std::uint32_t sum = 0; // Checksum of the bytes so far. Used by that link's I/O thread: only one link fills a room.
                          // room.
 
   std::atomic<std::uint64_t> ready_bytes = 0; // The first `ready_bytes` of `building` can be written.
@@ -95,8 +95,7 @@ private:
   job_queue& worker_;
   std::condition_variable changed_; // With the core's lock.
   core_guarded<std::map<handles::room_id, std::shared_ptr<replica>>> replicas_;
-  std::atomic<std::chrono::steady_clock::rep> progress_noted_{0}; // When progress was last noted for all complete
-                                                                  // replicas.
+  std::atomic<std::chrono::steady_clock::rep> progress_noted_{0}; // When it was last noted, for all complete replicas.
   originals originals_;
 };
 

@@ -70,11 +70,11 @@ public:
   void take_up(handles::room_id id);
   /// The room has its builder.
   void fill(handles::room_id id);
-  /// It has all its bytes.
+  /// The room has all its bytes: releases its reservation.
   void filled(handles::room_id id);
   void seal(handles::room_id id);
 
-  /// Notes the store's answer for a room that is being made; nullopt if no more attempts follow.
+  /// Notes why the store has no space for a room that is being made; nullopt if no more attempts follow.
   void note_full(handles::room_id id, std::optional<node_error> why);
 
   [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reserved_bytes_; }

@@ -18,7 +18,7 @@ class store_reaper : public std::enable_shared_from_this<store_reaper> {
 public:
   static constexpr int reaps_max = 10; // For each process that goes, `pause` apart.
 
-  /// `reap` cleans up everything that is known to be dead now.
+  /// `reap` cleans up after every process that is known to be dead by now.
   store_reaper(asio::io_context& io, std::function<void()> reap,
                std::chrono::milliseconds pause = std::chrono::milliseconds{100})
       : reap_(std::move(reap)), pause_(pause), timer_(io) {}

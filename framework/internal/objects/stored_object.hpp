@@ -88,7 +88,7 @@ private:
   const std::string why_;
 };
 
-/// The objects to which a value refers, in the order in which it names them. Fails as from_store() says.
+/// The objects to which a value refers, in the order in which it names them. Fails with `timed_out` or `object_lost`.
 [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error> captured_by(const object_source& object);
 
 /// Keeps the bytes of a frame that lies in this process's own memory, for nodes without a store.

@@ -22,7 +22,7 @@ struct job_actor::queue {
   // Guarded by mutex.
   std::deque<std::function<void()>> jobs;
   std::size_t runners = 0;                     // Includes runners that are being made.
-  std::vector<caf::strong_actor_ptr> made;     // Kept as long as this.
+  std::vector<caf::strong_actor_ptr> made;     // Kept as long as this queue.
   std::vector<caf::actor_control_block*> idle; // Runners in `made` that wait for jobs.
 
   /// The runner that a new job wakes, if any.

@@ -63,7 +63,7 @@ private:
   const type_registry& types_;
   const answers_maker answers_;
 
-  mutable std::mutex mutex_; // Nothing is spawned or told to end while it is held, since CAF may then run the program's
+  mutable std::mutex mutex_; // Nothing is spawned or told to end under it, since CAF may then run the program's code.
                              // code.
   actor_map made_;           // Guarded by mutex_.
   bool has_ended_ = false;   // Guarded by mutex_.
