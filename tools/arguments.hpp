@@ -1,4 +1,4 @@
-// What options take, and how what they do not take is refused.
+// Validators for option values. Each refusal names the allowed values.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,19 +11,20 @@
 
 namespace troupe::tools {
 
-/// A finite number between these.
+/// A finite number from `least` to `most`.
 [[nodiscard]] CLI::Validator is_within(double least, double most);
 
-/// A whole number between these, in decimal digits.
+/// A whole number from `least` to `most`, in decimal digits.
 [[nodiscard]] CLI::Validator is_whole_within(std::uint64_t least, std::uint64_t most);
 
-/// Any text but none.
+/// Any text except the empty one.
 [[nodiscard]] CLI::Validator is_not_empty();
 
 /// One of these words.
 [[nodiscard]] CLI::Validator is_one_of(std::vector<std::string> words);
 
-/// One of these names, which becomes its value. The number behind a name is none: CLI::CheckedTransformer takes it.
+/// One of these names; it is replaced by its value. The numeric value itself is refused, which CLI::CheckedTransformer
+/// would accept.
 template <class Value>
 [[nodiscard]] CLI::Validator by_name(std::vector<std::pair<std::string, Value>> names) {
   static_assert(std::is_enum_v<Value>);

@@ -1,4 +1,4 @@
-// What the commands say to people: columns, ages.
+// Text output shared by the commands: tables, ages, printable text.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,26 @@
 
 namespace troupe::tools {
 
-/// Objects that have something in common.
+/// Objects that share a property, such as their creator.
 struct object_group {
   std::string of;
   std::size_t objects = 0;
   std::size_t bytes = 0;
 };
 
-/// Columns as wide as what is in them, each cell in_line(); '>' in `sides`: to the right. Requires: lines of as many
-/// columns.
+/// A table whose columns are as wide as their longest cell. Each cell is passed through in_line(). A '>' in `sides`
+/// aligns its column to the right. Requires: `lines` is not empty, all lines have the same number of columns,
+/// and `sides` has as many characters.
 [[nodiscard]] std::string table(std::vector<std::vector<std::string>> lines, const std::string& sides);
 
-/// The same without what a terminal would obey: peers choose their names. What is no UTF-8, or turns the direction of
-/// writing, is shown as '?'. Line feeds stay.
+/// Replaces control characters, invalid UTF-8 and characters that change the writing direction by '?', because peers
+/// choose their own names. Line feeds stay.
 [[nodiscard]] std::string printable(std::string text);
 
-/// The same on one line of so many characters at most, with "..." for the rest.
+/// Printable text on one line of at most `characters_max` characters; "..." replaces the rest.
 [[nodiscard]] std::string in_line(const std::string& text, std::size_t characters_max = 120);
 
-/// The same of a reason, which says at its end what to do: up to 1,000 characters.
+/// Like in_line(), but up to 1,000 characters, because an error text ends with advice.
 [[nodiscard]] std::string reason_in_line(const std::string& text);
 
 /// "1 object", "2,000 objects".
@@ -41,10 +42,11 @@ struct object_group {
 /// "3.2 s", "5 min", "2 h".
 [[nodiscard]] std::string text_of(std::chrono::nanoseconds age);
 
-/// The same, which may be not known: less than 0, then nothing is said.
+/// The age, or empty if it is less than 0, which means unknown.
 [[nodiscard]] std::string text_of_age(std::int64_t milliseconds);
 
-/// Of objects with `size_bytes`, by all names that `names_of` gives each; those with the most bytes first.
+/// Groups objects, which have a `size_bytes`, by all names that `names_of` returns for each. The group with the most
+/// bytes comes first.
 template <class Objects, class NamesOf>
 [[nodiscard]] std::vector<object_group> grouped_by(const Objects& objects, NamesOf names_of) {
   std::map<std::string, object_group> groups;

@@ -19,7 +19,7 @@
 
 namespace {
 
-/// CLI11 would only say that a command is missing.
+/// Reports an unknown command by name; CLI11 would only say that a command is missing.
 [[nodiscard]] bool knows(const CLI::App& app, const std::string& first) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   if (first.starts_with('-')
@@ -57,13 +57,13 @@ int main(int argument_count, char** arguments) {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& asked) {
     return app.exit(asked) == 0 ? 0 : 2;
-  } catch (const std::system_error& failure) { // No thread, for example.
+  } catch (const std::system_error& failure) { // For example, a thread cannot be started.
     std::cerr << "troupe: the system refuses what this needs: " << failure.what() << '\n';
     return 1;
   }
   std::cout.flush();
   if (std::cout)
     return status;
-  std::cerr << "troupe: standard output cannot be written\n"; // What nobody could read is no success.
+  std::cerr << "troupe: standard output cannot be written\n"; // Output that was not written is a failure.
   return 1;
 }

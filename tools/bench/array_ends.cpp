@@ -17,7 +17,7 @@ struct array_carrier {
     return {reinterpret_cast<const char*>(from.span().data()), from.size()};
   }
   static constexpr std::string_view alias = "array<byte>";
-  static void add_type(type_registry&) {} // Every registry has it.
+  static void add_type(type_registry&) {} // Every registry already has this type.
 };
 
 } // namespace

@@ -27,7 +27,7 @@ namespace troupe::tools {
 
 namespace {
 
-/// Where the answer goes.
+/// Streams for the results and the errors, and the exit status.
 struct answer_to {
   std::ostream& out;
   std::ostream& err;
@@ -42,7 +42,7 @@ struct answer_to {
 
 constexpr int bad_arguments = 2;
 
-/// Before an hour is spent on what could not be kept.
+/// Checked before the run, so that an hour of measuring is not lost for want of a writable file.
 [[nodiscard]] bool can_write(const std::string& file) {
   const std::filesystem::path path{file};
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
@@ -62,7 +62,7 @@ void write(const std::string& file, const std::string& text, answer_to& to) {
     to.fail(file + " cannot be written");
 }
 
-/// This process takes part in a measurement that another one of this command makes.
+/// Runs this process as a participant of a measurement that another `troupe bench` process makes. Never returns.
 void take_part(const bench_request& asked) {
   const auto what = measurement_of(asked.serve.empty() ? asked.drive : asked.serve);
   if (!what)
@@ -73,7 +73,7 @@ void take_part(const bench_request& asked) {
   std::_Exit(status);
 }
 
-/// What makes the numbers worth less than they look.
+/// Warns about conditions that make the numbers unreliable.
 void warn(answer_to& to) {
   const auto where = machine_now();
   if (!is_optimized(where))
@@ -86,7 +86,7 @@ void warn(answer_to& to) {
     to.say(fmt::format("the load is {:.1f}: others are at work on this machine, which disturbs", load));
 }
 
-/// What is to be measured; nothing when it was asked for wrongly, which is said then.
+/// The measurements to make. If the request is invalid, reports the reason and returns an empty plan.
 [[nodiscard]] std::vector<measurement> checked_plan(bench_request& asked, answer_to& to) {
   const auto refuse = [&](const std::string& why) {
     to.fail(why, bad_arguments);
@@ -217,7 +217,7 @@ void add_bench_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
       "there and back: by pattern, transport, family and size");
   add_what(*command, *asked);
   add_how(*command, *asked);
-  // How the command starts itself.
+  // For processes that the command starts itself; hidden from the help.
   command->add_option("--serve", asked->serve)->group("");
   command->add_option("--drive", asked->drive)->group("");
   command->add_option("--address", asked->address)->group("");

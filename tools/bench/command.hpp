@@ -1,4 +1,4 @@
-// `troupe bench`: what passes in a second, and how long a message takes, on the user's own machine.
+// `troupe bench`: measures throughput and round-trip times on the user's own machine.
 #pragma once
 
 #include <iosfwd>
@@ -9,8 +9,8 @@ class App;
 
 namespace troupe::tools {
 
-/// What cannot be measured goes to `err`, and makes `status` 1; what was asked for wrongly makes it 2, and a signal
-/// that ended the run 128 and the signal's number.
+/// Adds the command to `app`. Failed measurements are reported on `err` and set `status` to 1; invalid arguments set it
+/// to 2; a signal that ends the run sets it to 128 plus the signal's number.
 void add_bench_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status);
 
 } // namespace troupe::tools

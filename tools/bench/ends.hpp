@@ -1,4 +1,4 @@
-// The actors at both ends, whatever type the payload has in C++.
+// The actors at both ends, independent of the payload's C++ type.
 #pragma once
 
 #include "bench/measurement.hpp"
@@ -17,19 +17,20 @@
 
 namespace troupe::tools {
 
-/// What a driver has reached.
+/// The result of one driver.
 struct reached {
   std::uint64_t messages = 0;
-  double seconds = 0;          // From the first one's sending until the last one is known to have arrived.
-  std::vector<double> trips{}; // In seconds, there and back.
+  double seconds = 0;          // From sending the first message until the last one is known to have arrived.
+  std::vector<double> trips{}; // Round-trip times in seconds.
 };
 
-/// To a driver, with the seconds that it shall take: answered with true, or an error, when `reached` is filled.
+/// Sent to a driver with the seconds to measure. The driver answers with true once `reached` is filled, or with an
+/// error.
 using measure_atom = caf::atom_constant<caf::atom("measure")>;
-/// To a passer, with who comes next.
+/// Sent to a passer with the next actor of the ring.
 using next_atom = caf::atom_constant<caf::atom("next")>;
 
-/// All actors of one type of payloads.
+/// Spawns the actors for one payload type.
 class ends {
 public:
   ends() = default;
@@ -38,10 +39,11 @@ public:
   virtual ~ends() = default;
 
   virtual void add_type(type_registry& types) const = 0;
-  /// What registries call the type.
+  /// The type's alias in registries.
   [[nodiscard]] virtual std::string_view alias() const = 0;
 
-  // At the far end. One that gets something else than `expected` says so to the driver, or lets the message pass.
+  // Actors of the far end. A consumer compares each message with `expected` and reports mismatches to the driver;
+  // echoers and passers check nothing.
   [[nodiscard]] virtual caf::actor spawn_consumer(caf::actor_system& system, const payload& expected) const = 0;
   [[nodiscard]] virtual caf::actor spawn_echoer(caf::actor_system& system) const = 0;
   [[nodiscard]] virtual caf::actor spawn_passer(caf::actor_system& system) const = 0;
@@ -52,14 +54,14 @@ public:
                                                   std::shared_ptr<reached> result) const = 0;
   [[nodiscard]] virtual caf::actor spawn_asker(caf::actor_system& system, const measurement& what, caf::actor echoer,
                                                std::shared_ptr<reached> result) const = 0;
-  /// Sends to the actor that it is told by next_atom, and waits for what comes round.
+  /// Sends to the actor given by next_atom, and waits until the message has gone round.
   [[nodiscard]] virtual caf::actor spawn_lapper(caf::actor_system& system, const measurement& what,
                                                 std::shared_ptr<reached> result) const = 0;
 };
 
-/// As users of that family would have their payload: as an array where the family carries that without copying it
-/// ("typed", "msgpack"), as a vector in a described struct ("json", which has base64 for it, "cereal", "caf"), or as a
-/// protobuf message.
+/// The actors for the payload type that users of the family would choose: an array if the family carries arrays without
+/// a copy ("typed", "msgpack"), a vector in a described struct ("json", which encodes it as base64, "cereal", "caf"),
+/// or a protobuf message.
 [[nodiscard]] const ends& ends_for(const std::string& family);
 
 [[nodiscard]] const ends& array_ends();

@@ -1,11 +1,11 @@
-// The actors themselves, for one type of payloads. `Carrier` says what it is:
+// The actors for one payload type. `Carrier` describes that type:
 //
 //     struct carrier {
 //       using value = ...;
 //       static value of(std::vector<char> bytes);
 //       static std::span<const char> bytes(const value& from);
 //       static constexpr std::string_view alias = ...;
-//       static void add_type(type_registry& types); // By that alias.
+//       static void add_type(type_registry& types); // Registers it by that alias.
 //     };
 #pragma once
 
@@ -31,7 +31,7 @@ using go_on_atom = caf::atom_constant<caf::atom("go_on")>;
 
 using bench_clock = std::chrono::steady_clock;
 
-/// The time that a driver was told to take.
+/// The time that a driver is told to measure.
 class allotted {
 public:
   void begin(double seconds) {
@@ -51,7 +51,7 @@ private:
                          fmt::format("a payload of {} bytes did not arrive as it was sent", size_bytes));
 }
 
-/// What comes from one driver.
+/// The messages from one driver.
 struct stream {
   caf::strong_actor_ptr from;
   std::uint64_t acknowledged_every = 1;
@@ -63,7 +63,7 @@ template <class Carrier>
 struct consumer_state {
   std::vector<stream> streams;
 
-  /// There are few.
+  /// Linear search: there are few streams.
   stream* of_sender(const caf::strong_actor_ptr& from) {
     const auto found = std::ranges::find(streams, from, &stream::from);
     return found == streams.end() ? nullptr : &*found;
@@ -73,7 +73,7 @@ struct consumer_state {
 template <class Carrier>
 caf::behavior consumer(caf::stateful_actor<consumer_state<Carrier>>* self, const payload& expected) {
   return {
-      // The driver says who it is: behind a request stands somebody else, who waits for the answer.
+      // The driver names itself: the sender of a request is a temporary actor that waits for the response.
       [self](begin_atom, std::uint64_t acknowledged_every, const caf::actor& driver) {
         const auto from = caf::actor_cast<caf::strong_actor_ptr>(driver);
         if (self->state.of_sender(from) == nullptr)
@@ -113,14 +113,14 @@ caf::behavior passer(caf::stateful_actor<caf::actor>* self) {
   };
 }
 
-/// What goes to one consumer.
+/// The messages to one consumer.
 struct outgoing {
   caf::actor to;
   caf::strong_actor_ptr address;
   std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
-  bool is_asked = false;   // What has arrived.
-  std::size_t allowed = 0; // To be sent in this slice: its link says that it is ready only once.
+  bool is_asked = false;   // Whether the consumer has been asked how many messages arrived.
+  std::size_t allowed = 0; // Messages still to send in this slice: readiness is checked once per slice.
 };
 
 template <class Carrier>
@@ -134,12 +134,12 @@ struct streamer_state {
   std::size_t next = 0;
   std::size_t unfinished = 0;
   bool is_ending = false;
-  bool is_going_on = false; // A go_on message is under way.
+  bool is_going_on = false; // Whether a go_on message is in the mailbox.
   std::vector<caf::actor> waited_for;
   caf::typed_response_promise<bool> finished;
 
-  /// Messages that are sent to each before the mailbox is looked at: an actor that sends in one long loop never learns
-  /// of an acknowledgement. No more than a link takes that says that it is ready.
+  /// Messages per consumer and slice. Between slices the actor reads its mailbox: in one long loop it would never see
+  /// an acknowledgement. A slice never exceeds what a link that reports ready accepts.
   [[nodiscard]] std::size_t slice() const { return std::clamp<std::size_t>(512_KiB / (what.size_bytes + 256), 1, 500); }
 
   [[nodiscard]] bool has_window(const outgoing& one) const { return one.sent - one.acknowledged < what.window(); }
@@ -197,7 +197,7 @@ struct streamer_state {
       go_on();
   }
 
-  /// A message to each, and again, until nobody may have more.
+  /// Sends to the consumers in turn until none may get more in this slice.
   void send_in_turn() {
     for (std::size_t skipped = 0; skipped < targets.size();) {
       auto& one = targets[next];
@@ -213,7 +213,7 @@ struct streamer_state {
     }
   }
 
-  /// Until its link has room again: asked for once.
+  /// Asks, once per consumer, to be notified when the consumer's link has room again.
   void wait_for(const caf::actor& whom) {
     if (std::ranges::find(waited_for, whom) != waited_for.end())
       return;
@@ -221,7 +221,7 @@ struct streamer_state {
     troupe::notify_when_ready(self, whom);
   }
 
-  /// Behind all that was sent, which needs room, too.
+  /// Asks each consumer how many messages arrived. The request queues behind the messages and needs room on the link.
   void end() {
     if (!is_ending) {
       is_ending = true;
@@ -304,11 +304,11 @@ struct asker_state {
 
   [[nodiscard]] bool is_enough() const { return time.is_over() && !result->trips.empty(); }
 
-  /// As many as may be, and one at least in each measurement.
+  /// Keeps the window of requests full. Every measurement makes at least one round trip.
   void go_on() {
     while (under_way < what.window() && finished.pending() && !is_enough()) {
       if (!troupe::is_ready(echoer)) {
-        if (under_way == 0) // Else an answer comes.
+        if (under_way == 0) // Otherwise the next answer continues.
           troupe::notify_when_ready(self, echoer);
         return;
       }

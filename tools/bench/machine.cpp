@@ -22,7 +22,7 @@ namespace {
   for (std::string line; std::getline(lines, line);)
     if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
       return line.substr(colon + 2);
-  return "unknown processor"; // Not all architectures say it there.
+  return "unknown processor"; // On some architectures the file has no model name.
 }
 
 [[nodiscard]] std::string compiler() {

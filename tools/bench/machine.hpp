@@ -1,4 +1,4 @@
-// Where something was measured: numbers without that say nothing.
+// The machine and build of a measurement: numbers mean nothing without them.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@ namespace troupe::tools {
 
 struct machine {
   std::string cpu;
-  std::size_t cores = 0; // That this process may use.
+  std::size_t cores = 0; // Cores that this process may use.
   std::size_t memory_bytes = 0;
   std::string kernel;
   std::string compiler;
-  std::string build;   // "Release", with the sanitizers where there are some.
-  std::string version; // Troupe's.
+  std::string build;   // For example "Release", with the sanitizers if there are any.
+  std::string version; // Troupe's version.
   std::string date;    // "2026-11-22 20:42 UTC".
 };
 
 [[nodiscard]] machine machine_now();
 
-/// On one line.
+/// All of it on one line.
 [[nodiscard]] std::string text_of(const machine& where);
 
-/// Whether this build is made for speed.
+/// Whether this is an optimized build.
 [[nodiscard]] bool is_optimized(const machine& where);
 
 } // namespace troupe::tools

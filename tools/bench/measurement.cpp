@@ -13,12 +13,11 @@ namespace troupe::tools {
 
 namespace {
 
-/// What streams may have under way, in messages and in bytes: within the default bounds of a link as long as messages
-/// are small, and two of those that are large.
+/// A stream's window. Small messages stay within the default bounds of a link; of large ones, two may be in flight.
 constexpr std::size_t window_messages_max = 10'000;
 constexpr std::size_t window_bytes = 16_MiB;
 
-/// Over a socket a payload lies with the sender, encoded, and with the receiver, at the same time.
+/// Over a socket, the sender and the receiver each have the encoded payload at the same time.
 std::size_t copies_of(std::string_view family) {
   return family == "typed" || family == "msgpack" ? 2 : family == "json" ? 5 : 4;
 }
@@ -61,7 +60,7 @@ std::size_t measurement::window() const {
 }
 
 std::size_t measurement::store_bytes() const {
-  // One more than is under way: a receiver lets go of an object a moment after it has answered.
+  // One object more than the window: a receiver releases an object shortly after its answer.
   const auto streams = far_ends() * near_ends();
   return goes_by_handle() ? size_bytes * (window() + 1) * streams : 0;
 }

@@ -1,4 +1,4 @@
-// What is measured: one pattern over one kind of link with payloads of one size.
+// One measurement: a pattern over one kind of link with payloads of one size.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace troupe::tools {
 
-/// Who sends what to whom.
+/// Which actors send to which.
 enum class pattern : std::uint8_t {
-  one_way,   ///< An actor streams to an actor of another process.
-  echo,      ///< A request after the other, each answered with what it brought.
-  pipelined, ///< The same with several requests under way.
-  fan_in,    ///< An actor in each of several processes streams to one actor.
-  fan_out,   ///< An actor streams to one in each of several processes, a message to each in turn.
-  ring,      ///< A message goes round several processes, over and over.
+  one_way,   ///< One actor streams to an actor in another process.
+  echo,      ///< One request after the other, each answered with its payload.
+  pipelined, ///< Like `echo`, with several requests in flight.
+  fan_in,    ///< One actor in each of several processes streams to a single actor.
+  fan_out,   ///< One actor streams to one actor in each of several processes, in turn.
+  ring,      ///< One message circulates through several processes.
 };
 
 inline constexpr std::array pattern_names{"one-way", "echo", "pipelined", "fan-in", "fan-out", "ring"};
@@ -27,44 +27,44 @@ inline constexpr std::array transport_names{"inproc", "unix", "tcp", "tls"};
 inline constexpr std::array compression_names{"none", "lz4", "zstd", "automatic"};
 
 [[nodiscard]] std::string_view name_of(pattern which);
-/// Requires: one of pattern_names.
+/// Requires: `name` is one of pattern_names.
 [[nodiscard]] pattern pattern_of(std::string_view name);
 
-/// Those that this build has.
+/// The families in this build.
 [[nodiscard]] const std::vector<std::string>& families_built();
 
-/// Whether each message comes back, so that its time there and back is known.
+/// Whether each message comes back, so that its round-trip time is known.
 [[nodiscard]] constexpr bool has_latency(pattern which) {
   return which == pattern::echo || which == pattern::pipelined || which == pattern::ring;
 }
 
-/// All that the processes of a measurement have to know. What is in the first group differs from one measurement of a
-/// run to the next.
+/// Everything that the participating processes need to know. The first group of members differs between the
+/// measurements of one run.
 struct measurement {
   pattern how = pattern::one_way;
   std::string transport = "unix";
-  std::string family = "typed"; // "-" within a process, where nothing is encoded.
+  std::string family = "typed"; // "-" for in-process transport, which encodes nothing.
   std::string compression = "none";
   std::size_t size_bytes = 0;
 
-  std::size_t peers = 4;      // How many processes there are on the side of several.
-  std::size_t in_flight = 32; // Of `pipelined`, as far as memory allows.
+  std::size_t peers = 4;      // Number of processes on the side that has several.
+  std::size_t in_flight = 32; // Requests in flight for `pipelined`; fewer if memory does not allow it.
   std::size_t spill_bytes = 0;
   std::string data = "noise";
-  std::string store = {};            // Its name; empty: none.
-  std::filesystem::path folder = {}; // Where the store lies, and what links prove who they are by.
+  std::string store = {};            // The store's name, or empty for no store.
+  std::filesystem::path folder = {}; // Folder of the store and of the links' credentials.
 
   [[nodiscard]] std::size_t far_ends() const;
   [[nodiscard]] std::size_t near_ends() const { return how == pattern::fan_in ? peers : 1; }
 
-  /// How many messages may be under way to each receiver.
+  /// Maximum number of messages in flight to each receiver.
   [[nodiscard]] std::size_t window() const;
 
-  /// Whether a shared store is used: never where frames shall be compressed, which they are not beside one.
+  /// Whether a shared store is used. Never with compression, because links that share a store do not compress frames.
   [[nodiscard]] bool shares_store() const { return transport == "unix" && compression == "none"; }
   [[nodiscard]] bool goes_by_handle() const { return shares_store() && size_bytes >= spill_bytes; }
 
-  /// Memory that all processes together need, about, and how much of that in the store.
+  /// Estimated memory of all processes together, and the part of it in the store.
   [[nodiscard]] std::size_t memory_bytes() const;
   [[nodiscard]] std::size_t store_bytes() const;
 };
@@ -75,7 +75,8 @@ struct measurement {
 /// For people: "one-way unix typed 1 KiB".
 [[nodiscard]] std::string label_of(const measurement& what);
 
-/// On one line, for the processes that take part; nothing where the text is none of those.
+/// The one-line form that participating processes are given. measurement_of() returns nullopt if the text is not such a
+/// line.
 [[nodiscard]] std::string text_of(const measurement& what);
 [[nodiscard]] std::optional<measurement> measurement_of(const std::string& text);
 

@@ -40,7 +40,7 @@ namespace {
   link_options made;
   if (what.family != "-") {
     made.serializers = {what.family};
-    if (what.family != "typed") // What the ends say to each other besides.
+    if (what.family != "typed") // For the ends' other messages.
       made.serializers.emplace_back("typed");
   }
   made.trusted_families = true;
@@ -52,7 +52,7 @@ namespace {
     made.credentials.tls = {.certificate_file = what.folder / "certificate.pem",
                             .key_file = what.folder / "key.pem",
                             .authority_file = what.folder / "certificate.pem"};
-  // Whatever size was asked for: whether there is memory for it was seen to before.
+  // Raise the limits for the requested size: free memory was checked before the run.
   const auto size_max = 4 * what.size_bytes + 64_MiB;
   const auto raise = [&](std::size_t& bound) { bound = std::max(bound, size_max); };
   raise(made.message_bytes);
@@ -64,7 +64,7 @@ namespace {
   raise(made.receive_limits.memory_bytes);
   raise(made.receive_limits.decompressed_bytes);
   if (what.size_bytes >= made.offload_bytes) {
-    // All that may be under way may also wait to be encoded by another thread.
+    // All messages in the window may also wait to be encoded by another thread.
     const auto all_bytes = 2 * what.window() * what.size_bytes;
     made.queue_bytes = std::max(made.queue_bytes, all_bytes);
     made.actor_queue_bytes = std::max(made.actor_queue_bytes, all_bytes);
@@ -79,7 +79,7 @@ namespace {
   return fmt::format("{}troupe-bench-{}-{}", transport == "unix" ? "unix://@" : "inproc://", ::getpid(), number++);
 }
 
-/// A node and all that it needs, declared in the order that node.hpp asks for.
+/// A node and everything it needs, declared in the order that node.hpp requires.
 class participant {
 public:
   explicit participant(const measurement& what) : what_(what) {
@@ -145,7 +145,8 @@ public:
   return *std::move(found);
 }
 
-/// Dials who comes next in a ring, for which handlers of other actors must not wait, and tells the passer.
+/// Dials the next node of a ring and gives the next actor to the passer. A separate actor does it, so that the dial
+/// blocks no other handler.
 caf::behavior joiner(caf::event_based_actor* self, const caf::actor& passer, participant* of) {
   return {[self, passer, of](next_atom, const std::string& address, const std::string& name) -> caf::result<bool> {
     auto link = of->dial(address);
@@ -176,7 +177,7 @@ caf::behavior joiner(caf::event_based_actor* self, const caf::actor& passer, par
   return made;
 }
 
-/// One that drives. Where several do, each is one of these.
+/// One driving node. A pattern with several drivers has one near_end for each.
 class near_end {
 public:
   explicit near_end(const measurement& what) : node_(what) {}
@@ -207,7 +208,7 @@ public:
     return made;
   }
 
-  /// In the last measurement.
+  /// Bytes sent by handle in the last measurement.
   [[nodiscard]] double handle_bytes_sent() const { return handle_bytes_; }
 
 private:
@@ -227,7 +228,7 @@ private:
     return {};
   }
 
-  /// Each far end gets to know the next one, and the last one gets to know this node.
+  /// Gives each far end the address of the next one, and the last far end this node's address.
   [[nodiscard]] std::expected<void, std::string> close_ring(const std::vector<std::string>& addresses) {
     const auto& what = node_.what();
     driver_ = ends_for(what.family).spawn_lapper(node_.system, what, result_);
@@ -261,7 +262,7 @@ private:
     return sum;
   }
 
-  /// Whether it was really this family that carried the payloads; the text says which one did.
+  /// Empty if the requested family carried the payloads; otherwise names the family that did.
   [[nodiscard]] std::string wrong_family() const {
     const auto& asked = node_.what().family;
     for (const auto& row : links_.front().stats().by_type)
@@ -278,7 +279,7 @@ private:
   double handle_bytes_ = 0;
 };
 
-/// All near ends of this process, and within a process the far ones, too.
+/// All near ends of this process, and the far ends if the transport is in-process.
 struct near_process {
   std::vector<std::unique_ptr<participant>> far;
   std::vector<std::unique_ptr<near_end>> near;
@@ -352,7 +353,7 @@ std::expected<void, std::string> serve_far_end(const measurement& what,
   ready((*made)->address());
   for (std::string line; std::getline(std::cin, line);)
     continue;
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 std::expected<bench::step_taker, std::string> connect_near_end(const measurement& what, const std::string& addresses) {

@@ -1,4 +1,4 @@
-// The processes of a measurement: each has a node, and actors behind it.
+// The processes of a measurement. Each has a node and its actors.
 #pragma once
 
 #include "bench/measurement.hpp"
@@ -11,12 +11,12 @@
 
 namespace troupe::tools {
 
-/// What a near end answers to the steps "warm-up" and "measure", which take so many microseconds (`step::count`).
+/// A near end's answer to the steps "warm-up" and "measure", whose `step::count` is the time in microseconds.
 struct answer {
   double messages = 0;
   double seconds = 0;
-  double handle_bytes = 0; // Sent by handle, of this measurement.
-  // In seconds, there and back; 0 where nothing comes back.
+  double handle_bytes = 0; // Bytes sent by handle in this measurement.
+  // Round-trip times in seconds; 0 if nothing comes back.
   double p50 = 0;
   double p90 = 0;
   double p99 = 0;
@@ -28,12 +28,13 @@ struct answer {
   [[nodiscard]] static answer of(const bench::numbers& values);
 };
 
-/// In a far process: opens, says where it can be reached, and serves until standard input ends. Fails with a text.
+/// For a far process: opens a node, passes its address to `ready`, and serves until standard input ends. Fails with a
+/// text.
 [[nodiscard]] std::expected<void, std::string>
 serve_far_end(const measurement& what, const std::function<void(const std::string& address)>& ready);
 
-/// In a near process: what drives the far ones at these addresses, separated by commas. Within a process it makes them
-/// itself. Fails with a text.
+/// For a near process: returns the driver of the far nodes at `addresses`, which are separated by commas. With the
+/// in-process transport it creates the far nodes itself. Fails with a text.
 [[nodiscard]] std::expected<bench::step_taker, std::string> connect_near_end(const measurement& what,
                                                                              const std::string& addresses);
 

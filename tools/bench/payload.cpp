@@ -8,7 +8,7 @@ namespace troupe::tools {
 
 namespace {
 
-/// The finalizer of splitmix64: each number's bits depend on all of its own.
+/// The finalizer of splitmix64: each bit of the result depends on all bits of `number`.
 std::uint64_t mixed(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15;
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
@@ -16,7 +16,7 @@ std::uint64_t mixed(std::uint64_t number) {
   return number ^ (number >> 31);
 }
 
-/// Digits of '#' differ from line to line.
+/// Each '#' stands for a digit that differs from line to line.
 constexpr std::string_view record = "2026-01-01T00:00:00.####Z sensor-## kitchen temperature=2#.# humidity=4# ok\n";
 
 } // namespace

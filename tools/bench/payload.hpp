@@ -1,4 +1,4 @@
-// The bytes of a payload, by which both ends know whether what came is what was sent.
+// The bytes of a payload. Both ends compute them, to verify that the received bytes are the sent ones.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace troupe::tools {
 
-/// Payloads of one size and kind of data: all the same. "noise", which cannot be compressed, or "records", which look
-/// like lines of a log.
+/// All payloads of one size and kind of data are equal. The data is "noise", which is incompressible, or "records",
+/// which resemble lines of a log.
 class payload {
 public:
   payload(std::size_t size_bytes, const std::string& data);
 
   [[nodiscard]] std::vector<char> bytes() const;
 
-  /// Whether they have this size, and these bytes at some places from the first to the last: so few that looking does
-  /// not take longer than sending.
+  /// Whether `received` has this size and the expected bytes at up to 16 places, including the first and the last byte.
+  /// More places would take longer to compare than the message takes to send.
   [[nodiscard]] bool is(std::span<const char> received) const;
 
 private:

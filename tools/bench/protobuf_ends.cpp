@@ -11,7 +11,7 @@ namespace troupe::tools {
 
 namespace {
 
-/// A message that comes with protobuf: nothing has to be generated.
+/// A message type that ships with protobuf, so that no code has to be generated.
 struct protobuf_carrier {
   using value = google::protobuf::BytesValue;
   static value of(std::vector<char> bytes) {

@@ -24,7 +24,7 @@ using json = nlohmann::ordered_json;
   return bench::fitted_axis::text_of(bytes, bench::axis_numbers::bytes) + "/s";
 }
 
-/// What begins a line of either table.
+/// The first cells of a line, common to both tables.
 [[nodiscard]] std::vector<std::string> what_cells(const measured& one) {
   return {std::string{name_of(one.what.how)}, one.what.transport, one.what.family, one.what.compression,
           text_of_size(one.what.size_bytes)};
@@ -55,7 +55,7 @@ using json = nlohmann::ordered_json;
   return lines.size() > 1 ? '\n' + table(std::move(lines), sides) : "";
 }
 
-/// "medians of 5 rounds of 0.4 s", or "of 2 to 3 rounds" where the run was stopped.
+/// "medians of 5 rounds of 0.4 s", or "of 2 to 3 rounds" if the run was stopped.
 [[nodiscard]] std::string how_measured(const run_results& results) {
   std::size_t least = SIZE_MAX;
   std::size_t most = 0;
@@ -78,7 +78,7 @@ using json = nlohmann::ordered_json;
   return {seconds.median * 1e6, seconds.min * 1e6, seconds.max * 1e6};
 }
 
-/// The percentiles by their names in documents.
+/// The percentiles by their names in JSON documents.
 [[nodiscard]] std::vector<std::pair<std::string, range>> named(const trip_times& trips) {
   return {{"p50", in_microseconds(trips.p50)},
           {"p90", in_microseconds(trips.p90)},
@@ -109,7 +109,7 @@ using json = nlohmann::ordered_json;
   return made;
 }
 
-/// As RFC 4180 has it.
+/// One line of CSV, quoted according to RFC 4180.
 [[nodiscard]] std::string csv_line(const std::vector<std::string>& cells) {
   std::string made;
   for (const auto& each : cells) {
@@ -139,7 +139,7 @@ void add_range(std::vector<std::string>& to, const range& values) {
   return what.compression == "none" ? name : name + ' ' + what.compression;
 }
 
-/// One line for each family, transport and compression.
+/// Adds the point to the line of its family, transport and compression.
 void add_point(bench::line_chart& to, const measurement& what, const bench::plot_point& point) {
   const auto name = series_name(what);
   auto found = std::ranges::find(to.series, name, &bench::plot_series::name);

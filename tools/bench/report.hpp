@@ -1,4 +1,4 @@
-// What `troupe bench` shows.
+// The output formats of `troupe bench`.
 #pragma once
 
 #include "bench/running.hpp"
@@ -7,16 +7,16 @@
 
 namespace troupe::tools {
 
-/// For people: where it was measured, and a table for each kind of pattern.
+/// For people: the machine, and a table for each kind of pattern.
 [[nodiscard]] std::string text_of(const run_results& results);
 
-/// One JSON document; the form: tools/README.md.
+/// One JSON document; its form: tools/README.md.
 [[nodiscard]] std::string json_of(const run_results& results);
 
-/// A line for each measurement, with the machine in each: tables of several machines can be put together.
+/// One line for each measurement. Each line names the machine, so that tables of several machines can be concatenated.
 [[nodiscard]] std::string csv_of(const run_results& results);
 
-/// A chart of throughput over size for each pattern, and of latency where messages come back.
+/// For each pattern a chart of throughput over size, and of latency if its messages come back.
 [[nodiscard]] std::string svg_of(const run_results& results);
 
 } // namespace troupe::tools

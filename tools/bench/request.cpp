@@ -9,12 +9,12 @@ namespace troupe::tools {
 
 namespace {
 
-/// What starting and ending the processes of one measurement takes, and what is not counted of it.
+/// Estimates: time to start and end the processes of one measurement, and the warm-up as a part of the measured time.
 constexpr double starting_seconds = 0.15;
 constexpr double warm_up_part = 0.25;
 constexpr double seconds_least = 0.001;
 
-/// Nothing where the text is none of the units.
+/// The power of two of a unit, or nullopt if the text is no unit.
 [[nodiscard]] std::optional<unsigned> shift_of(std::string unit) {
   std::ranges::transform(unit, unit.begin(),
                          [](char each) { return each >= 'a' && each <= 'z' ? each - 'a' + 'A' : each; });

@@ -1,4 +1,4 @@
-// What `troupe bench` was asked for, and what is to be measured then.
+// The options of `troupe bench`, and the plan of measurements made from them.
 #pragma once
 
 #include "bench/measurement.hpp"
@@ -22,14 +22,14 @@ struct bench_request {
   std::size_t in_flight = 32;
   int rounds = 5;
   double seconds = 0.4;
-  double total_seconds = 0; // 0: as long as it takes.
+  double total_seconds = 0; // 0 means no limit.
   bool is_quick = false;
   bool is_json = false;
   std::string csv_file;
   std::string svg_file;
   std::string directory = "/dev/shm";
 
-  // How the command starts itself: what this process serves or drives.
+  // For processes that the command starts itself: the measurement to serve or to drive.
   std::string serve;
   std::string drive;
   std::string address;
@@ -41,16 +41,17 @@ inline constexpr std::size_t size_most = std::size_t{1} << 30;
 /// "8", "64B", "1Ki", "1KiB", "1M": all are powers of 1,024. Fails with a text that shows how to write one.
 [[nodiscard]] std::expected<std::size_t, std::string> read_size(const std::string& text);
 
-/// One size, or all of "8..1Mi", each eight times the one before. Fails with a text.
+/// One size, or a range such as "8..1Mi", in which each size is eight times the one before. Fails with a text.
 [[nodiscard]] std::expected<std::vector<std::size_t>, std::string> read_sizes(const std::string& text);
 
-/// Every combination, each once; within a process there are neither families nor compression. Fails with a text.
+/// Every combination once. In-process measurements have neither family nor compression. Fails with a text.
 [[nodiscard]] std::expected<std::vector<measurement>, std::string> plan_of(const bench_request& asked);
 
-/// About how long it takes to measure so many, in seconds, unless payloads are large or families slow.
+/// Estimated time in seconds for that many measurements. Large payloads and slow families take longer.
 [[nodiscard]] double expected_seconds(const bench_request& asked, std::size_t measurements);
 
-/// Makes measurements shorter where `total_seconds` asks for it. Fails with a text where that leaves nothing.
+/// Shortens the measurements to fit into `total_seconds`, if that is set. Fails with a text if no time is left to
+/// measure.
 [[nodiscard]] std::expected<void, std::string> fit_into_total(bench_request& asked, std::size_t measurements);
 
 } // namespace troupe::tools

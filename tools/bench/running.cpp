@@ -18,7 +18,7 @@ namespace troupe::tools {
 
 namespace {
 
-/// Beyond the time that it is told to take: a large payload that takes longer than that is sent once, nevertheless.
+/// The timeout of one step. It exceeds the requested time because a step sends at least one payload, however large.
 [[nodiscard]] std::chrono::milliseconds patience(const measurement& what, double seconds) {
   constexpr double slowest_bytes_a_second = 5e6;
   const auto of_size =
@@ -26,7 +26,7 @@ namespace {
   return std::chrono::seconds{static_cast<std::int64_t>(30 + 5 * seconds + of_size)};
 }
 
-/// What all near ends have reached together.
+/// The combined result of all near ends.
 [[nodiscard]] std::expected<answer, bench::failure> sum_of(const std::vector<std::string>& answers) {
   answer sum;
   for (const auto& each : answers) {
@@ -69,7 +69,7 @@ const bench::quantity maximum{"max", "s"};
   return made;
 }
 
-/// One run of one measurement, with processes and a store of its own.
+/// Runs single measurements, each with processes and a store of its own.
 class runner {
 public:
   runner(const bench_request& asked, bench::stop_signals& signals) : asked_(asked), signals_(signals) {}
@@ -114,7 +114,7 @@ private:
   return found == nullptr ? range{} : range{found->median * factor, found->min * factor, found->max * factor};
 }
 
-/// What became of one of the plan.
+/// The result of one measurement of the plan.
 [[nodiscard]] measured measured_of(const measurement& what, const bench::outcome& ended,
                                    const std::vector<bench::row>& rows, const std::string& path) {
   const auto label = label_of(what);
@@ -142,7 +142,7 @@ private:
 } // namespace
 
 std::expected<run_results, std::string> run(const bench_request& asked, const std::vector<measurement>& plan) {
-  bench::stop_signals signals; // Before stores, which have threads.
+  bench::stop_signals signals; // Created before the stores, which start threads.
   const auto space = workspace::make(asked.directory);
   if (!space)
     return std::unexpected{space.error()};
@@ -160,7 +160,7 @@ std::expected<run_results, std::string> run(const bench_request& asked, const st
   }
   std::map<std::string, std::string> paths;
   runner each_time{asked, signals};
-  // Round 0 shows what does not work at all, before time is spent on the others.
+  // Round 0 is a short trial: measurements that cannot work fail before time is spent on the others.
   const auto ended = bench::run_rounds(
       asked.rounds, labels,
       [&](int round, const std::string& label) -> std::expected<bench::observations, bench::failure> {

@@ -1,4 +1,4 @@
-// Lets the processes of each measurement do what they are to do, round after round.
+// Runs the processes of each measurement, round after round.
 #pragma once
 
 #include "bench/machine.hpp"
@@ -12,14 +12,14 @@
 
 namespace troupe::tools {
 
-/// Over all rounds.
+/// Statistics over all rounds.
 struct range {
   double median = 0;
   double min = 0;
   double max = 0;
 };
 
-/// There and back, in seconds.
+/// Round-trip times in seconds.
 struct trip_times {
   range p50;
   range p90;
@@ -30,11 +30,11 @@ struct trip_times {
 
 struct measured {
   measurement what;
-  std::string failure{};  // Empty: it has the values below.
-  std::size_t rounds = 0; // That it was measured in.
-  std::string path{};     // What carried the payloads: "socket", "handle" or "in place".
+  std::string failure{};  // The reason, or empty if the values below are valid.
+  std::size_t rounds = 0; // Rounds in which it was measured.
+  std::string path{};     // How the payloads traveled: "socket", "handle" or "in place".
   range messages_a_second{};
-  range bytes_a_second{}; // Of payloads, in one direction.
+  range bytes_a_second{}; // Payload bytes in one direction.
   std::optional<trip_times> trips{};
 };
 
@@ -42,11 +42,13 @@ struct run_results {
   machine where;
   bench_request asked;
   std::vector<measured> all; // In the order of the plan.
-  int rounds = 0;            // That all have been through; less than was asked for where time was up, or when stopped.
-  int stopped_by = 0;        // A signal.
+  /// Rounds that all measurements completed; fewer than requested if the time was up or the run was stopped.
+  int rounds = 0;
+  int stopped_by = 0; // The signal's number, or 0.
 };
 
-/// Requires: plan is not empty, and there is room for each. Fails with a text where nothing can be measured at all.
+/// Requires: `plan` is not empty, and there is room for each measurement. Fails with a text if nothing can be measured
+/// at all.
 [[nodiscard]] std::expected<run_results, std::string> run(const bench_request& asked,
                                                           const std::vector<measurement>& plan);
 

@@ -29,7 +29,7 @@ namespace files = std::filesystem;
   return fmt::format("troupe-bench-{}-", ::getuid());
 }
 
-/// Of this user, whose process has ended.
+/// Whether the folder belongs to a run of this user whose process has ended.
 [[nodiscard]] bool is_left_over(const files::path& folder) {
   const auto name = folder.filename().string();
   if (!name.starts_with(prefix()))
@@ -53,7 +53,7 @@ void remove_left_over(const files::path& directory) {
     files::remove_all(each, ignored);
 }
 
-/// The first number behind `name` in a file of such lines.
+/// The first number after `name` in a file of such lines.
 [[nodiscard]] std::optional<std::size_t> number_in(const char* file, const std::string& name) {
   std::ifstream lines{file};
   std::string word;
@@ -63,8 +63,7 @@ void remove_left_over(const files::path& directory) {
   return std::nullopt;
 }
 
-/// What the control group may still take, with files of it that the system only keeps because there is room; nothing
-/// where there is no limit.
+/// Memory left in the control group, counting reclaimable file cache as free; nullopt if there is no limit.
 [[nodiscard]] std::optional<std::size_t> left_of_group() {
   struct group {
     const char* limit;
@@ -95,7 +94,7 @@ std::expected<workspace, std::string> workspace::make(const files::path& directo
   if (::mkdir(folder.c_str(), 0700) != 0)
     return std::unexpected{fmt::format("cannot make {}: {}", folder.string(), std::generic_category().message(errno))};
   workspace made{folder};
-  std::random_device random; // The system's own source of randomness.
+  std::random_device random; // Reads the system's own source of randomness.
   std::ofstream secret{folder / "secret"};
   for (int i = 0; i < 8; ++i)
     secret << fmt::format("{:08x}", random());
@@ -143,7 +142,7 @@ new_store::~new_store() {
   if (!kept_open_)
     return;
   kept_open_.reset();
-  static_cast<void>(store::clean(name_, folder_)); // There is nothing where all closed it as they should.
+  static_cast<void>(store::clean(name_, folder_)); // Finds nothing if all processes closed the store properly.
 }
 
 std::size_t free_memory_bytes() {
@@ -152,7 +151,7 @@ std::size_t free_memory_bytes() {
 }
 
 std::string no_room_for(const measurement& what, const files::path& directory) {
-  // Some is left for everything else.
+  // Leave a tenth for everything else.
   const auto part = [](std::size_t all) { return all / 10 * 9; };
   const auto needed = what.memory_bytes();
   if (const auto free = free_memory_bytes(); needed > part(free))

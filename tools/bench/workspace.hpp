@@ -1,4 +1,4 @@
-// What a run keeps in shared memory while it lasts, and what there is room for.
+// The files that a run keeps in shared memory, and a check that its measurements fit.
 #pragma once
 
 #include "bench/measurement.hpp"
@@ -13,8 +13,8 @@
 
 namespace troupe::tools {
 
-/// A folder for the stores of one run, and for what its links prove who they are by. It ends with this object. What
-/// runs that were killed have left beside it is removed when one is made.
+/// A folder for the stores of one run and the credentials of its links. The destructor removes it. Creating one also
+/// removes the folders of killed runs beside it.
 class workspace {
 public:
   /// Fails with a text.
@@ -26,20 +26,20 @@ public:
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
-  /// A certificate of 127.0.0.1, and its key, for links over TLS.
+  /// Makes a certificate for 127.0.0.1 and its key, for links over TLS. Fails with a text.
   [[nodiscard]] std::expected<void, std::string> make_certificate() const;
 
 private:
   explicit workspace(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  std::filesystem::path folder_; // Empty: none.
+  std::filesystem::path folder_; // Empty after a move.
 };
 
-/// The store of one measurement, new and empty. What it took is given back when this ends, although processes that had
-/// it open were killed.
+/// The store of one measurement, new and empty. The destructor frees its memory, even if processes that had it open
+/// were killed.
 class new_store {
 public:
-  /// Names it in `what`, or names none where it is not used. Fails with a text.
+  /// Creates a store and sets its name in `what`; if the measurement uses no store, creates none. Fails with a text.
   [[nodiscard]] static std::expected<std::unique_ptr<new_store>, std::string> make(measurement& what);
   new_store(const new_store&) = delete;
   new_store& operator=(const new_store&) = delete;
@@ -53,10 +53,10 @@ private:
   std::optional<store::object_store> kept_open_;
 };
 
-/// Memory that processes of this user can still take: of the host, or of its control group where that allows less.
+/// Memory that processes of this user can still take: the host's, or the control group's if that is less.
 [[nodiscard]] std::size_t free_memory_bytes();
 
-/// Why there is no room for that; empty: there is.
+/// The reason why the measurement does not fit, or empty if it does.
 [[nodiscard]] std::string no_room_for(const measurement& what, const std::filesystem::path& directory);
 
 } // namespace troupe::tools

@@ -9,8 +9,9 @@ class App;
 
 namespace troupe::tools {
 
-/// Adds the command to `app`. When it was asked for, what it says goes to `out`, failures to `err`, and `status`
-/// becomes the exit status: 0, 1 when a change breaks older peers, or 2 when a contract cannot be read.
+/// Adds the command to `app`. The command writes its result to `out`, failures to `err`, and the exit status to
+/// `status`: 0, 1 if a change breaks older peers (with --strict also if some values are refused), or 2 if a contract
+/// cannot be read.
 void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status);
 
 } // namespace troupe::tools

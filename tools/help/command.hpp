@@ -1,4 +1,5 @@
-// `troupe completion` and `troupe man`: what shells and man pages need, made of the commands themselves.
+// `troupe completion` and `troupe man`: shell completion scripts and a man page, generated from the commands
+// themselves.
 #pragma once
 
 #include <iosfwd>
@@ -10,10 +11,10 @@ class App;
 
 namespace troupe::tools {
 
-/// To be added last: they describe what `app` has by then.
+/// Requires: all other commands have been added to `app`, which these two describe.
 void add_help_commands(CLI::App& app, std::ostream& out);
 
-/// A script that completes commands, options, and the words that options take.
+/// A script that completes commands, options and the values of options.
 [[nodiscard]] std::string bash_completion_of(const CLI::App& app);
 [[nodiscard]] std::string zsh_completion_of(const CLI::App& app);
 [[nodiscard]] std::string fish_completion_of(const CLI::App& app);

@@ -14,7 +14,7 @@ namespace {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// All that may stand behind a command, but for names of files.
+/// All words that may follow a command, except file names.
 [[nodiscard]] std::vector<std::string> words_behind(const CLI::App& command) {
   std::vector<std::string> result;
   for (const auto* each : commands_below(command))
@@ -32,7 +32,7 @@ namespace {
   return std::ranges::any_of(positionals_of(command), [](const auto* each) { return takes_file(*each); });
 }
 
-/// For a shell: in single quotes.
+/// Quotes the text for a shell, with single quotes.
 [[nodiscard]] std::string in_quotes(const std::string& text) {
   std::string result = "'";
   for (const auto each : text)
@@ -40,7 +40,7 @@ namespace {
   return result + '\'';
 }
 
-/// What bash's function is told of the values: "-" for files, and a comma before those that make a list.
+/// An option's values for the bash function: "-" for files, and a leading comma if the option takes a list.
 [[nodiscard]] std::string bash_values(const CLI::Option& option) {
   const auto values = values_of(option);
   return values.empty() ? "-" : (is_list(option) ? "," : "") + joined(values);
@@ -64,7 +64,7 @@ namespace {
   return text;
 }
 
-/// Each command's path, to find out which one stands there.
+/// All command paths, with which the function finds the command before the cursor.
 [[nodiscard]] std::string all_paths(const std::vector<command_words>& commands) {
   std::string text;
   for (const auto& each : commands)
@@ -72,7 +72,7 @@ namespace {
   return text + '|';
 }
 
-/// The function that bash calls; zsh can, too.
+/// The completion function of bash, which zsh can also call.
 [[nodiscard]] std::string bash_function(const std::string& name, const CLI::App& app) {
   const auto commands = commands_of(app);
   return name + R"(() {
@@ -100,7 +100,7 @@ namespace {
 )";
 }
 
-/// Whether the words up to here are those of a command, as a function of fish.
+/// A fish function that tests whether the words before the cursor are those of a command.
 [[nodiscard]] std::string fish_function(const CLI::App& app) {
   std::string paths;
   for (const auto& each : commands_of(app))

@@ -10,7 +10,7 @@ namespace troupe::tools {
 
 namespace {
 
-/// As man takes it for text: no line begins with a macro, and a dash is one.
+/// Escapes text for man, so that no line is taken for a macro and dashes stay ASCII.
 [[nodiscard]] std::string escaped(const std::string& text) {
   std::string result;
   for (const auto each : text) {
@@ -58,7 +58,7 @@ namespace {
   return text;
 }
 
-/// As they stand, a line each.
+/// The examples unchanged, one per line.
 [[nodiscard]] std::string examples_of(const CLI::App& command) {
   const auto& footer = command.get_footer();
   return footer.empty() ? "" : ".PP\n.nf\n" + escaped(footer) + ".fi\n";

@@ -37,7 +37,7 @@ std::vector<const CLI::App*> commands_below(const CLI::App& command) {
 }
 
 std::vector<const CLI::Option*> options_of(const CLI::App& command) {
-  // Those in no group are for the command's own processes.
+  // Options in no group are internal to the command's own processes.
   const auto is_named = [](const CLI::Option* each) { return !each->get_positional() && !each->get_group().empty(); };
   auto result = command.get_options(is_named);
   const auto* const above = command.get_parent();

@@ -1,4 +1,4 @@
-// What there is to be said after each command.
+// The words that may follow each command.
 #pragma once
 
 #include <string>
@@ -11,28 +11,28 @@ class Option;
 
 namespace troupe::tools {
 
-/// One command, by the words that lead to it: {"store", "list"}; none for `troupe` itself.
+/// One command and the words that lead to it, such as {"store", "list"}. `troupe` itself has none.
 struct command_words {
   std::vector<std::string> path;
   const CLI::App* command = nullptr;
 };
 
-/// All of them, each before those below it.
+/// All commands; each comes before its subcommands.
 [[nodiscard]] std::vector<command_words> commands_of(const CLI::App& app);
 
-/// Its commands.
+/// The direct subcommands of `command`.
 [[nodiscard]] std::vector<const CLI::App*> commands_below(const CLI::App& command);
-/// Its options that have names, and those of the commands above it that may stand behind it.
+/// The named options of `command`, and those of its parent that may follow it.
 [[nodiscard]] std::vector<const CLI::Option*> options_of(const CLI::App& command);
 [[nodiscard]] std::vector<const CLI::Option*> positionals_of(const CLI::App& command);
 /// "-s", "--store".
 [[nodiscard]] std::vector<std::string> names_of(const CLI::Option& option);
 [[nodiscard]] bool takes_value(const CLI::Option& option);
-/// Whether that is several values, separated by commas.
+/// Whether the option takes several values, separated by commas.
 [[nodiscard]] bool is_list(const CLI::Option& option);
-/// Whether it is the name of a file for certain; any other text may be one.
+/// Whether the value is certainly a file name. Other values may be file names as well.
 [[nodiscard]] bool takes_file(const CLI::Option& option);
-/// The words that it takes, where its description lists them: "By what: size, age, id or creator".
+/// The words that the option takes, read from a description such as "By what: size, age, id or creator".
 [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option);
 
 } // namespace troupe::tools

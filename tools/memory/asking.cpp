@@ -17,7 +17,7 @@ memory_summary failed(const inspection_address& who, std::string why) {
   return result;
 }
 
-/// `is_no_address` where nobody could ever be asked there.
+/// `is_no_address` is set if the address can never be reached.
 struct memory_answer {
   memory_summary summary;
   bool is_no_address = false;
@@ -34,7 +34,7 @@ memory_answer ask_one(client& by, const inspection_address& whom, const memory_q
   return {known ? *std::move(known) : failed(whom, known.error().message())};
 }
 
-/// The answers in the order of the nodes.
+/// The answers, in the order of the nodes.
 std::vector<memory_answer> ask_all(const std::vector<inspection_address>& nodes, const memory_query& what,
                                    const access& by) {
   std::vector<memory_answer> answers(nodes.size());
@@ -52,7 +52,7 @@ std::vector<memory_summary> summaries_of(std::vector<memory_answer> answers) {
   return result;
 }
 
-/// Of processes that have a store open and were not asked, it is known that they have.
+/// Adds the processes that have the store open but did not answer, so that the summary at least names them.
 void add_unasked(const store::store_summary& known, memory_summary& to, const std::vector<memory_summary>& answers) {
   for (const auto each : known.processes) {
     const auto process = static_cast<std::uint32_t>(each);
@@ -64,7 +64,7 @@ void add_unasked(const store::store_summary& known, memory_summary& to, const st
   }
 }
 
-/// How many objects a store has, and their bytes.
+/// Number and total size of a store's objects.
 struct store_total {
   std::string store;
   std::uint64_t objects = 0;
@@ -78,7 +78,8 @@ struct store_total {
   return result;
 }
 
-/// Nodes and stores have left off the same objects: what is missing is counted by store.
+/// Recounts the omitted objects per store: a node and its store report the same omitted objects, so their counts cannot
+/// be added.
 void count_left_off(memory_summary& summary, const std::vector<store_total>& totals) {
   summary.objects_left_off = summary.bytes_left_off = 0;
   for (const auto& total : totals) {
@@ -107,7 +108,7 @@ memory_summary memory_of_host(const std::string& store_directory, std::uint64_t 
       continue;
     const auto known = store::inspect(each.name, store_directory, {.rows_max = static_cast<std::size_t>(objects_max)});
     if (!known)
-      continue; // Gone meanwhile, or `troupe store` says what is wrong with it.
+      continue; // The store has gone meanwhile, or it is damaged, which `troupe store` reports.
     auto part = memory_of(*known);
     totals.push_back(total_of(*known));
     if (known->processes.empty())
@@ -128,7 +129,7 @@ memory_summary memory_of_host(const std::string& store_directory, std::uint64_t 
 
 memory_of_addresses memory_of_nodes(const std::vector<std::string>& addresses, const access& by) {
   const auto nodes = nodes_at(addresses);
-  auto answers = ask_all(*nodes, {}, by); // Which cannot fail for addresses that are given.
+  auto answers = ask_all(*nodes, {}, by); // Cannot fail if addresses are given.
   const auto is_wrong = std::ranges::any_of(answers, &memory_answer::is_no_address);
   return {combined(summaries_of(std::move(answers))), is_wrong};
 }

@@ -1,4 +1,4 @@
-// Whom to ask what is kept, and what they say.
+// Asks nodes and stores which objects they keep in memory.
 #pragma once
 
 #include "nodes/client.hpp"
@@ -10,17 +10,17 @@
 
 namespace troupe::tools {
 
-/// What is known of several nodes, of the `objects_max` largest objects of each, as one, and who has not answered
-/// (memory_process::problem).
+/// One combined summary of all this user's nodes and stores on this host: the `objects_max` largest objects of
+/// each, and the processes that did not answer (memory_process::problem).
 [[nodiscard]] memory_summary memory_of_host(const std::string& store_directory, std::uint64_t objects_max,
                                             const access& by);
 
 struct memory_of_addresses {
   memory_summary summary;
-  bool has_bad_address = false; // One of them is no address, or its host is not known.
+  bool has_bad_address = false; // At least one address is malformed, or its host is unknown.
 };
 
-/// The same of the nodes at these addresses, whose links must allow it.
+/// One combined summary of the nodes at these addresses. Their links must allow it (allow_memory_summary).
 [[nodiscard]] memory_of_addresses memory_of_nodes(const std::vector<std::string>& addresses, const access& by);
 
 } // namespace troupe::tools

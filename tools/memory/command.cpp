@@ -21,7 +21,7 @@ namespace {
 
 enum class memory_order { size, age, holders, object };
 
-/// What was asked for.
+/// The command's options.
 struct memory_request {
   std::vector<std::string> nodes;
   access by;
@@ -42,7 +42,7 @@ struct memory_request {
   return std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1000)};
 }
 
-/// Rows are large, and mostly in order already.
+/// Skips the sort if the rows, which are large, are already in order, as they mostly are.
 template <class Order, class Projection>
 void sort_stably(std::vector<memory_object>& objects, Order order, Projection of) {
   if (!std::ranges::is_sorted(objects, order, of))
@@ -70,7 +70,7 @@ void sort(std::vector<memory_object>& objects, memory_order key) {
   return process.store == store || process.node == "store \"" + store + '"';
 }
 
-/// Why nothing of what was asked for can be there; empty where something can.
+/// The reason why nothing can match the request, or empty if something can.
 [[nodiscard]] std::string absence(const memory_summary& summary, const memory_request& asked) {
   const auto& processes = summary.processes;
   const auto is_asked_store = [&](const auto& each) { return is_of_store(each, asked.store); };
@@ -82,7 +82,7 @@ void sort(std::vector<memory_object>& objects, memory_order key) {
   return {};
 }
 
-/// Leaves what was asked for, and the hints at that.
+/// Keeps only the requested objects, and the hints about them.
 void select(memory_summary& summary, const memory_request& asked, std::vector<memory_hint>& hints) {
   std::set<std::uint32_t> keepers;
   for (const auto& each : summary.processes)
@@ -102,7 +102,7 @@ void select(memory_summary& summary, const memory_request& asked, std::vector<me
   });
   if (!asked.store.empty())
     std::erase_if(summary.processes, [&](const memory_process& each) {
-      // Of a process that has not answered it may not be known which store it has.
+      // If a process has not answered, its store may be unknown.
       const auto is_unknown = !each.problem.empty() && each.store.empty() && !each.node.starts_with("store \"");
       return !is_of_store(each, asked.store) && !is_unknown;
     });
@@ -120,7 +120,7 @@ void select(memory_summary& summary, const memory_request& asked, std::vector<me
   std::erase_if(hints, [&](const memory_hint& each) { return !shown.contains(each.object); });
 }
 
-/// What is selected among may be anywhere in what there is.
+/// Number of objects to ask for. A selection needs all rows, because any of them may match.
 [[nodiscard]] std::uint64_t rows_to_ask_for(const memory_request& asked) {
   const auto selects = asked.process != 0 || !asked.object.empty() || !asked.store.empty() || !asked.keeper.empty()
                        || asked.leaks || asked.group_by != memory_group::none || asked.sort != memory_order::size;

@@ -34,7 +34,7 @@ client::client(const access& by)
              .credentials = by.known_by,
              .connect_timeout = by.timeout()} {
   if (std::getenv("TROUPE_LOG") == nullptr)
-    set_log_threshold(log_level::error); // Why a node does not answer is said once, by the command.
+    set_log_threshold(log_level::error); // The command itself reports once why a node does not answer.
   auto opened = node::open(system_, types_, families_,
                            {.name = observer_name(), .store = std::nullopt, .local_inspection = false});
   if (opened)

@@ -1,4 +1,4 @@
-// The command's own end of links to the nodes that it asks.
+// The command's end of its links to the nodes it asks.
 #pragma once
 
 #include <troupe/framework/inspection.hpp>
@@ -20,7 +20,7 @@ class App;
 
 namespace troupe::tools {
 
-/// How nodes are reached.
+/// Credentials and timeout for links to nodes.
 struct access {
   credentials known_by;
   double timeout_seconds = 5;
@@ -30,13 +30,13 @@ struct access {
   }
 };
 
-/// Adds --timeout, and what TCP and TLS need.
+/// Adds --timeout, and the options that TCP and TLS need.
 void add_access(CLI::App& command, access& by);
 
-/// What this command's own node is called, which is no other's name on this host.
+/// The name of this command's own node, unique on this host.
 [[nodiscard]] std::string observer_name();
 
-/// Threads: any.
+/// Opens links from a node of its own. Threads: any.
 class client {
 public:
   explicit client(const access& by);
@@ -54,19 +54,20 @@ private:
   std::string problem_;
 };
 
-/// Those addresses, or where there are none, all of this user's nodes on this host. Fails as inspection_addresses()
-/// does.
+/// The given addresses, or all of this user's nodes on this host if `addresses` is empty. Fails as
+/// inspection_addresses() does.
 [[nodiscard]] std::expected<std::vector<inspection_address>, node_error>
 nodes_at(const std::vector<std::string>& addresses);
 
-/// Whether somebody else has made a socket of that name: no node of this user's, so that nobody need be told.
+/// Whether another user's process made the socket of that name. It is no node of this user, so the failure need not be
+/// reported.
 [[nodiscard]] bool is_of_another_user(const inspection_address& node, const node_error& why_not);
 
-/// "1234", or the address of who is not known by a process.
+/// The process such as "1234", or the address if the process is unknown.
 [[nodiscard]] std::string name_of(const inspection_address& node);
 
-/// `ask(i)` for each number below `count`, several at once, so that one who does not answer holds up nobody. With as
-/// many threads as the system gives; where it gives none, one after the other.
+/// Calls `ask(i)` for each index below `count`, on up to 16 threads, so that an unresponsive node does not hold up the
+/// others. Uses fewer threads if the system refuses more, and the caller's thread if it gives none.
 template <class Ask>
 void ask_each(std::size_t count, Ask ask) {
   std::atomic<std::size_t> next{0};

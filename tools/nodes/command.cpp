@@ -22,7 +22,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// What was asked for.
+/// The options of the three commands.
 struct nodes_request {
   std::vector<std::string> addresses;
   access by;
@@ -35,7 +35,7 @@ struct nodes_request {
   return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
-/// Where the answer goes.
+/// Streams for the results and the errors, and the exit status.
 struct nodes_answer {
   std::ostream& out;
   std::ostream& err;
@@ -45,7 +45,7 @@ struct nodes_answer {
     err << printable("troupe: " + why) << '\n';
     status = with;
   }
-  /// Of one who was asked alone.
+  /// For commands that ask a single node.
   void fail(const std::string& address, const std::string& how, const node_error& why, bool as_json) {
     if (as_json) {
       asked_node failed;
@@ -84,7 +84,7 @@ void show_types(const nodes_request& asked, nodes_answer to) {
     to.out << printable(known.report->contract);
 }
 
-/// Round trips in milliseconds.
+/// Requires: `taken` is not empty. The times are in milliseconds.
 [[nodiscard]] std::string text_of_trips(std::vector<double> taken) {
   std::ranges::sort(taken);
   return fmt::format("{} round trips: least {:.3f} ms, median {:.3f} ms, most {:.3f} ms\n", taken.size(), taken.front(),

@@ -9,7 +9,8 @@ class App;
 
 namespace troupe::tools {
 
-/// Add commands to `app`; what they print goes to `out` and `err`, and `status` becomes 1 where a node does not answer.
+/// Each adds its command to `app`. The command prints to `out` and `err`, and sets `status` to 1 if a node does not
+/// answer, or to 2 if an address is invalid.
 void add_links_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status);
 void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status);
 void add_types_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status);

@@ -1,4 +1,4 @@
-// What nodes say of themselves, as text and as JSON.
+// The reports of nodes about themselves, as text and as JSON.
 #pragma once
 
 #include "nodes/client.hpp"
@@ -18,31 +18,30 @@ struct asked_node {
   std::expected<node_report, node_error> report = std::unexpected{node_error{node_errc::link_down, "not asked"}};
 };
 
-/// Each is asked over a link of its own, which ends with the answer.
+/// Asks each node over a link of its own, which is closed after the answer.
 [[nodiscard]] std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes, const report_query& what,
                                                  const access& by);
 
-/// The exit status of who asked: 1 where a node does not answer, 2 where there can be none, since what was given is no
-/// address.
+/// The command's exit status: 1 if a node does not answer, 2 if an address is invalid.
 [[nodiscard]] int status_of(const node_error& why);
 [[nodiscard]] int status_of(const std::vector<asked_node>& nodes);
 
-/// The link by which it was asked is none of those that were asked for.
+/// Removes the command's own links from the report.
 void leave_out_observer(asked_node& asked);
 
-/// Messages that were not sent, or not delivered.
+/// Number of messages that were not sent or not delivered.
 [[nodiscard]] std::uint64_t lost_by(const link_stats& stats);
 
-/// "1.2 GB": three digits and a unit of powers of 1,000.
+/// "1.20 GB": three digits and a unit, in powers of 1,000.
 [[nodiscard]] std::string text_of_bytes(double bytes);
 [[nodiscard]] std::string list_of(const std::vector<std::string>& names);
 
 /// "kitchen, process 1234, troupe 0.1.0, up 5 min".
 [[nodiscard]] std::string title_of(const node_report& node);
-/// "store \"default\": 34 objects, 12 % of 1.1 GB in use"; empty where there is none.
+/// "store \"default\": 34 objects, 12 % of 1.10 GB in use"; empty if the node has no store.
 [[nodiscard]] std::string text_of(const store_report& store);
 
-/// A table of the links of all, and who has not answered.
+/// Each node with a table of its links, and the nodes that have not answered.
 [[nodiscard]] std::string text_of(const std::vector<asked_node>& nodes);
 [[nodiscard]] nlohmann::ordered_json document_of(const asked_node& node);
 

@@ -21,7 +21,7 @@ namespace {
 enum class object_order { size, age, id, creator };
 enum class group_key { none, state, creator, holder, reason, call_site };
 
-/// What was asked for.
+/// The command's options.
 struct store_request {
   std::string store = "default";
   std::string directory = "/dev/shm";
@@ -32,7 +32,7 @@ struct store_request {
   bool all = false;
 };
 
-/// Where the answer goes.
+/// Streams for the results and the errors, and the exit status.
 struct store_answer {
   std::ostream& out;
   std::ostream& err;
@@ -61,7 +61,7 @@ void sort(std::vector<store::object_row>& objects, object_order key) {
   }
 }
 
-/// An object that several processes hold counts for each of them.
+/// The groups of an object. An object held by several processes counts in the group of each.
 [[nodiscard]] std::vector<std::string> groups_of(const store::object_row& object, group_key key) {
   switch (key) {
   case group_key::state:
@@ -88,7 +88,7 @@ void show_stores(const store_request& asked, store_answer to) {
   to.out << (asked.json ? json_of(stores) : text_of(stores));
 }
 
-/// Calls `show(summary)` with what is in the store.
+/// Calls `show(summary)` with the store's summary, or reports why it cannot be read.
 template <class Show>
 void with_summary(const store_request& asked, store_answer to, Show show) {
   auto summary = store::inspect(asked.store, asked.directory);
@@ -174,7 +174,7 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   auto to = store_answer{out, err, status};
   auto* const store = app.add_subcommand("store", "Looks into stores: what is there, and what keeps it");
   store->require_subcommand(1);
-  store->fallthrough(); // The options may stand behind what is asked for.
+  store->fallthrough(); // The options may follow the subcommand.
   store->add_option("-s,--store", asked->store, "The store's name")->capture_default_str();
   store->add_option("--directory", asked->directory, "Where its files lie")
       ->check(CLI::ExistingDirectory)

@@ -1,4 +1,4 @@
-// What `troupe store --json` says to programs: one document, which ends with a line feed.
+// The output of `troupe store --json`: one document, which ends with a line feed.
 #pragma once
 
 #include "store/tables.hpp"

@@ -1,4 +1,4 @@
-// Why an object is kept, in words.
+// The reasons why an object is kept, in words.
 #pragma once
 
 #include <troupe/store/summary.hpp>
@@ -13,11 +13,11 @@ enum class reason { written, pinned, held, in_flight, captured, nothing };
 
 [[nodiscard]] std::string_view to_string(reason why);
 
-/// The strongest one: a pin is a handle as well.
+/// The strongest reason: a pinned object is also held.
 [[nodiscard]] reason main_reason(const store::object_row& object);
 
-/// All of them, one a line: "pinned by 1234", "captured in 5f0c...-12-1"; of a process that is none of `living`, that
-/// it is dead.
+/// All reasons, one a line: "pinned by 1234", "captured in 5f0c...-12-1". Processes that are not in `living` are marked
+/// as dead.
 [[nodiscard]] std::vector<std::string> reasons(const store::object_row& object, const std::vector<pid_t>& living);
 
 } // namespace troupe::tools

@@ -1,4 +1,4 @@
-// What `troupe store` says to people.
+// The output of `troupe store` for people.
 #pragma once
 
 #include "text.hpp"

@@ -29,7 +29,7 @@ namespace troupe::tools {
 
 namespace {
 
-/// What was asked for.
+/// The command's options.
 struct top_request {
   std::vector<std::string> addresses;
   access by;
@@ -38,14 +38,14 @@ struct top_request {
   top_order order = top_order::traffic;
   bool json = false;
 
-  top_request() { by.timeout_seconds = 1; } // Who is slow is not to keep the others from being seen.
+  top_request() { by.timeout_seconds = 1; } // A slow node must not delay the view of the others.
 
   [[nodiscard]] std::chrono::milliseconds interval() const {
     return std::chrono::milliseconds{static_cast<std::int64_t>(interval_seconds * 1000)};
   }
 };
 
-/// Keeps a link to each node, as long as that lasts.
+/// Keeps one link to each node open between looks.
 class watcher {
 public:
   explicit watcher(const top_request& asked) : asked_(asked), client_(asked.by) {}
@@ -109,14 +109,14 @@ private:
                      asked.interval_seconds, name_of(asked.order), is_paused ? "  PAUSED" : "");
 }
 
-/// Looks on a thread of its own, so that keys are answered while somebody does not answer.
+/// Looks on a thread of its own, so that keys are handled while a node does not answer.
 class looker {
 public:
   explicit looker(const top_request& asked)
       : nodes_(asked), thread_([this](const std::stop_token& enough) { run(enough); }) {}
 
   void look_again() { begins_.release(); }
-  /// The newest look, once.
+  /// The newest look, or nullopt if it was taken before.
   [[nodiscard]] std::optional<look> take() {
     const std::lock_guard guard{mutex_};
     return std::exchange(newest_, std::nullopt);
@@ -143,7 +143,7 @@ private:
   std::jthread thread_;
 };
 
-/// What a key changes of the view.
+/// Applies a key to the view's settings.
 void obey(char key, top_request& asked, bool& is_paused) {
   switch (key) {
   case 's':
@@ -173,7 +173,7 @@ void show(screen& on, const look& before, const look& now, const top_request& as
   on.show(lines);
 }
 
-/// On a terminal, until a key or a signal ends it.
+/// Shows the view on a terminal until a key, a signal or the requested number of looks ends it.
 void watch(top_request asked) {
   looker looks{asked};
   {
@@ -197,7 +197,7 @@ void watch(top_request asked) {
           looks.look_again();
       }
       const auto rest = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now());
-      constexpr std::chrono::milliseconds longest{50}; // Until what was seen is shown.
+      constexpr std::chrono::milliseconds longest{50}; // Bounds the delay before a new look is shown.
       const auto happened = shown.wait(std::clamp(rest, std::chrono::milliseconds{0}, longest));
       if (happened.what == screen::event::ended || (happened.what == screen::event::key && happened.key == 'q'))
         break;
@@ -206,10 +206,10 @@ void watch(top_request asked) {
     }
   }
   if (looks.is_busy())
-    std::_Exit(0); // Nobody waits for who does not answer.
+    std::_Exit(0); // Does not wait for nodes that do not answer.
 }
 
-/// Where nobody looks at a terminal: one picture after the other. The status is that of the last.
+/// Without a terminal: prints one picture after the other. Returns the status of the last look.
 int print(const top_request& asked, std::ostream& out) {
   watcher nodes{asked};
   auto before = nodes.now();

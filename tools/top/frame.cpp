@@ -16,7 +16,7 @@ namespace {
 
 using passed_seconds = std::chrono::duration<double>;
 
-/// What the same node said before; null when it was not there, or is another one by now.
+/// The same node's report in the look before. Null if the node was not there, or another one has its address now.
 [[nodiscard]] const node_report* report_before(const asked_node& node, const look& before) {
   for (const auto& each : before.nodes)
     if (each.where.address == node.where.address && each.report && each.report->process == node.report->process
@@ -41,7 +41,7 @@ void sort(std::vector<line>& lines, top_order order) {
     std::ranges::stable_sort(lines, std::ranges::greater{}, waiting);
     break;
   case top_order::link:
-    break; // As they come.
+    break; // Keep the reported order.
   case top_order::peer:
     std::ranges::stable_sort(lines, {}, [](const line& each) { return each.link->peer; });
     break;
@@ -156,7 +156,7 @@ std::vector<std::string> lines_of(const look& before, const look& now, top_order
   }
   for (auto& each : lines) {
     each = printable(std::move(each));
-    std::ranges::replace(each, '\n', ' '); // Between what is told in lines.
+    std::ranges::replace(each, '\n', ' '); // Line feeds from peers must not break the view's lines.
     if (each.size() > columns)
       each.resize(columns);
   }

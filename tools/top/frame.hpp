@@ -1,4 +1,4 @@
-// One picture of `troupe top`: what has changed between two looks. Pure.
+// One frame of `troupe top`: the changes between two looks. Pure functions.
 #pragma once
 
 #include "nodes/reports.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe::tools {
 
-/// What all nodes said at one moment.
+/// The reports of all nodes at one moment.
 struct look {
   std::chrono::steady_clock::time_point at;
   std::vector<asked_node> nodes;
@@ -21,24 +21,24 @@ enum class top_order { traffic, waiting, link, peer };
 [[nodiscard]] std::string_view name_of(top_order order);
 [[nodiscard]] top_order next(top_order order);
 
-/// Per second, of one link.
+/// Rates of one link, per second.
 struct link_rates {
   double messages_out = 0;
   double messages_in = 0;
-  double bytes_out = 0; // Through the socket, and by handles.
+  double bytes_out = 0; // Through the socket and by handle.
   double bytes_in = 0;
-  double lost = 0; // Not delivered, refused or dropped.
+  double lost = 0; // Messages not delivered, refused or dropped.
 };
 
-/// All zero for a link that was not there before.
+/// All zero if the link was not in the report before.
 [[nodiscard]] link_rates rates_of(const link_report& link, const node_report* before,
                                   std::chrono::duration<double> passed);
 
-/// Lines of at most `columns` characters, at most `rows` of them: nodes in their order, the links of each as told.
+/// At most `rows` lines of at most `columns` characters: nodes in their order, the links of each sorted by `order`.
 [[nodiscard]] std::vector<std::string> lines_of(const look& before, const look& now, top_order order,
                                                 std::size_t columns, std::size_t rows);
 
-/// The same as one document, with `rates` in each link.
+/// The look as one JSON document, with `rates` in each link.
 [[nodiscard]] nlohmann::ordered_json document_of(const look& before, const look& now);
 
 } // namespace troupe::tools

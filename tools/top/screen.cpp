@@ -22,7 +22,7 @@ void on_signal(int which) {
 
 void watch_signals(void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = handler; // Without SA_RESTART: what waits is interrupted.
+  action.sa_handler = handler; // Without SA_RESTART, so that signals interrupt waits.
   for (const auto which : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH})
     ::sigaction(which, &action, nullptr);
 }
@@ -91,7 +91,7 @@ void screen::write(std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno != EINTR)
-      return; // The terminal is gone; wait() says so.
+      return; // The terminal is gone, which wait() reports.
     if (written > 0)
       text.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -1,4 +1,4 @@
-// A terminal that one program has for itself for a while.
+// Exclusive use of a terminal for a while.
 #pragma once
 
 #include <termios.h>
@@ -12,10 +12,11 @@
 
 namespace troupe::tools {
 
-/// While it lives, the terminal shows a screen of its own without a cursor, and gives keys as they are pressed. Also at
-/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, which it turns into an end, the terminal becomes what it was.
+/// While an object lives, the terminal shows a separate screen without a cursor, and delivers keys as they are pressed.
+/// The destructor restores the terminal. SIGINT, SIGTERM, SIGHUP and SIGQUIT are turned into `event::ended`, so that
+/// the terminal is restored then as well.
 ///
-/// Threads: one, and one at a time in a process. Works on the process's standard input and output.
+/// Threads: one. At most one object per process at a time. Uses the process's standard input and output.
 class screen {
 public:
   screen();
@@ -23,7 +24,7 @@ public:
   screen& operator=(const screen&) = delete;
   ~screen();
 
-  /// Whether there is a terminal at all; else nothing is to be done with it.
+  /// Whether there is a terminal. Requires of the constructor: true.
   [[nodiscard]] static bool is_possible();
 
   struct size {
@@ -32,7 +33,7 @@ public:
   };
   [[nodiscard]] static size size_now();
 
-  /// Shows the lines from the top; the first one and the last one stand out.
+  /// Shows the lines from the top. The first and the last line are highlighted.
   void show(const std::vector<std::string>& lines);
 
   enum class event : unsigned char { none, key, resized, ended };
@@ -40,13 +41,13 @@ public:
     event what = event::none;
     char key = 0;
   };
-  /// Waits so long for a key, another size, or an end.
+  /// Waits up to `longest` for a key, a new size, or the end.
   [[nodiscard]] happened wait(std::chrono::milliseconds longest);
 
 private:
   static void write(std::string_view text);
 
-  std::optional<termios> before_; // None where standard input is no terminal.
+  std::optional<termios> before_; // Empty if standard input is no terminal.
 };
 
 } // namespace troupe::tools
