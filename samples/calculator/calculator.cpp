@@ -1,5 +1,5 @@
-// A typed actor over TLS, for those who have a certificate: `calculator FOLDER serve` in one terminal, `calculator
-// FOLDER` in another, where FOLDER has what make-certificates makes.
+// A typed actor over TLS. Run `calculator FOLDER serve` in one terminal and `calculator FOLDER` in another, where
+// FOLDER holds the certificates made by make-certificates.
 #include <iostream>
 #include <stdexcept>
 #include <utility>
@@ -40,7 +40,7 @@ int main(int argument_count, char** arguments) try { // calculator FOLDER [serve
   const auto serves = words.size() > 1 && words[1] == "serve";
   const auto address = words.size() > (serves ? 2 : 1) ? words.back() : "tls://127.0.0.1:4400";
   const auto file = [&](const std::string& name) { return words[0] + '/' + name; };
-  troupe::type_registry types; // Numbers and CAF's atoms need no entry.
+  troupe::type_registry types; // Numbers and CAF's atoms need no registration.
   troupe::family_set families;
   troupe::system_config config;
   caf::actor_system system{config};
@@ -58,7 +58,7 @@ int main(int argument_count, char** arguments) try { // calculator FOLDER [serve
   }
   auto node = must(troupe::node::open(system, types, families, {.name = "client", .store = {}}));
   troupe::link_options options;
-  options.credentials.tls = {.authority_file = file("authority.pem")}; // Whose certificates are believed.
+  options.credentials.tls = {.authority_file = file("authority.pem")}; // Trust certificates of this authority.
   if (auto link = node.connect(address, options); !link)
     std::cout << "without a certificate: " << link.error().message() << '\n';
   options.credentials.tls.certificate_file = file("client.pem");

@@ -1,4 +1,4 @@
-// Nodes and links as a file and the command line say, and a link that comes back when its peer does.
+// Configures nodes and links by a file and the command line. The link is made again when its peer returns.
 #include <iostream>
 #include <optional>
 #include <stdexcept>
@@ -21,7 +21,7 @@ int serve() {
 
 int greet(caf::actor_system& system, troupe::node& node, const std::string& peer) {
   caf::scoped_actor self{system};
-  auto kept = node.keep_connected(peer, {.listener = self}); // By this address's entry.
+  auto kept = node.keep_connected(peer, {.listener = self}); // Options: the entry for this address.
   if (!kept)
     throw std::runtime_error(kept.error().message());
   std::optional<troupe::link> connected;
@@ -46,20 +46,20 @@ int greet(caf::actor_system& system, troupe::node& node, const std::string& peer
 int main(int argument_count, char** arguments) try {
   options config;
   if (auto error = config.parse(argument_count, arguments, "configured.ini"))
-    throw std::runtime_error(troupe::text_of(error)); // Names file and line.
+    throw std::runtime_error(troupe::text_of(error)); // The text names file and line.
   if (config.cli_helptext_printed)
     return 0;
   troupe::type_registry types;
   troupe::family_set families;
   caf::actor_system system{config};
-  std::vector<troupe::publication> published; // What no file can say.
+  std::vector<troupe::publication> published; // Actors cannot come from a file.
   if (config.peer.empty())
     published = {{"greeter", [&] {
                     return system.spawn([]() -> caf::behavior {
                       return {[](const std::string& name) { return "good day, " + name; }};
                     });
                   }}};
-  auto node = troupe::node::open(system, types, families, std::move(published)); // By troupe.node.
+  auto node = troupe::node::open(system, types, families, std::move(published)); // Options: troupe.node.
   if (!node)
     throw std::runtime_error(node.error().message());
   return config.peer.empty() ? serve() : greet(system, *node, config.peer);

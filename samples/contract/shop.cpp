@@ -1,5 +1,5 @@
-// Prints what a program's types look like to its peers, to be kept beside its source: `shop > released.contract`.
-// The script `check` is the step of a build that compares.
+// Prints the contract of the program's types, to be kept beside the source: `shop > released.contract`. The script
+// `check` is the build step that compares a new contract with it.
 #include <chrono>
 #include <cstdint>
 #include <iostream>
@@ -26,7 +26,7 @@ TROUPE_DESCRIBE(order, number, items, cents, paid_by, delivered)
 } // namespace shop
 
 int main() {
-  troupe::type_registry types; // The one that the program's node is given.
+  troupe::type_registry types; // The registry that the program gives to its node.
   types.add<shop::order>("shop.order");
   std::cout << troupe::contract_of(types);
 }

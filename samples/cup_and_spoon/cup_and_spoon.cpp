@@ -1,4 +1,5 @@
-// A cup that is stirred with whatever can stir: `cup_and_spoon serve` in one terminal, `cup_and_spoon` in another.
+// A cup stirred by objects of any class that can stir: `cup_and_spoon serve` in one terminal, `cup_and_spoon` in
+// another.
 #include <iostream>
 #include <stdexcept>
 
@@ -8,7 +9,7 @@
 
 using namespace std::chrono_literals;
 
-/// What a cup is given to be stirred with. It knows this class only, and gets an object of the class that was sent.
+/// The base class of all that stir. The cup knows only this class, and gets an object of the class that was sent.
 struct stirrer {
   virtual ~stirrer() = default;
   virtual std::string name() const = 0;
@@ -42,7 +43,7 @@ struct cup_state {
   int stirs = 0;
 };
 
-/// The handlers take values. Made by `resolving`, they serve references to values as well.
+/// The handlers take values. `resolving` makes them accept references to values as well.
 caf::behavior cup(caf::stateful_actor<cup_state>* self) {
   const auto refuse = [](const std::string& why) { return caf::make_error(caf::sec::runtime_error, why); };
   return troupe::resolving{self,
@@ -103,7 +104,7 @@ int main(int argument_count, char** arguments) try { // cup_and_spoon [serve] [A
   auto idle = std::make_shared<leborn>();
   idle->reason = "sits and watches";
   const stirrer_ptr by_value = silver, watcher = idle;
-  const auto by_reference = must(node.put(by_value)); // In the store; what is sent is a handle.
+  const auto by_reference = must(node.put(by_value)); // The value lies in the store; the message carries a handle.
 
   ask("pour 200 ml", pour_atom::value, 200);
   ask("pour 100 ml", pour_atom::value, 100);

@@ -1,6 +1,5 @@
-// A hub and three peers, each of whose links has families of its own: what travels over which, what is refused where
-// and why, and messages from peer to peer that the hub passes on without decoding them. README.md shows what is
-// printed.
+// A hub and three peers. Each link has its own families. Shows which family carries each message, which messages are
+// refused and why, and messages between peers that the hub forwards without decoding them. README.md shows the output.
 #include <iostream>
 #include <stdexcept>
 
@@ -17,13 +16,13 @@ struct reading {
 };
 TROUPE_DESCRIBE(reading, sensor, celsius)
 
-/// Known to the plant and the hub only.
+/// Only the plant and the hub register this type.
 struct alarm_bell {
   std::string sensor;
 };
 TROUPE_DESCRIBE(alarm_bell, sensor)
 
-/// Has functions for cereal, and no description.
+/// Has functions for cereal, but no description.
 struct exhibit {
   int year = 0;
   template <class Archive>
@@ -41,7 +40,7 @@ T must(std::expected<T, troupe::node_error> result) {
     return *std::move(result);
 }
 
-/// A node with all that it needs; a program has one.
+/// A node and everything it needs; a program normally has one.
 struct station {
   explicit station(const std::string& name, const troupe::link_options& accepted = {}) {
     types.add<reading>("plant.reading");
@@ -59,7 +58,7 @@ struct station {
     })));
   }
 
-  /// Prints the answer, or why there is none.
+  /// Prints the answer, or the reason why there is none.
   template <class Message>
   void tell(const caf::actor& teller, const std::string& what, const Message& message) {
     caf::scoped_actor self{system};
@@ -127,7 +126,7 @@ int main() try {
   hub.tell(at_office, "alarm to the office", alarm_bell{"boiler"});
 
   std::cout << "-- From peer to peer, through the hub\n";
-  must(hub.node->publish("plant's teller", at_plant)); // Peers reach it through the hub, which has introduced it.
+  must(hub.node->publish("plant's teller", at_plant)); // Other peers reach the plant's actor through the hub.
   museum.tell(must(museum.node->links().at(0).find("plant's teller")), "museum to plant", reading{"vault", 18});
   office.tell(must(office.node->links().at(0).find("plant's teller")), "office to plant", reading{"desk", 23});
   std::cout << "messages that the hub passed on without decoding them: " << hub.node->stats().links.forwarded << '\n';

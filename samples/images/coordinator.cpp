@@ -10,11 +10,11 @@ namespace images {
 namespace {
 
 constexpr std::size_t tile_side = 128;
-/// One being filtered, one that waits there for it: no worker waits for messages.
+/// One tile being filtered and one queued, so that a worker never waits for messages.
 constexpr std::size_t tiles_per_worker = 2;
 using patience_atom = caf::atom_constant<caf::atom("patience")>;
 
-/// Puts a tile's values to their place in the whole.
+/// Copies a tile's values to their place in the whole picture.
 void assemble(const area& where, const pixels& part, std::size_t width, std::vector<std::uint8_t>& whole) {
   const auto channels = part.shape()[2];
   for (std::size_t row = 0; row < where.height; ++row)
@@ -36,7 +36,7 @@ coordinator::coordinator(caf::actor_config& config, const pixels_ref& picture, c
     const auto found = workers_.find(gone.source);
     std::cout << "worker " << found->second.process << " is lost" << std::endl;
     workers_.erase(found);
-    if (workers_.empty()) // Others may be about to start.
+    if (workers_.empty()) // Other workers may be about to start.
       delayed_send(this, patience, patience_atom::value);
   });
 }
@@ -88,7 +88,7 @@ void coordinator::hand_out(worker& to) {
             [this, next](const caf::error& error) {
               if (troupe::to_node_error(error).code() != troupe::node_errc::link_down)
                 return finish(troupe::text_of(error));
-              ++results_.tiles_repeated; // Whoever is left gets it.
+              ++results_.tiles_repeated; // The remaining workers get the tile.
               waiting_.push_front(next);
               for (auto& [known, other] : workers_)
                 hand_out(other);

@@ -1,4 +1,4 @@
-// The actor that hands out tiles and puts the results together, whichever workers die meanwhile.
+// The actor that hands out tiles and assembles the results, even if workers die meanwhile.
 #pragma once
 
 #include <chrono>
@@ -11,21 +11,21 @@
 
 namespace images {
 
-/// What comes of it; belongs to the coordinator until that has ended.
+/// The results. They belong to the coordinator until it has ended.
 struct results {
-  std::vector<std::uint8_t> blurred; // As the picture is.
-  std::vector<std::uint8_t> edges;   // One channel.
+  std::vector<std::uint8_t> blurred; // In the picture's layout.
+  std::vector<std::uint8_t> edges;   // In one channel.
   std::vector<std::uint64_t> histogram;
   std::size_t tiles = 0;
   std::size_t tiles_repeated = 0;
-  std::size_t bytes_read = 0;    // By workers, in place.
-  std::size_t bytes_written = 0; // The same.
-  std::string failure;           // Empty: none.
+  std::size_t bytes_read = 0;    // Read by workers, in place.
+  std::size_t bytes_written = 0; // Written by workers, in place.
+  std::string failure;           // Empty on success.
 };
 
 class coordinator : public caf::event_based_actor {
 public:
-  /// Waits for so long for a worker where there is none.
+  /// Time to wait for a worker while there is none.
   static constexpr auto patience = std::chrono::seconds(10);
 
   coordinator(caf::actor_config& config, const pixels_ref& picture, const pixels& view, results& into);
@@ -36,7 +36,7 @@ private:
   struct worker {
     caf::actor actor;
     std::int64_t process = 0;
-    std::size_t tiles = 0; // That it has.
+    std::size_t tiles = 0; // Tiles assigned to it.
   };
 
   void plan(filter what);

@@ -7,7 +7,7 @@ namespace images {
 
 namespace {
 
-/// Of a place that may lie outside of the picture: the nearest one in it.
+/// A picture whose outermost pixels extend beyond its edge: a place outside has the value of the nearest place inside.
 struct clamped {
   const pixels& of;
 
@@ -72,7 +72,7 @@ void histogram(const pixels& picture, const area& tile, std::span<std::uint64_t>
   std::ranges::fill(to, 0);
   const auto first = [](std::size_t at) { return static_cast<std::ptrdiff_t>(at); };
   const auto view = picture.slice(0, first(tile.row), first(tile.row + tile.height))
-                        .slice(1, first(tile.column), first(tile.column + tile.width)); // Of the same memory.
+                        .slice(1, first(tile.column), first(tile.column + tile.width)); // A view of the same memory.
   for (std::size_t channel = 0; channel < picture.shape()[2]; ++channel)
     for (const auto value : view.select(2, channel))
       ++to[channel * 256 + value];

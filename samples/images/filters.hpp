@@ -1,4 +1,4 @@
-// The filters, on one tile of a picture each. They know nothing of actors and stores.
+// The filters. Each handles one tile of a picture and knows nothing of actors and stores.
 #pragma once
 
 #include <span>
@@ -7,20 +7,21 @@
 
 namespace images {
 
-/// How far a filter looks beyond its tile.
+/// Distance in pixels that a filter looks beyond its tile.
 inline constexpr std::size_t blur_reach = 4;
 inline constexpr std::size_t edges_reach = 1;
 
-/// What a filter of that reach reads for `tile`: so much more on each side, as far as the picture goes.
+/// The area that a filter reads for `tile`: `reach` more pixels on each side, clipped to the picture.
 [[nodiscard]] area grown(const area& tile, std::size_t reach, const pixels& picture);
 
-/// Each value becomes the mean of its square of 9 x 9; beyond the picture's edge its outermost pixels count again.
+/// Each value becomes the mean of the 9 x 9 square around it. Beyond the picture's edge the outermost pixels are
+/// repeated.
 void blur(const pixels& picture, const area& tile, std::span<std::uint8_t> to);
 
-/// How steeply the mean of red, green and blue changes (Sobel's operator), in one channel.
+/// The gradient of the mean of red, green and blue (Sobel's operator), in one channel.
 void edges(const pixels& picture, const area& tile, std::span<std::uint8_t> to);
 
-/// How often each value is there, by channel.
+/// How often each value occurs, by channel.
 void histogram(const pixels& picture, const area& tile, std::span<std::uint64_t> to);
 
 } // namespace images

@@ -1,4 +1,4 @@
-// Filters a picture with several processes, which read it where it lies in shared memory. README.md says what to type.
+// Filters a picture with several processes, which read it in place from shared memory. README.md says what to type.
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -34,7 +34,7 @@ std::optional<std::size_t> workers_of(const std::string& text) {
   return is_good ? std::optional{number} : std::nullopt;
 }
 
-/// Rings on a slope of colours.
+/// Rings on a gradient of colors.
 void write_test_picture(const std::string& file) {
   constexpr image_size size{.height = 800, .width = 1200};
   std::vector<std::uint8_t> values;
@@ -48,7 +48,7 @@ void write_test_picture(const std::string& file) {
   write_png(file, size, 3, values);
 }
 
-/// A column of three bars for each value, the most frequent one 100 pixels high.
+/// Three bars for each value, one per channel. The most frequent value's bar is 100 pixels high.
 void write_histogram(const std::string& file, std::span<const std::uint64_t> counts) {
   constexpr std::size_t height = 100, width = 256;
   const auto most = std::ranges::max(counts);
@@ -60,7 +60,7 @@ void write_histogram(const std::string& file, std::span<const std::uint64_t> cou
   write_png(file, {.height = height, .width = width}, 3, values);
 }
 
-/// The picture goes from the file straight into the store.
+/// Decodes the picture from the file directly into the store.
 pixels_ref load(troupe::node& node, const std::string& file) {
   std::optional<troupe::array_builder<std::uint8_t>> room;
   read_png(file, [&](image_size size) {
@@ -82,7 +82,7 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   troupe::system_config config;
   caf::actor_system system{config};
   const auto address = "unix://@images-" + std::to_string(::getpid());
-  std::list<worker_process> processes; // They end when the node has.
+  std::list<worker_process> processes; // Declared before the node, so that the processes end after it.
   auto node = must(troupe::node::open(system, types, families, {.name = "coordinator"}));
   const auto picture = load(*node, file);
   const auto view = must(picture.get());
@@ -91,7 +91,7 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   results found;
   const auto coordinating = system.spawn<coordinator>(picture, *view, found);
   must(node->publish("coordinator", coordinating));
-  must(node->listen(address)); // Not before: workers find who is there.
+  must(node->listen(address)); // Only now, because workers look up the coordinator as soon as they connect.
   for (std::size_t i = 0; i < workers; ++i)
     processes.emplace_back(address);
   caf::scoped_actor self{system};

@@ -1,4 +1,4 @@
-// What the coordinator and its workers tell each other. Pixels never travel, only references to them.
+// The messages between the coordinator and its workers. Pixels never travel, only references to them.
 #pragma once
 
 #include <caf/all.hpp>
@@ -8,9 +8,9 @@
 
 namespace images {
 
-using pixels = troupe::array<std::uint8_t>; // Of the shape (height, width, channels).
+using pixels = troupe::array<std::uint8_t>; // Shape: (height, width, channels).
 using pixels_ref = troupe::object_ref<pixels>;
-using counts = troupe::array<std::uint64_t>; // Of the shape (channels, 256).
+using counts = troupe::array<std::uint64_t>; // Shape: (channels, 256).
 using counts_ref = troupe::object_ref<counts>;
 
 enum class filter { blur, edges, histogram };
@@ -24,19 +24,19 @@ struct area {
 };
 TROUPE_DESCRIBE(area, row, column, height, width)
 
-/// A piece of work.
+/// One unit of work.
 struct tile {
   filter what = filter::blur;
   area where;
-  pixels_ref picture; // The whole: a filter looks beyond its tile's edge.
+  pixels_ref picture; // The whole picture, because a filter looks beyond its tile's edge.
 };
 TROUPE_DESCRIBE(tile, what, where, picture)
 
-/// The answer. One of the two references is empty.
+/// A worker's answer. One of the two references is empty.
 struct filtered_tile {
-  pixels_ref image; // Of the tile's height and width.
+  pixels_ref image; // As large as the tile.
   counts_ref histogram;
-  std::size_t bytes_read = 0; // Of the picture, in place.
+  std::size_t bytes_read = 0; // Bytes of the picture read in place.
 };
 TROUPE_DESCRIBE(filtered_tile, image, histogram, bytes_read)
 

@@ -12,7 +12,7 @@ namespace images {
 
 namespace {
 
-/// Writes a filter's values where they stay: into the store. The picture is read where it lies.
+/// Runs the filter with memory in the store as its output, so that the values need no further copy.
 template <class T, class Filter>
 std::expected<troupe::object_ref<troupe::array<T>>, troupe::node_error>
 write(troupe::node& node, std::vector<std::size_t> shape, const Filter& filter) {

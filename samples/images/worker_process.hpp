@@ -1,4 +1,4 @@
-// A copy of this program, started to work.
+// A copy of this program, started as a worker.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace images {
 
 class worker_process {
 public:
-  /// Throws std::runtime_error.
+  /// Starts a worker for the coordinator at `address`. Throws std::runtime_error.
   explicit worker_process(const std::string& address);
   worker_process(const worker_process&) = delete;
   worker_process& operator=(const worker_process&) = delete;
-  /// Waits for its end, which comes with that of its link. After ten seconds it is killed.
+  /// Waits until the process ends, which it does when its link has ended. Kills it after ten seconds.
   ~worker_process();
 
 private:

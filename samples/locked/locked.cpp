@@ -1,4 +1,5 @@
-// What has a lock in it cannot travel: how that is said, and five ways around it. README.md shows what is printed.
+// A type that contains a lock cannot travel. Shows the error that says so, and five ways around it. README.md shows the
+// output.
 #include <iostream>
 #include <mutex>
 #include <stdexcept>
@@ -9,14 +10,14 @@
 #include <troupe/framework/node.hpp>
 #include <troupe/serializers/inspect.hpp>
 
-/// Described as it stands, with its lock.
+/// A plain description that includes the lock.
 struct naive_tally {
   int count = 0;
   std::mutex lock;
 };
 TROUPE_DESCRIBE(naive_tally, count, lock)
 
-/// Somebody else's: it cannot be changed.
+/// A class from a library, which cannot be changed.
 class tally {
 public:
   explicit tally(int count = 0) : count_(count) {}
@@ -42,7 +43,7 @@ private:
 };
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tally)
 
-/// One's own: it says what of it travels, and makes itself anew from that, with a lock of its own.
+/// For a class of one's own: `reduce` gives the part that travels, and `rebuild` makes a new object with its own lock.
 class own_tally : public tally {
 public:
   using tally::tally;
@@ -51,7 +52,7 @@ public:
 };
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(own_tally)
 
-/// For this one object: what is sent is a helper that refers to it; all other tallies stay where they are.
+/// For one object: the message carries a helper that refers to it. Bare tallies still cannot travel.
 struct count_of {
   const tally* of = nullptr;
   int count = 0;
@@ -60,7 +61,8 @@ struct count_of {
 };
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(count_of)
 
-/// An actor that keeps the thing: its handle travels instead, and whoever has it works with the thing itself.
+/// For shared use: an actor keeps the object, and its handle travels. Every holder of the handle works with the one
+/// object.
 caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<tally> kept) {
   return {[kept](int more) {
     kept->add(more);
@@ -68,7 +70,7 @@ caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<tally> kept) {
   }};
 }
 
-/// Answers with the count of what has arrived; adds 10 by way of a keeper.
+/// Answers with the count that arrived. Given a keeper, adds 10 through it.
 caf::behavior reader(caf::event_based_actor* self) {
   return {[](const tally& arrived) { return arrived.count(); },
           [](const own_tally& arrived) { return arrived.count(); },

@@ -1,5 +1,5 @@
-// A reference that leaves by another way than a message: refused, then allowed, seen, read back, and void once the node
-// has ended. README.md shows what is printed.
+// A reference that is saved outside of a message: refused by default, allowed by a guard, visible in the memory
+// summary, read back, and invalid once the node has ended. README.md shows the output.
 #include <filesystem>
 #include <iostream>
 #include <numeric>
@@ -38,7 +38,7 @@ int main() try {
   troupe::system_config config;
   caf::actor_system system{config};
   const troupe::store::options shared{.name = "out_of_band-" + std::to_string(getpid())};
-  // Stands for another process of the host, because of which the store goes on when the node ends.
+  // Stands for another process on the host, which keeps the store open when the node ends.
   auto other = must(troupe::store::object_store::open(shared));
   std::optional<troupe::node> node = *must(troupe::node::open(system, types, families, {.store = shared}));
 
@@ -47,7 +47,7 @@ int main() try {
   const auto refused = troupe::serialize(ref, raising, types, families);
   std::cout << "outside of a message: " << (refused ? "allowed" : refused.error().message()) << '\n';
 
-  troupe::payload saved; // What would be written into a file, say.
+  troupe::payload saved; // Could be written to a file, for example.
   {
     troupe::allow_out_of_band_handles guard{*node};
     saved = *must(troupe::serialize(ref, raising, types, families));

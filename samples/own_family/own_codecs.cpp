@@ -1,12 +1,12 @@
-// Codecs of one's own, for single types instead of a whole family: two ways, each seen in every family. Values go to
-// bytes and back, with no node. README.md shows what is printed.
+// User-defined codecs for single types instead of a whole family. Shows two ways, each with every family. Values are
+// encoded and decoded without a node. README.md shows the output.
 #include <iostream>
 #include <stdexcept>
 
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/serialize.hpp>
 
-/// Somebody else's class: it cannot be described.
+/// A class from a library, which cannot be described.
 class temperature {
 public:
   static temperature of_kelvin(double kelvin) { return temperature(kelvin); }
@@ -17,7 +17,7 @@ private:
   double kelvin_;
 };
 
-/// It travels as a number, wherever it stands, in every registry.
+/// Encodes every temperature as a number, in every registry.
 template <>
 struct troupe::codec<temperature> {
   using form = double;
@@ -25,13 +25,13 @@ struct troupe::codec<temperature> {
     return value.kelvin();
   }
   static std::expected<temperature, serialize_error> rebuild(form&& kelvin, const context&) {
-    if (kelvin < 0) // From whomever it came: a codec checks what it reads.
+    if (kelvin < 0) // A codec checks its input, because any peer may have sent it.
       return std::unexpected(serialize_error(serialize_errc::codec_failed, "colder than possible"));
     return temperature::of_kelvin(kelvin);
   }
 };
 
-/// Knows best how it is laid out: a byte for the header, and the pixels, which leave without a copy.
+/// Has its own layout: one byte in the header, and the pixels as a frame that is sent without a copy.
 struct thumbnail {
   unsigned char side = 0;
   troupe::frame pixels;
@@ -49,7 +49,7 @@ from_frames(std::span<const std::byte> header, std::span<const troupe::frame> fr
   return thumbnail{std::to_integer<unsigned char>(header[0]), frames[0]};
 }
 
-/// Has one of each in it.
+/// Contains values of both types.
 struct observation {
   std::string place;
   std::vector<temperature> measured;
@@ -63,7 +63,7 @@ auto must(auto result) {
 
 int main() try {
   troupe::type_registry types;
-  types.add<thumbnail>("own_codecs.thumbnail", to_frames, from_frames); // A codec that this registry has.
+  types.add<thumbnail>("own_codecs.thumbnail", to_frames, from_frames); // A codec of this registry only.
   types.add<observation>("own_codecs.observation").add<temperature>("own_codecs.temperature");
   const troupe::family_set families;
 

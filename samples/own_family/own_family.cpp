@@ -1,12 +1,12 @@
-// A family of one's own, "lines": a text with a line for each piece of a value. README.md says what to type.
+// A user-defined family, "lines": a text with one line for each piece of a value. README.md says what to type.
 #include <troupe/serializers/family_library.hpp>
 #include <troupe/serializers/value_pieces.hpp>
 #include <troupe/serializers/visitor_family.hpp>
 
-constexpr std::string_view marks = "-?#t*[{.!&@"; // A character for each troupe::piece_kind.
+constexpr std::string_view marks = "-?#t*[{.!&@"; // One character for each troupe::piece_kind.
 struct lines_writer final : troupe::piece_writer {
   using piece_writer::piece_writer;
-  bool put(const troupe::value_piece& next) override { // "t4:roof" is a text, of 4 characters.
+  bool put(const troupe::value_piece& next) override { // For example, "t4:roof" is a text of 4 characters.
     const auto content = next.content();
     return append(marks[static_cast<std::size_t>(next.kind)] + std::to_string(content.size()) + ':' + content + '\n');
   }
@@ -19,7 +19,7 @@ struct lines_reader final : troupe::piece_reader {
     const auto size = troupe::number::parse_as<std::size_t>(take_until(':').value_or(""));
     const auto content = size ? take_characters(*size) : std::nullopt;
     if (!content || take_until('\n') != "")
-      return std::nullopt; // Then the value is refused.
+      return std::nullopt; // The value is then refused.
     return troupe::value_piece::of(static_cast<troupe::piece_kind>(marks.find(*mark)), *content);
   }
 };
@@ -28,7 +28,7 @@ struct lines_family final : troupe::visitor_family<lines_writer, lines_reader> {
   std::string_view name() const override { return "lines"; }
 };
 TROUPE_FAMILIES([](troupe::family_set& families) { families.add(std::make_unique<lines_family>()); })
-#ifndef LINES_LIBRARY // What follows is the program. What stands above is all of a library that others load.
+#ifndef LINES_LIBRARY // The program follows. The lines above are the whole library that other programs load.
 #include <iostream>
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-// A program whose figures Prometheus can read: a thermometer that is asked once a second over a link.
+// A program whose metrics Prometheus can scrape: it asks a thermometer once a second over a link.
 #include <iostream>
 #include <stdexcept>
 
@@ -21,7 +21,7 @@ auto must(auto result) {
   return result ? std::move(result) : throw std::runtime_error(result.error().message());
 }
 
-/// Asks at once, and again a second after each answer.
+/// Asks at once, and again one second after each answer.
 caf::behavior asker(caf::event_based_actor* self, const caf::actor& thermometer) {
   self->send(self, measure_atom::value);
   return {[self, thermometer](measure_atom) {

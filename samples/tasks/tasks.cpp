@@ -1,5 +1,5 @@
-// Functions that run in another process: `tasks serve` in one terminal, `tasks` in another. Both are this program, so
-// both know the functions by the same names.
+// Functions that run in another process: `tasks serve` in one terminal, `tasks` in another. Both processes run this
+// program, so they register the functions by the same names.
 #include <algorithm>
 #include <expected>
 #include <iostream>
@@ -14,9 +14,9 @@
 using doubles = troupe::array<double>;
 using namespace std::chrono_literals;
 
-/// What fails says why, here by an error instead of an exception.
+/// A function reports failure by an error, as here, or by an exception.
 std::expected<double, std::string> mean(const troupe::object_ref<doubles>& samples) {
-  const auto values = samples.get(); // In the shared store, read in place.
+  const auto values = samples.get(); // Read in place from the shared store.
   if (!values)
     return std::unexpected(values.error().message());
   if (values->empty())
@@ -24,7 +24,7 @@ std::expected<double, std::string> mean(const troupe::object_ref<doubles>& sampl
   return std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(values->size());
 }
 
-/// A functor brings its state.
+/// A functor's state travels with the task.
 struct above {
   double threshold = 0;
   std::size_t operator()(const std::vector<double>& samples) const {

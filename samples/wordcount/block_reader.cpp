@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t smallest_step_bytes = 64 << 10;
 
-/// Where the text's last, perhaps unfinished word begins; its end when the last byte belongs to no word.
+/// Where the text's last, possibly unfinished word begins; the text's end if its last byte belongs to no word.
 std::size_t begin_of_last_word(std::span<const char> text) {
   auto at = text.size();
   while (at > 0 && is_word_byte(text[at - 1]))
@@ -31,8 +31,8 @@ block_reader::block_reader(folder_walk files, std::size_t block_bytes)
 std::size_t block_reader::wanted_bytes() const {
   if (begun_word_.size() < block_bytes_)
     return block_bytes_;
-  // The word filled a whole room. It cannot be longer than what is left of its file, as far as that says how long it
-  // is; twice the room each time keeps what is copied in proportion to the word.
+  // The word filled all of the room. It cannot be longer than the rest of its file, if the file reports its size.
+  // Doubling the room keeps the number of copied bytes proportional to the word.
   const auto left = file_ && file_->size_bytes > file_bytes_ ? file_->size_bytes - file_bytes_ : 0;
   return begun_word_.size()
          + std::clamp<std::size_t>(left + 1, smallest_step_bytes, begun_word_.size() + smallest_step_bytes);
@@ -50,7 +50,7 @@ std::size_t block_reader::fill(std::span<char> room) {
     }
     finish_file();
     if (used > 0 && is_word_byte(room[used - 1]))
-      room[used++] = '\n'; // So that the next file's first word is not glued to this one's last.
+      room[used++] = '\n'; // Separates the next file's first word from this file's last one.
   }
   if (at_end_)
     return used;
@@ -69,7 +69,7 @@ bool block_reader::has_file() {
   return file_.has_value();
 }
 
-/// 0 at the file's end, which a read error is as well.
+/// Returns 0 at the end of the file and after a read error.
 std::size_t block_reader::read_some(std::span<char> room) {
   for (;;) {
     const auto read = ::read(file_->descriptor.number(), room.data(), room.size());
@@ -80,7 +80,7 @@ std::size_t block_reader::read_some(std::span<char> room) {
     }
     if (errno != EINTR) {
       files_.note_unreadable(file_->path, errno);
-      file_->size_bytes = file_bytes_; // So that finish_file() has nothing more to say about it.
+      file_->size_bytes = file_bytes_; // Keeps finish_file() from reporting a change as well.
       return 0;
     }
   }
@@ -88,7 +88,8 @@ std::size_t block_reader::read_some(std::span<char> room) {
 
 void block_reader::finish_file() {
   if (file_bytes_ != file_->size_bytes) {
-    // Files of /proc and the like never say how long they are; those that do have changed.
+    // Files in /proc and the like never report their size. A size other than the reported one means that the file
+    // changed.
     struct stat now {};
     if (::fstat(file_->descriptor.number(), &now) == 0 && static_cast<std::uint64_t>(now.st_size) != file_->size_bytes)
       files_.note_changed(file_->path, std::to_string(file_->size_bytes) + " bytes when it was opened, "

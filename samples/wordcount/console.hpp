@@ -1,4 +1,4 @@
-// What the user sees on stderr while the job runs.
+// The output on stderr while the job runs.
 #pragma once
 
 #include <mutex>
@@ -6,9 +6,10 @@
 
 namespace wordcount {
 
-/// Notes, one per line, and below them a progress line that is rewritten where stderr is a terminal.
+/// Notes, one per line, and below them a progress line that is rewritten in place. There is a progress line only if
+/// stderr is a terminal.
 ///
-/// Threads: any, at once.
+/// Threads: any.
 class console {
 public:
   console();
@@ -25,7 +26,7 @@ private:
 
   const bool is_terminal_;
   std::mutex mutex_;
-  std::string progress_; // What stands in the terminal's last line.
+  std::string progress_; // The text in the terminal's last line.
 };
 
 } // namespace wordcount

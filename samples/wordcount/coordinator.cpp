@@ -15,15 +15,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// One block being counted, one on the worker's desk: it never waits for the next one to be sent.
+/// One block being counted and one queued at the worker, so that it never waits for the next one.
 constexpr std::size_t blocks_per_worker = 2;
-/// With one more read ahead per worker, so that nobody waits for a file either. What is in the store is bounded by it.
+/// One more block per worker is read ahead, so that no worker waits for a file. This bounds the text in the store.
 constexpr std::size_t blocks_read_ahead = 1;
 
 constexpr auto link_is_down = "its link is down";
 constexpr auto progress_interval = 100ms;
 constexpr auto full_store_interval = 5ms;
-/// Workers let their last blocks go just after they have answered.
+/// Workers release their last blocks just after they have answered.
 constexpr auto full_store_patience = 1s;
 
 bool is_store_full(const caf::error& why) {
@@ -65,7 +65,7 @@ caf::behavior coordinator::make_behavior() {
       [this](const worker_ended& what) {
         lose(what.worker, what.how);
         if (auto& how = workers_[what.worker - 1].lost_how; how == link_is_down)
-          how = what.how; // Says more.
+          how = what.how; // The process's end says more than the link's.
       },
       [this](interrupted by) { finish("interrupted", by.signal); },
       [this](reminder of) { on_reminder(of); },
@@ -77,7 +77,7 @@ void coordinator::on_exit() {
   waiting_.clear();
 }
 
-// -- what arrives --
+// -- incoming messages --
 
 caf::result<void> coordinator::on_registration(const registration& from) {
   if (from.worker < 1 || from.worker > workers_.size() || workers_[from.worker - 1].is != worker::state::starting)
@@ -109,7 +109,8 @@ void coordinator::on_block_read(block_read&& next) {
 void coordinator::on_read_error(const caf::error& why) {
   if (!is_store_full(why))
     return finish("cannot go on reading: " + troupe::text_of(why));
-  // What is in work will be counted and then make room, in a moment even if nothing is in work any more.
+  // Blocks in work make room once they are counted. Even if none is in work, a worker may release the last ones a
+  // moment later.
   const auto now = std::chrono::steady_clock::now();
   if (blocks_in_work() > 0 || !room_deadline_)
     room_deadline_ = now + full_store_patience;
@@ -122,7 +123,7 @@ void coordinator::on_counts(std::size_t number, std::uint64_t block, const block
   auto& from = workers_[number - 1];
   const auto found = std::ranges::find(from.blocks, block, &text_block::number);
   if (found == from.blocks.end())
-    return; // The worker was given up meanwhile, and its block went to another one.
+    return; // The worker was given up meanwhile, and its block went to another worker.
   if (answer.block != block)
     return lose(number, "it answered block " + std::to_string(answer.block) + " instead of " + std::to_string(block));
   if (auto added = result_->totals.add(answer); !added)
@@ -154,26 +155,26 @@ void coordinator::lose(std::size_t number, const std::string& how) {
     return;
   lost.lost_how = how;
   console_.note(fmt::format("worker {} is lost: {}; {} of its blocks go to others", number, how, lost.blocks.size()));
-  // Ahead of the others: they were read first.
+  // Ahead of the other blocks, because they were read first.
   std::ranges::move(lost.blocks, std::front_inserter(waiting_));
   lost.blocks.clear();
   if (lost.link)
-    lost.link->close(); // The worker, if it still lives, ends by that.
+    lost.link->close(); // If the worker still lives, this ends it.
   go_on();
 }
 
-// -- what follows from it --
+// -- reactions --
 
 void coordinator::go_on() {
   if (!asked_.pending())
-    return; // Not begun yet, or finished.
+    return; // Not started, or finished.
   if (count(worker::state::lost) == workers_.size()) {
     std::string reasons;
     for (std::size_t number = 1; number <= workers_.size(); ++number)
       reasons += fmt::format("{}worker {}: {}", number == 1 ? "" : "; ", number, workers_[number - 1].lost_how);
     return finish("no worker is left (" + reasons + ")");
   }
-  // Not before all are there, so that each gets its share even of a small folder.
+  // Wait for all workers, so that each gets its share even of a small folder.
   const auto all_there = count(worker::state::starting) == 0;
   if (all_there)
     hand_out();
@@ -204,7 +205,7 @@ void coordinator::read_ahead() {
             [this](const caf::error& why) { on_read_error(why); });
 }
 
-/// The worker with the fewest blocks, unless they all have enough.
+/// The worker with the fewest blocks, or null if all workers have enough.
 coordinator::worker* coordinator::least_busy() {
   worker* least = nullptr;
   for (auto& one : workers_)
@@ -218,7 +219,7 @@ std::size_t coordinator::count(worker::state is) const {
   return static_cast<std::size_t>(std::ranges::count(workers_, is, &worker::is));
 }
 
-/// Read and not yet added.
+/// Number of blocks that were read and whose counts have not been added.
 std::size_t coordinator::blocks_in_work() const {
   return static_cast<std::size_t>(blocks_read_ - result_->blocks);
 }
@@ -231,7 +232,7 @@ void coordinator::show_progress() {
 
 void coordinator::finish(std::string failure, int signal) {
   if (!asked_.pending())
-    return; // Finished already.
+    return; // Already finished.
   console_.progress({});
   result_->failure = std::move(failure);
   result_->signal = signal;

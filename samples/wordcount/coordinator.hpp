@@ -1,4 +1,4 @@
-// The actor that hands out the text and adds up the answers.
+// The actor that hands out the text and adds up the counts.
 #pragma once
 
 #include "console.hpp"
@@ -21,40 +21,40 @@
 
 namespace wordcount {
 
-/// Starts the job; answered once with a job_result_ptr, after which the coordinator ends. This message and those that
-/// follow stay within the process.
+/// Starts the job. The coordinator answers once, with a job_result_ptr, and then ends. This message and the ones below
+/// stay within the process.
 struct start_job {};
 
-/// The process of a worker has ended, or could not be started.
+/// A worker's process has ended or could not be started.
 struct worker_ended {
   std::size_t worker = 0;
   std::string how;
 };
 
-/// The user wants an end.
+/// The user interrupts the job.
 struct interrupted {
   int signal = 0;
 };
 
-/// What the coordinator tells itself to look at later.
+/// Messages that the coordinator sends to itself with a delay.
 enum class reminder : std::uint8_t { show_progress, end_of_start, read_again };
 
-/// Gives each worker a few blocks at a time and takes the counts back. Every block is in one place: waiting, or with
-/// one worker until its answer is added. When a worker is lost its blocks wait again, so that each is added exactly
-/// once, whoever dies.
+/// Gives each worker a few blocks at a time and collects the counts. Every block is in one place: in the queue, or with
+/// one worker until its answer is added. When a worker is lost, its blocks return to the queue. Therefore each block is
+/// added exactly once, whichever workers die.
 class coordinator : public caf::event_based_actor {
 public:
   struct settings {
     std::size_t workers = 1;
-    std::chrono::seconds start_timeout{10}; // For all workers to register.
+    std::chrono::seconds start_timeout{10}; // Time for all workers to register.
   };
 
-  /// `node`, whose links the workers come in by, and `shown` must outlive the actor.
+  /// `node`, to which the workers connect, and `shown` must outlive the actor.
   coordinator(caf::actor_config& config, settings with, caf::actor reader, troupe::node& node, console& shown);
 
   caf::behavior make_behavior() override;
 
-  /// Lets all text and links go; others may still hold references to the actor.
+  /// Releases all text and links, because others may still hold references to the actor.
   void on_exit() override;
 
 private:
@@ -65,12 +65,12 @@ private:
     std::string lost_how;
     caf::actor counter;
     std::optional<troupe::link> link;
-    std::vector<std::string> answers_with; // Families.
-    std::vector<text_block> blocks;        // Handed to it and not answered.
+    std::vector<std::string> answers_with; // Families of its answers.
+    std::vector<text_block> blocks;        // Handed out and not yet answered.
     std::uint64_t blocks_counted = 0;
   };
 
-  // What arrives.
+  // Incoming messages.
   caf::result<void> on_registration(const registration& from);
   void on_reminder(reminder of);
   void on_block_read(block_read&& next);
@@ -78,7 +78,7 @@ private:
   void on_counts(std::size_t number, std::uint64_t block, const block_counts& answer);
   void lose(std::size_t number, const std::string& how);
 
-  // What follows from it.
+  // Reactions.
   void go_on();
   void hand_out();
   void read_ahead();
@@ -95,13 +95,13 @@ private:
   console& console_;
 
   std::vector<worker> workers_;    // Worker 1 comes first.
-  std::deque<text_block> waiting_; // Read and with nobody.
-  bool is_reading_ = false;        // The reader was asked and has not answered, or shall be asked again soon.
+  std::deque<text_block> waiting_; // Read and not handed out.
+  bool is_reading_ = false;        // The reader has been asked and has not answered, or will be asked again soon.
   bool all_read_ = false;
   std::uint64_t blocks_read_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> room_deadline_; // While the store is full: until when to wait.
+  std::optional<std::chrono::steady_clock::time_point> room_deadline_; // While the store is full: when to give up.
   std::shared_ptr<job_result> result_ = std::make_shared<job_result>();
-  caf::response_promise asked_; // By start_job.
+  caf::response_promise asked_; // The response to start_job.
   std::chrono::steady_clock::time_point began_{};
 };
 

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t piece_bytes = 1 << 20;
 
-/// What the ranking looks at first, side by side in memory: most comparisons need nothing else.
+/// The sort keys of a word, side by side in memory: most comparisons need nothing else.
 struct ranked_word {
   std::uint64_t count;
-  std::uint64_t
-      begin; // The word's first eight bytes, so that numbers compare as the bytes do; short ones end in zeros.
+  /// The word's first eight bytes, padded with zeros, as a number that compares as the bytes do.
+  std::uint64_t begin;
   const counted_word* entry;
 
   explicit ranked_word(const counted_word& from) : count(from.count), begin(0), entry(&from) {
@@ -31,7 +31,7 @@ struct ranked_word {
   }
 };
 
-/// Whether the sizes are those of words that fill the text exactly.
+/// Whether the sizes are positive and add up to the text's size.
 bool fit(std::span<const std::uint64_t> sizes, std::size_t text_bytes) {
   for (const auto size : sizes) {
     if (size == 0 || size > text_bytes)

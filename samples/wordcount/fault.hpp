@@ -1,4 +1,4 @@
-// For the tests: a worker that comes to grief at a moment of their choosing.
+// For tests: a worker that fails at a chosen moment.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace wordcount {
 
-/// What happens to a worker when it is given its n-th block; n = 0 is before it registers.
+/// The fault of a worker when it gets its n-th block; n = 0 means before it registers.
 struct fault {
   enum class kind { kill, stop, fail }; // SIGKILL to itself, SIGSTOP to itself, an error as the answer.
 
   std::size_t block = 0;
   kind what = kind::kill;
 
-  /// Kills or stops this process when it is time for that; true when the answer shall be an error.
+  /// If `nth_block` is the planned one, kills or stops this process, or returns true if the answer shall be an error.
   [[nodiscard]] bool strikes(std::size_t nth_block) const;
 };
 
-/// "3:kill" and the like.
+/// Reads and writes texts such as "3:kill". Null if the text is invalid.
 [[nodiscard]] std::optional<fault> read_fault(std::string_view text);
 [[nodiscard]] std::string to_string(const fault& of);
 

@@ -1,4 +1,4 @@
-// An open file that is closed by its owner's end.
+// Owns an open file and closes it.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ public:
 
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int number() const { return number_; }
-  /// The caller closes it from here on.
+  /// Gives up ownership: the caller closes the descriptor.
   [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
 private:

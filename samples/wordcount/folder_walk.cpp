@@ -24,10 +24,10 @@ std::string joined(const std::string& folder, const std::string& name) {
 
 enum class entry_kind { file, folder, other };
 
-/// What an entry is, without following links.
+/// The kind of an entry, without following links.
 entry_kind kind_of(const dirent& entry, int folder) {
   auto type = entry.d_type;
-  if (type == DT_UNKNOWN) { // The file system does not say.
+  if (type == DT_UNKNOWN) { // The file system does not report types.
     struct stat status {};
     if (::fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
       type = static_cast<unsigned char>(IFTODT(status.st_mode));
@@ -56,8 +56,8 @@ std::optional<open_file> folder_walk::next() {
     auto [name, is_folder] = std::move(entries.back());
     entries.pop_back();
     auto path = joined(folder_path, name);
-    // Relative to the open folder and without following links, so that nothing put in the way leads elsewhere;
-    // O_NONBLOCK so that a named pipe put in a file's place cannot hold us up.
+    // Open relative to the open folder and without following links, so that replaced entries cannot lead elsewhere.
+    // With O_NONBLOCK, opening a named pipe in a file's place does not block.
     const auto flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (is_folder ? O_DIRECTORY : O_NONBLOCK | O_NOCTTY);
     file_descriptor opened{::openat(folder.number(), name.c_str(), flags)};
     if (!opened.is_open()) {
@@ -86,7 +86,7 @@ void folder_walk::enter(file_descriptor folder, std::string path) {
 
 std::vector<folder_walk::entry> folder_walk::list(const file_descriptor& folder, const std::string& path) {
   std::vector<entry> entries;
-  // The stream owns its descriptor, so it gets one of its own.
+  // The stream owns its descriptor, so it gets a duplicate.
   file_descriptor again{::fcntl(folder.number(), F_DUPFD_CLOEXEC, 0)};
   std::unique_ptr<DIR, int (*)(DIR*)> stream{again.is_open() ? ::fdopendir(again.number()) : nullptr, ::closedir};
   if (!stream) {
@@ -113,8 +113,8 @@ void folder_walk::note_not_opened(const std::string& path, int error_number) {
   switch (error_number) {
   case ENOENT:
     return note_vanished(path, "vanished before it was read");
-  case ELOOP:   // A link stands there now,
-  case ENOTDIR: // or something else than a folder,
+  case ELOOP:   // It is a link now,
+  case ENOTDIR: // or no longer a folder,
   case ENXIO:   // or a socket.
     return note_vanished(path, "became something else before it was read");
   default:

@@ -1,4 +1,4 @@
-// The regular files below a folder, one after the other, whatever happens to them meanwhile.
+// Walks the regular files below a folder, even if they change meanwhile.
 #pragma once
 
 #include "file_descriptor.hpp"
@@ -13,12 +13,12 @@
 
 namespace wordcount {
 
-/// Files and folders that were not read as they stood. None of them ends the job, but with starved ones it has failed.
+/// Files and folders that were not read completely. None of them ends the job, but a job with starved ones has failed.
 struct read_problems {
   std::uint64_t unreadable = 0; // No permission, or a read error.
-  std::uint64_t vanished = 0;   // Listed in their folder, but gone or something else when they were to be opened.
-  std::uint64_t changed = 0;    // Grew or shrank while they were read.
-  std::uint64_t starved = 0;    // Of the unreadable ones: this process had no descriptor or memory left for them.
+  std::uint64_t vanished = 0;   // Listed in their folder, but gone or something else when opened.
+  std::uint64_t changed = 0;    // Grew or shrank while being read.
+  std::uint64_t starved = 0;    // Unreadable because this process had no descriptor or memory left; also counted above.
 };
 
 /// Shows one problem to the user.
@@ -27,23 +27,23 @@ using problem_report = std::function<void(const std::string& text)>;
 struct open_file {
   file_descriptor descriptor;
   std::string path;
-  std::uint64_t size_bytes = 0; // When it was opened.
+  std::uint64_t size_bytes = 0; // When the file was opened.
 };
 
-/// Gives every regular file below a folder, opened for reading. Entries come in byte order of their names, folders
-/// where they stand among the files, so that the same tree always gives the same order. Symbolic links are not
-/// followed, except the folder's own name.
+/// Returns every regular file below a folder, opened for reading. Entries come in byte order of their names, with
+/// folders among the files, so that the same tree always gives the same order. Symbolic links are not followed, except
+/// for the top folder's own name.
 class folder_walk {
 public:
-  /// Fails with a text when the folder cannot be opened.
+  /// Fails with a text if the folder cannot be opened.
   [[nodiscard]] static std::expected<folder_walk, std::string> open(const std::string& folder, problem_report report);
 
-  /// The next file; nothing when there are no more. What cannot be opened is reported, counted and left out.
+  /// The next file, or nullopt if none is left. Entries that cannot be opened are reported, counted and skipped.
   [[nodiscard]] std::optional<open_file> next();
 
   [[nodiscard]] const read_problems& problems() const { return problems_; }
 
-  /// For whoever reads the files: more problems with them.
+  /// Lets the reader of the files report further problems.
   void note_unreadable(const std::string& path, int error_number);
   void note_changed(const std::string& path, const std::string& how);
 
@@ -52,11 +52,11 @@ private:
     std::string name;
     bool is_folder = false;
   };
-  /// A folder on the way down, with what is left to do in it.
+  /// A folder on the way down, with its remaining entries.
   struct level {
     file_descriptor folder;
     std::string path;
-    std::vector<entry> entries; // In reverse order: the next one is the last.
+    std::vector<entry> entries; // In reverse order: the next entry is the last one.
   };
 
   explicit folder_walk(problem_report report) : report_(std::move(report)) {}
@@ -67,10 +67,10 @@ private:
 
   problem_report report_;
   read_problems problems_;
-  std::vector<level> levels_; // The innermost last.
+  std::vector<level> levels_; // The innermost folder is the last one.
 };
 
-/// A path as it may be shown: control characters, which could play tricks on a terminal, become '?'.
+/// The path for display: control characters, which could affect a terminal, become '?'.
 [[nodiscard]] std::string printable(std::string_view path);
 
 } // namespace wordcount

@@ -45,10 +45,10 @@ int fail(const std::string& why) {
 
 int end_by(int signal) {
   std::fprintf(stderr, "wordcount: ended by signal %d (%s)\n", signal, ::strsignal(signal));
-  return 128 + signal; // As shells say it.
+  return 128 + signal; // As shells report it.
 }
 
-/// Each folder on the way down is kept open, so let there be as many as the system allows.
+/// Raises the limit of open files to the maximum, because the walk keeps each folder on the way down open.
 void allow_many_open_files() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0)
@@ -57,7 +57,7 @@ void allow_many_open_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// The coordinator's end of all links has the families that any worker was given, the usual ones first.
+/// Families for the coordinator's end of all links: the general ones first, then those of single workers.
 std::vector<std::string> families_of_all(const options& with) {
   auto families = with.families;
   for (const auto& [worker, others] : with.worker_families)
@@ -82,21 +82,22 @@ std::string random_secret() {
   return secret;
 }
 
-/// Where the coordinator is asked to listen, and how workers get in. Over TCP the system chooses the port.
+/// The address to listen at, and the workers' credentials. Over TCP the system chooses the port.
 invitation plan_invitation(transport over, const std::string& name_of_run) {
   if (over == transport::tcp)
     return {.address = "tcp://127.0.0.1:0", .secret = random_secret()};
   return {.address = "unix://@troupe-" + name_of_run, .secret = {}};
 }
 
-/// Runs coordinator, reader and workers until the job is over. When it returns, actors, node and links are gone.
+/// Runs the coordinator, the reader and the workers until the job is over. When it returns, the actors, the node and
+/// the links are gone.
 job_result_ptr run_actors(const options& with, caf::actor_system& system, troupe::node node, invitation told,
                           worker_processes& workers, block_reader files, console& shown, const stop_signals& signals) {
   caf::scoped_actor self{system};
   const auto reader = system.spawn<text_reader, caf::detached>(node, std::move(files));
   const auto chief =
       system.spawn<coordinator>(coordinator::settings{with.workers, with.start_timeout}, reader, node, shown);
-  [[maybe_unused]] const auto published = node.publish(coordinator_name, chief); // Nothing else has the name.
+  [[maybe_unused]] const auto published = node.publish(coordinator_name, chief); // Cannot fail: the name is unused.
   auto asked = self->request(chief, caf::infinite, start_job{});
   told.address = node.addresses().front(); // Now with a port.
   workers.begin(told, [chief](std::size_t number, const std::string& how) {
@@ -106,7 +107,7 @@ job_result_ptr run_actors(const options& with, caf::actor_system& system, troupe
 
   job_result_ptr result;
   asked.receive([&](job_result_ptr& done) { result = std::move(done); },
-                [&](const caf::error& why) { // The coordinator itself has died; it has no reason to.
+                [&](const caf::error& why) { // The coordinator itself died unexpectedly.
                   auto failed = std::make_shared<job_result>();
                   failed->failure = "the coordinator ended: " + troupe::text_of(why);
                   result = std::move(failed);
@@ -116,13 +117,13 @@ job_result_ptr run_actors(const options& with, caf::actor_system& system, troupe
   return result;
 }
 
-/// What a run leaves: its result, and what is still in the store.
+/// The result of a run and the state of the store after it.
 struct outcome {
   job_result_ptr result;
   store_usage store;
 };
 
-/// What is left in the store. What other processes let go of may take a moment to be gone.
+/// The store's state. Waits a moment for objects that other processes are releasing.
 store_usage usage_of(troupe::store::object_store& store) {
   const auto deadline = std::chrono::steady_clock::now() + store_settle_patience;
   for (;;) {
@@ -135,15 +136,15 @@ store_usage usage_of(troupe::store::object_store& store) {
   }
 }
 
-/// The whole job. When it returns, store and socket are gone, whatever happens to this process from then on. Fails with
-/// a text when there is no node.
+/// Runs the whole job. When it returns, the store and the socket are gone, whatever happens to this process later.
+/// Fails with a text if the node cannot be opened.
 std::expected<outcome, std::string> count(const options& with, const troupe::family_set& families, block_reader files,
                                           console& shown, const stop_signals& signals) {
   troupe::type_registry types;
   add_message_types(types);
   troupe::system_config config;
   caf::actor_system system{config};
-  // Store and socket of this run only; the socket's name is none in the file system.
+  // The store and the socket are for this run only. The socket's name is not in the file system.
   const auto name = fmt::format("wordcount-{}-{:08x}", ::getpid(), std::random_device{}());
   const auto planned = plan_invitation(with.over, name);
   const troupe::store::options store_options{.name = name, .capacity_bytes = with.store_bytes};
@@ -161,7 +162,8 @@ std::expected<outcome, std::string> count(const options& with, const troupe::fam
     over.result = run_actors(with, system, *std::move(node), planned, workers, std::move(files), shown, signals);
     over.store = usage_of(store);
   }
-  // A worker that was killed while it left could not clear up. Opening the store anew does, and leaving it removes it.
+  // A worker that was killed while closing the store could not clean up. Opening the store again cleans up, and closing
+  // it removes it.
   if (!workers.end(worker_end_patience)) {
     [[maybe_unused]] const auto cleared = troupe::store::object_store::open(store_options);
   }
@@ -172,7 +174,7 @@ std::expected<outcome, std::string> count(const options& with, const troupe::fam
 
 int run_job(const options& with, const troupe::family_set& families) {
   const stop_signals signals;
-  std::signal(SIGPIPE, SIG_IGN); // A reader of ours who goes away must not keep us from clearing up.
+  std::signal(SIGPIPE, SIG_IGN); // A pipe whose reader is gone must not prevent the cleanup.
   allow_many_open_files();
   console shown;
   auto walk = folder_walk::open(with.folder, [&shown](const std::string& problem) { shown.note(problem); });
@@ -191,7 +193,8 @@ int run_job(const options& with, const troupe::family_set& families) {
                             "would be wrong; raise the limit (ulimit -n)",
                             starved));
 
-  // Everything is cleared up: from here on nothing that waits, for a pipe's reader say, shall outlive Control-C.
+  // Everything is cleaned up. From here on, Control-C ends the process even if it waits, for example for a pipe's
+  // reader.
   std::signal(SIGPIPE, SIG_DFL);
   signals.end_process();
   if (with.output)

@@ -1,4 +1,4 @@
-// The coordinator's process, from opening its node to the report.
+// The coordinator's process, from opening its node to printing the report.
 #pragma once
 
 #include "options.hpp"
@@ -7,8 +7,8 @@
 
 namespace wordcount {
 
-/// Counts the words below the options' folder with worker processes of its own and shows the result. Gives the exit
-/// status: 0, 1 for a failure, 128 and the signal's number when a signal ended it.
+/// Counts the words below the options' folder with its own worker processes and prints the result. Returns the exit
+/// status: 0, 1 for a failure, or 128 plus the signal's number if a signal ended it.
 [[nodiscard]] int run_job(const options& with, const troupe::family_set& families);
 
 } // namespace wordcount

@@ -1,4 +1,4 @@
-// What is known when the job is over.
+// The result of a job.
 #pragma once
 
 #include "block_reader.hpp"
@@ -16,19 +16,19 @@
 
 namespace wordcount {
 
-/// One worker's link, as the coordinator's end saw it.
+/// One worker's link, as seen from the coordinator's end.
 struct link_row {
   std::string peer;
   std::vector<std::string> sends_with;   // Families of the blocks' messages.
   std::vector<std::string> answers_with; // Families of the answers.
-  std::uint64_t blocks = 0;              // That it counted.
+  std::uint64_t blocks = 0;              // Blocks that the worker counted.
   troupe::link_stats stats;
-  std::string lost; // Why; empty for a worker that lived until the end.
+  std::string lost; // The reason why the worker was lost, or empty.
 };
 
 struct job_result {
-  std::string failure; // Empty when all was counted.
-  int signal = 0;      // That ended the job; 0: none.
+  std::string failure; // Empty if everything was counted.
+  int signal = 0;      // The signal that ended the job, or 0.
   word_totals totals;
   read_totals read;
   read_problems problems;

@@ -12,7 +12,8 @@
 
 namespace {
 
-/// Whoever starts the program with a standard stream closed must not find a socket of ours in its place.
+/// If the program is started with a standard stream closed, opens /dev/null in its place, so that no socket gets its
+/// number.
 void keep_standard_streams() {
   int opened = -1;
   do

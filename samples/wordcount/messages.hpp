@@ -1,4 +1,4 @@
-// What the coordinator and its workers tell each other.
+// The messages between the coordinator and its workers.
 #pragma once
 
 #include "counts.hpp"
@@ -21,30 +21,30 @@ namespace wordcount {
 /// The name under which the coordinator is published.
 inline constexpr auto coordinator_name = "coordinator";
 
-/// A worker's first message: here I am, send blocks to `counter`.
+/// A worker's first message: it is ready, and blocks go to `counter`.
 struct registration {
-  std::uint64_t worker = 0;             // Its number, from 1.
+  std::uint64_t worker = 0;             // The worker's number, from 1.
   caf::actor counter;                   // Answers a text_block with block_counts.
-  std::vector<std::string> serializers; // The families that its end of the link sends with.
+  std::vector<std::string> serializers; // Families that the worker's end of the link sends with.
 };
 TROUPE_DESCRIBE(registration, worker, counter, serializers)
 
-/// A piece of work: text in the store. What travels is the handle.
+/// One unit of work: a handle to text in the store.
 struct text_block {
   std::uint64_t number = 0;
   troupe::object_ref<troupe::array<char>> text;
 };
 TROUPE_DESCRIBE(text_block, number, text)
 
-/// For every family of the program's set, cereal among them.
+/// Registers the message types for every family of the program, including cereal.
 void add_message_types(troupe::type_registry& types);
 
-/// The policy of either end of a worker's link, by whatever transport it goes.
+/// The options of both ends of a worker's link, for either transport.
 ///
-/// The workers are copies of this program. Who else could get in is a process of the same user (over a unix socket), or
-/// who knows the run's secret (over TCP; only the run's own processes have it), and that could as well run code here.
-/// So families that trust their input are admitted. And the store is shared, which over TCP both ends have to say:
-/// there it is not the rule, since the peer may be somewhere else. These are all on one host.
+/// The workers are copies of this program. Other processes can connect only if they belong to the same user (over a
+/// unix socket) or know the run's secret (over TCP; only the run's own processes have it). Such a process could run
+/// code here anyway, so families that trust their input are allowed. The store is shared. Over TCP both ends must
+/// request that, because the peer may be on another host. These processes are all on one host.
 [[nodiscard]] inline troupe::link_options link_policy(std::vector<std::string> families, std::string secret) {
   return {.serializers = families,
           .deserializers = families,
@@ -53,7 +53,7 @@ void add_message_types(troupe::type_registry& types);
           .credentials = {.secret = std::move(secret)}};
 }
 
-/// A worker's node has this name, by which the coordinator knows its link.
+/// The name of a worker's node, by which the coordinator recognizes its link.
 [[nodiscard]] inline std::string worker_name(std::uint64_t worker) {
   return "worker-" + std::to_string(worker);
 }

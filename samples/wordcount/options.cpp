@@ -15,7 +15,7 @@ namespace wordcount {
 
 namespace {
 
-constexpr std::size_t workers_max = 200; // The store has room for 256 processes.
+constexpr std::size_t workers_max = 200; // The store allows 256 processes.
 constexpr std::size_t top_max = 1'000'000'000;
 constexpr std::size_t block_bytes_max = 1 << 30;
 constexpr int bad_arguments = 2;
@@ -23,7 +23,7 @@ constexpr int bad_arguments = 2;
 constexpr std::array<std::pair<std::string_view, transport>, 2> transports{
     {{"unix", transport::unix_socket}, {"tcp", transport::tcp}}};
 
-/// Says which argument is wrong and why, as CLI11 does for those that it checks itself.
+/// Reports which argument is wrong and why, as CLI11 does for its own checks.
 [[noreturn]] void refuse(const std::string& option, const std::string& why) {
   throw CLI::ValidationError(option, why);
 }
@@ -52,7 +52,7 @@ transport read_transport(const std::string& option, const std::string& text) {
   refuse(option, "there is no transport '" + text + "'; known are " + known);
 }
 
-/// Splits "2=rest" and checks the number.
+/// Splits a text such as "2=rest" and checks the number.
 std::pair<std::size_t, std::string> read_numbered(const std::string& option, const std::string& text,
                                                   std::size_t workers) {
   const auto equals = text.find('=');
@@ -73,7 +73,7 @@ std::size_t cores() {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, workers_max);
 }
 
-/// The command line as CLI11 fills it in, before it is checked and split further.
+/// The command line as CLI11 reads it, before further checks and splitting.
 struct raw_options {
   std::string transport = to_string(transport::unix_socket);
   std::string families = "typed,msgpack";

@@ -1,4 +1,4 @@
-// What the command line says.
+// The command line.
 #pragma once
 
 #include "fault.hpp"
@@ -15,16 +15,16 @@
 
 namespace wordcount {
 
-/// What the workers' links go over.
+/// The transport of the workers' links.
 enum class transport { unix_socket, tcp };
 
-/// As it is written on the command line and in the report.
+/// The name on the command line and in the report.
 [[nodiscard]] std::string to_string(transport of);
 
-/// What the coordinator tells a worker that it starts, before there is a store or an address to dial.
+/// The arguments of a worker that are known before there is a store or an address to dial.
 struct worker_assignment {
-  std::size_t number = 0; // From 1.
-  std::string store;      // The name of the store in which the text will lie.
+  std::size_t number = 0; // Starts at 1.
+  std::string store;      // The name of the store that will hold the text.
 };
 
 struct options {
@@ -36,9 +36,9 @@ struct options {
   std::size_t top = 20;
   std::optional<std::string> output = {};
 
-  // Not shown in the help.
+  // Hidden from the help.
   std::size_t block_bytes = 4 << 20;
-  std::size_t store_bytes = 0; // 0: the store's own default.
+  std::size_t store_bytes = 0; // 0 means the store's own default.
   std::chrono::seconds start_timeout{10};
   std::map<std::size_t, fault> faults = {};         // By worker number.
   std::optional<worker_assignment> assignment = {}; // Set in worker processes only.
@@ -46,12 +46,13 @@ struct options {
   [[nodiscard]] const std::vector<std::string>& families_of(std::size_t worker) const;
 };
 
-/// Reads the command line. Where there is nothing to run, it has shown help or what is wrong and gives the exit status.
+/// Reads the command line. If there is nothing to run, shows help or the mistake and returns the exit status as the
+/// error.
 [[nodiscard]] std::expected<options, int> read_options(int argc, const char* const* argv,
                                                        const troupe::family_set& known_families);
 
-/// The arguments with which the coordinator starts a worker; read_options makes an assignment of them again. All users
-/// of the host can read them.
+/// The arguments with which the coordinator starts a worker. read_options() turns them into an assignment again. All
+/// users of the host can read them.
 [[nodiscard]] std::vector<std::string> worker_arguments(const options& job, const worker_assignment& assignment);
 
 } // namespace wordcount

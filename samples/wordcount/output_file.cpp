@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20;
 
-/// True when all was written; errno says what went wrong.
+/// Returns true if everything was written; otherwise errno holds the reason.
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(file, text.data(), text.size());
@@ -65,7 +65,7 @@ std::expected<void, std::string> write_output(const std::string& path, const wor
   if (!file.is_open())
     return failed(errno);
   auto done = write_words(file.number(), totals);
-  done = ::close(file.release()) == 0 && done; // Some file systems say only now that they are full.
+  done = ::close(file.release()) == 0 && done; // Some file systems report only now that they are full.
   if (is_renamed)
     done = done && ::rename(written_path.c_str(), path.c_str()) == 0;
   const auto error_number = errno;

@@ -18,7 +18,7 @@ namespace {
 
 using troupe::grouped;
 
-/// In MB of 10^6 bytes, or less where that says more.
+/// In MB of 10^6 bytes, or in kB or B if smaller.
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 10'000)
     return fmt::format("{} B", bytes);
@@ -26,7 +26,7 @@ std::string size_text(std::uint64_t bytes) {
   return bytes < 1'000'000 ? fmt::format("{:.1f} kB", size / 1e3) : fmt::format("{:.1f} MB", size / 1e6);
 }
 
-/// A word that fits a line.
+/// The word, shortened to fit a line.
 std::string shown(std::string_view word) {
   constexpr std::size_t shown_bytes = 60;
   if (word.size() <= shown_bytes)
@@ -42,7 +42,7 @@ std::string list(const std::vector<std::string>& families) {
   return families.empty() ? "-" : fmt::format("{}", fmt::join(families, ","));
 }
 
-/// Rows of equally many cells, each column as wide as its widest cell.
+/// Requires: all rows have the same number of cells. Each column is as wide as its widest cell.
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows)

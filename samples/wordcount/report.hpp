@@ -1,4 +1,4 @@
-// What is said at the end.
+// The final report.
 #pragma once
 
 #include "job_result.hpp"
@@ -9,14 +9,14 @@
 
 namespace wordcount {
 
-/// What the store held, when all was over.
+/// The state of the store after the job.
 struct store_usage {
   std::string name;
   std::size_t high_water_bytes = 0;
   std::size_t objects_left = 0;
 };
 
-/// The most frequent words, the totals, a row per link, and the store.
+/// The most frequent words, the totals, one row per link, and the store.
 [[nodiscard]] std::string report(const job_result& result, const options& with, const store_usage& store);
 
 } // namespace wordcount

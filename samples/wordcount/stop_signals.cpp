@@ -11,17 +11,17 @@ namespace wordcount {
 
 namespace {
 
-/// Wakes the watching thread when it shall end.
+/// Wakes the watching thread so that it ends.
 constexpr auto wake_signal = SIGUSR1;
 
-// For the signal handler: a mark that there is one, then its path.
+// For the signal handler: a flag whether there is a file, followed by its path.
 char file_to_remove[4098];
 
-/// Only what may be called in a signal handler.
+/// Calls only async-signal-safe functions.
 void end_by_signal(int signal) {
   if (file_to_remove[0] != '\0')
     ::unlink(file_to_remove + 1);
-  ::_exit(128 + signal); // As shells say it.
+  ::_exit(128 + signal); // As shells report it.
 }
 
 bool is_ignored(int signal) {
@@ -35,7 +35,7 @@ stop_signals::stop_signals() {
   ::sigemptyset(&waited_for_);
   for (const auto signal : {SIGINT, SIGTERM, SIGQUIT, wake_signal})
     ::sigaddset(&waited_for_, signal);
-  if (!is_ignored(SIGHUP)) // Under nohup it is.
+  if (!is_ignored(SIGHUP)) // It is ignored under nohup.
     ::sigaddset(&waited_for_, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &waited_for_, nullptr);
 }
@@ -48,7 +48,7 @@ void stop_signals::end_process() const {
 }
 
 void stop_signals::remove_when_ended(const std::string& path) {
-  file_to_remove[0] = '\0'; // A signal in between finds no file, or the whole name.
+  file_to_remove[0] = '\0'; // A signal in between finds no file or the whole path.
   if (path.size() >= std::size(file_to_remove))
     return;
   std::copy(path.begin(), path.end() + 1, file_to_remove + 1);

@@ -1,4 +1,4 @@
-// Control-C and its like as ordinary calls.
+// Turns Control-C and similar signals into ordinary calls.
 #pragma once
 
 #include <csignal>
@@ -10,18 +10,17 @@
 
 namespace wordcount {
 
-/// From its construction on, SIGINT, SIGTERM, SIGQUIT and SIGHUP do not end the process but wait to be looked at.
-/// Construct it before all other threads, since they inherit what is blocked.
+/// Once constructed, SIGINT, SIGTERM, SIGQUIT and SIGHUP no longer end the process but stay pending. Construct it
+/// before all other threads, because they inherit the signal mask.
 class stop_signals {
 public:
   stop_signals();
 
-  /// From now on such a signal, also one that came before, ends the process with status 128 + signal at once, whatever
-  /// it waits for. For when there is nothing to clear up but the file that is being written. Requires: no other
-  /// threads.
+  /// From now on, such a signal ends the process at once with status 128 + signal, even while it waits. Pending signals
+  /// count as well. For the time when the only thing to clean up is the file being written. Requires: no other threads.
   void end_process() const;
 
-  /// Names a file that shall not stay when the process is ended so; an empty path: none.
+  /// Names a file that the process removes if a signal ends it. An empty path means none.
   static void remove_when_ended(const std::string& path);
 
 private:
@@ -29,7 +28,7 @@ private:
   sigset_t waited_for_;
 };
 
-/// Calls `report`, on a thread of its own, for each stop signal, also one that came before.
+/// Calls `report` on its own thread for each stop signal, including those already pending.
 class signal_watch {
 public:
   signal_watch(const stop_signals& signals, std::function<void(int signal)> report);

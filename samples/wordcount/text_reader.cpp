@@ -17,7 +17,7 @@ caf::result<block_read> text_reader::read_block() {
       return troupe::to_caf_error(room.error());
     const auto size = files_.fill(room->values());
     if (size == 0)
-      continue; // A word longer than the room: again with more.
+      continue; // The word is longer than the room: try again with more.
     room->shrink(size);
     auto text = std::move(*room).seal();
     if (!text)

@@ -17,15 +17,15 @@ struct next_block {};
 
 /// The reader's answer.
 struct block_read {
-  std::optional<troupe::object_ref<troupe::array<char>>> text; // Nothing when all was read.
+  std::optional<troupe::object_ref<troupe::array<char>>> text; // Empty once everything was read.
   read_totals totals;
   read_problems problems;
 };
 
-/// Reads one block each time it is asked, so that it never runs ahead of those who count. Answers
-/// `node_errc::store_full` when the store has no room just now; then nothing is lost and it may be asked again.
+/// Reads one block per request, so that it never gets ahead of the workers. Answers `node_errc::store_full` if the
+/// store has no room at the moment. Nothing is lost then, and the request can be repeated.
 ///
-/// Spawn it detached: it waits for files.
+/// Spawn it detached, because it blocks on files.
 class text_reader : public caf::event_based_actor {
 public:
   text_reader(caf::actor_config& config, troupe::node& node, block_reader files)

@@ -1,4 +1,4 @@
-// Words and how often they were seen: the hash table that both sides of the sample count with.
+// Words and their counts: the hash table with which both sides of the sample count.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace wordcount {
 
-/// Everything that tells a short word from others: its length and two loads that cover all of its bytes, overlapping
-/// where they must. Words of up to 16 bytes are equal exactly when their marks are, and nearly all words are short, so
-/// that the text itself is seldom looked at again.
+/// Identifies a short word: its length and two loads that cover all of its bytes, overlapping if necessary. Words of up
+/// to 16 bytes are equal exactly if their marks are equal. Nearly all words are that short, so the text itself is
+/// seldom compared.
 struct word_mark {
   static constexpr std::size_t covered_bytes = 16;
 
@@ -54,33 +54,33 @@ struct counted_word {
   [[nodiscard]] std::string_view word() const { return {text, mark.size_bytes}; }
 };
 
-/// Open addressing with linear probing: small slots (a piece of the hash, a number) that refer to a dense list of words
-/// in the order in which they were first seen. Refers to the words' text, which must outlive it.
+/// Open addressing with linear probing. Small slots (a part of the hash, a number) refer to a dense list of words in
+/// the order of their first occurrence. Refers to the words' text, which must outlive the table.
 class word_table {
 public:
   word_table() { clear(); }
 
-  /// The entry of a word that is not empty. A new one has the count 0 and refers to `word`'s own bytes; who wants it to
-  /// refer to others changes `text`. Valid until the next call.
+  /// The entry of a word. A new entry has the count 0 and refers to `word`'s own bytes; the caller may set `text` to a
+  /// copy. The reference is valid until the next call. Requires: `word` is not empty.
   [[nodiscard]] counted_word& find_or_add(std::string_view word);
 
-  /// In the order in which they were first seen.
+  /// In the order of their first occurrence.
   [[nodiscard]] std::span<const counted_word> words() const { return words_; }
 
-  /// Forgets all words and keeps the memory.
+  /// Removes all words and keeps the memory.
   void clear();
 
 private:
   struct slot {
     std::uint32_t hash = 0;
-    std::uint32_t number = 0; // Place in words_ plus 1; 0: free.
+    std::uint32_t number = 0; // Index in words_ plus 1, or 0 if free.
   };
 
   [[nodiscard]] static std::uint64_t hash_of(const word_mark& mark, const char* text);
   [[nodiscard]] static bool same(const counted_word& known, const word_mark& mark, const char* text);
   void grow();
 
-  std::vector<slot> slots_; // A power of two of them, at most half of them in use.
+  std::vector<slot> slots_; // Their number is a power of two; at most half are in use.
   std::vector<counted_word> words_;
 };
 
@@ -109,7 +109,7 @@ inline std::uint64_t word_table::hash_of(const word_mark& mark, const char* text
     return hash ^ hash >> 32;
   };
   auto hash = mix(mix(mark.size_bytes, mark.front), mark.back);
-  for (std::size_t at = 8; at + 8 < mark.size_bytes; at += 8) // What the mark does not cover.
+  for (std::size_t at = 8; at + 8 < mark.size_bytes; at += 8) // The bytes that the mark does not cover.
     hash = mix(hash, word_mark::of({text + at, 8}).front);
   return hash * odd;
 }

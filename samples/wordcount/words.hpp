@@ -1,4 +1,4 @@
-// What a word is: a maximal run of the bytes [A-Za-z0-9_].
+// Defines a word: a maximal run of the bytes [A-Za-z0-9_].
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr auto word_bytes = make_word_bytes();
   return detail::word_bytes[static_cast<unsigned char>(byte)];
 }
 
-/// Calls `use(std::string_view)` for each word of the text, in order. The text's ends end words.
+/// Calls `use(std::string_view)` for each word of the text, in order. The text's beginning and end delimit words.
 template <class Use>
 void for_each_word(std::string_view text, Use use) {
   const auto* at = text.data();

@@ -25,7 +25,7 @@ int fail(std::size_t worker, const std::string& why) {
   return 1;
 }
 
-/// Counts blocks. Lives as long as the coordinator does, as far as can be seen from here.
+/// Counts blocks until the coordinator, or the link to it, is gone.
 class counter : public caf::event_based_actor {
 public:
   counter(caf::actor_config& config, caf::actor coordinator, registration mine, std::optional<fault> planned)
@@ -57,7 +57,7 @@ private:
   const caf::actor coordinator_;
   registration registration_;
   const std::optional<fault> fault_;
-  std::size_t blocks_ = 0; // That it was given so far.
+  std::size_t blocks_ = 0; // Blocks received so far.
   word_table table_;
 };
 
@@ -65,11 +65,11 @@ private:
 
 int run_worker(const options& with, const troupe::family_set& families) {
   const auto& [number, store_name] = *with.assignment;
-  // Control-C reaches the whole process group, but it is the coordinator that ends the job, in good order.
+  // Control-C reaches the whole process group, but the coordinator ends the job in order.
   for (const auto signal : {SIGINT, SIGQUIT, SIGHUP})
     std::signal(signal, SIG_IGN);
   const auto told = wait_to_begin();
-  if (!told) { // The coordinator was killed, and may have left a store behind: whoever leaves it last clears it up.
+  if (!told) { // The coordinator was killed. If it left a store behind, opening and closing the store cleans it up.
     [[maybe_unused]] const auto cleared = troupe::store::object_store::open({.name = store_name});
     return 1;
   }
@@ -82,7 +82,7 @@ int run_worker(const options& with, const troupe::family_set& families) {
   troupe::type_registry types;
   add_message_types(types);
   troupe::system_config config;
-  config.set("scheduler.max-threads", std::size_t{1}); // Each core has a worker of its own.
+  config.set("scheduler.max-threads", std::size_t{1}); // Each core has its own worker.
   caf::actor_system system{config};
   auto node = troupe::node::open(system, types, families,
                                  {.name = worker_name(number), .store = troupe::store::options{.name = store_name}});
@@ -101,7 +101,7 @@ int run_worker(const options& with, const troupe::family_set& families) {
       system.spawn<counter>(*std::move(coordinator), registration{number, {}, link->serializers()}, planned);
   self->wait_for(counting);
   { const auto ending = *std::move(node); }
-  wait_to_end(); // And keep the store until then.
+  wait_to_end(); // Keeps the store open until then.
   return 0;
 }
 

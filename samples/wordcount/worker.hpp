@@ -1,4 +1,4 @@
-// What a worker process does.
+// A worker's process.
 #pragma once
 
 #include "options.hpp"
@@ -7,8 +7,7 @@
 
 namespace wordcount {
 
-/// Dials the coordinator and counts what it is given until the coordinator, or the link to it, is gone. Gives the exit
-/// status.
+/// Dials the coordinator and counts blocks until the coordinator, or the link to it, is gone. Returns the exit status.
 [[nodiscard]] int run_worker(const options& with, const troupe::family_set& families);
 
 } // namespace wordcount

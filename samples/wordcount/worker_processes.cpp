@@ -30,10 +30,10 @@ std::unexpected<std::string> cannot_start(int error) {
 
 struct started_process {
   pid_t number = 0;
-  file_descriptor commands; // The other end of its standard input.
+  file_descriptor commands; // The write end of its standard input.
 };
 
-/// posix_spawn and not fork: this process has threads, of which a forked child would have only one.
+/// Uses posix_spawn instead of fork: this process has threads, and a forked child would have only one of them.
 std::expected<started_process, std::string> spawn_self(const std::vector<std::string>& arguments) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0)
@@ -45,16 +45,16 @@ std::expected<started_process, std::string> spawn_self(const std::vector<std::st
   std::string name = "wordcount";
   std::vector<char*> argv{name.data()};
   for (const auto& argument : arguments)
-    argv.push_back(const_cast<char*>(argument.c_str())); // posix_spawn changes none of them.
+    argv.push_back(const_cast<char*>(argument.c_str())); // posix_spawn does not change them.
   argv.push_back(nullptr);
 
-  // Only stderr is passed on: a worker must not hold the other end of a pipe open that the coordinator was started in.
+  // Only stderr is inherited. A worker must not hold other pipes open that the coordinator was started with.
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_adddup2(&files, input.number(), STDIN_FILENO);
   ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  // The coordinator blocks the signals that it waits for; a worker shall get them.
+  // Unblock the signals that the coordinator blocks, so that the worker gets them.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -80,7 +80,7 @@ std::string end_of(int status) {
 
 worker_processes::worker_processes(const std::vector<std::vector<std::string>>& arguments)
     : commands_(arguments.size()), running_(arguments.size()) {
-  std::signal(SIGCHLD, SIG_DFL); // Where it is ignored, ends cannot be waited for.
+  std::signal(SIGCHLD, SIG_DFL); // If SIGCHLD is ignored, children cannot be waited for.
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (auto started = spawn_self(arguments[i])) {
       running_[i] = started->number;
@@ -98,7 +98,7 @@ worker_processes::~worker_processes() {
 
 void worker_processes::begin(const invitation& to, ended_report on_ended) {
   const auto text = to_text(to);
-  for (const auto& commands : commands_) // One that is not there, or not any more, is reported below.
+  for (const auto& commands : commands_) // A failed write is reported below, because that worker is gone.
     [[maybe_unused]] const auto written = ::write(commands.number(), text.data(), text.size());
   std::unique_lock guard{mutex_};
   on_ended_ = std::move(on_ended);
@@ -124,7 +124,7 @@ void worker_processes::kill_and_wait() {
       ::kill(process, SIGKILL);
   guard.unlock();
   if (watcher_.joinable())
-    watcher_.join(); // Without children it ends.
+    watcher_.join(); // The watcher ends when no children are left.
 }
 
 std::size_t worker_processes::running() const {
@@ -133,8 +133,8 @@ std::size_t worker_processes::running() const {
 
 void worker_processes::watch() {
   for (;;) {
-    // First only look: until a process is reaped under the lock its number is nobody else's, so that end() cannot kill
-    // a stranger.
+    // Look without reaping. The process is reaped under the lock, and until then its number is not reused, so that
+    // kill_and_wait() cannot hit another process.
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0) {
       if (errno == EINTR)
@@ -162,7 +162,7 @@ void worker_processes::report(std::size_t worker, const std::string& how) {
     return;
   }
   guard.unlock();
-  on_ended_(worker, how); // It does not change any more.
+  on_ended_(worker, how); // on_ended_ does not change any more.
 }
 
 std::optional<invitation> wait_to_begin() {

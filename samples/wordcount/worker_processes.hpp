@@ -1,4 +1,4 @@
-// The worker processes, from start to end.
+// Starts, watches and ends the worker processes.
 #pragma once
 
 #include "file_descriptor.hpp"
@@ -18,36 +18,37 @@
 
 namespace wordcount {
 
-/// What a worker is told when it may begin: whom to dial, and how to get in. Told and not given as arguments: it is not
-/// known before the coordinator listens, and arguments can be read by all users of the host.
+/// Tells a worker to begin, whom to dial, and its credentials. It is sent instead of being passed as arguments: it is
+/// unknown until the coordinator listens, and all users of the host can read arguments.
 struct invitation {
   std::string address; // Where the coordinator listens.
-  std::string secret;  // By which the two ends of a link know each other; empty where they need none.
+  std::string secret;  // The link's shared secret; empty if the transport needs none.
 };
 
-/// Copies of this program that are started, begin together, are noticed when they end, and do not outlive their owner.
+/// Starts copies of this program, lets them begin together, reports when they end, and ends them with their owner.
 ///
-/// Whoever leaves a store last clears it up, so the workers are there before the coordinator makes the store, and leave
-/// it after the coordinator has. Thus there is no moment at which a killed coordinator leaves a store behind.
+/// The last process that closes a store removes it. Therefore the workers exist before the coordinator makes the store,
+/// and close it after the coordinator. A killed coordinator never leaves a store behind.
 ///
-/// Threads: one; reports come on a thread of their own.
+/// Threads: one. Reports come on a separate thread.
 class worker_processes {
 public:
   /// Called with a worker's number, from 1, and a text such as "killed by signal 9 (Killed)".
   using ended_report = std::function<void(std::size_t worker, const std::string& how)>;
 
-  /// Starts one process per entry, worker 1 first, with these arguments.
+  /// Starts one process per entry, worker 1 first, with the entry's arguments.
   explicit worker_processes(const std::vector<std::vector<std::string>>& arguments);
   worker_processes(const worker_processes&) = delete;
   worker_processes& operator=(const worker_processes&) = delete;
-  /// Kills those that still run, and waits for their end.
+  /// Kills the remaining processes and waits for their end.
   ~worker_processes();
 
-  /// Invites them all, and from then on reports each that ends or could not be started. To be called once.
+  /// Sends the invitation to all workers. From then on, reports each worker that ends or could not be started. Call it
+  /// once.
   void begin(const invitation& to, ended_report on_ended);
 
-  /// Tells them to end, waits, and kills those that have not ended within `patience`. False when one of them was killed
-  /// or failed, now or before.
+  /// Tells the workers to end, waits up to `patience`, and kills the remaining ones. Returns false if any worker was
+  /// killed or failed, now or earlier.
   bool end(std::chrono::milliseconds patience);
 
 private:
@@ -56,23 +57,23 @@ private:
   void report(std::size_t worker, const std::string& how);
   [[nodiscard]] std::size_t running() const; // Requires mutex_.
 
-  // By worker number - 1: the other end of its standard input. The invitation says begin, closing says end.
+  // By worker number - 1: the write end of its standard input. The invitation means begin, and closing means end.
   std::vector<file_descriptor> commands_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
-  std::vector<pid_t> running_; // By worker number - 1; 0 when it has ended.
-  bool all_well_ = true;       // Those that have ended did so with status 0.
+  std::vector<pid_t> running_; // By worker number - 1; 0 once it has ended.
+  bool all_well_ = true;       // Whether all ended workers had status 0.
   ended_report on_ended_;      // Empty before begin().
   std::vector<std::pair<std::size_t, std::string>> unreported_;
 
   std::thread watcher_;
 };
 
-/// In a worker: waits until the coordinator says begin(). Nullopt when it is gone without having said so.
+/// In a worker: waits for the coordinator's begin(). Returns nullopt if the coordinator ends without calling it.
 [[nodiscard]] std::optional<invitation> wait_to_begin();
 
-/// In a worker: waits until the coordinator says end(), or is gone.
+/// In a worker: waits until the coordinator calls end() or is gone.
 void wait_to_end();
 
 } // namespace wordcount

@@ -1,6 +1,6 @@
 // A supervisor whose workers live in another process: `workers serve` in one terminal, `workers` in another. It spawns
-// a worker there, works with it, and spawns another one when that ends. Start the server later, or again in between:
-// the link is made anew.
+// a worker there, uses it, and spawns another one when the first ends. The server may start later or restart in
+// between: the link is then made again.
 #include <iostream>
 #include <optional>
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 using namespace std::chrono_literals;
 
-/// Squares numbers, and ends when it is given a negative one.
+/// Squares numbers, and ends when it gets a negative one.
 caf::behavior squarer(caf::event_based_actor* self) {
   return {[self](int value) -> caf::result<int> {
     if (value < 0) {
@@ -23,11 +23,11 @@ caf::behavior squarer(caf::event_based_actor* self) {
 }
 
 struct supervisor_state {
-  std::optional<troupe::link> link; // The one that is open now.
-  bool is_second = false;           // Worker.
+  std::optional<troupe::link> link; // The open link.
+  bool is_second = false;           // Whether the second worker is next.
 };
 
-/// Has 7 and -1 squared by one worker, 8 by the next, and ends.
+/// Lets one worker square 7 and -1, and the next one 8, and then ends.
 caf::behavior supervisor(caf::stateful_actor<supervisor_state>* self) {
   const auto ask = [self](const caf::actor& worker, int value) {
     self->request(worker, 5s, value)
@@ -80,7 +80,7 @@ int main(int argument_count, char**) try {
   troupe::type_registry types;
   troupe::family_set families;
   troupe::system_config config;
-  config.add_actor_type("workers.squarer", squarer); // What peers may spawn.
+  config.add_actor_type("workers.squarer", squarer); // Peers may spawn this actor type.
   caf::actor_system system{config};
   const auto serves = argument_count > 1;
   troupe::node_options options{.name = serves ? "server" : "client"};
