@@ -1,18 +1,18 @@
 // Two questions about large values between two actors.
 //
-// How long does a small message take there and back between two actors while 1 GiB in messages of 16 MiB passes between
-// two others on the same link, and how much longer is that than when the link is idle; and how quickly do they pass
-// with nothing beside them, compared to what a plain writer and a plain reader do over the same kind of socket? Over
-// unix sockets and over TCP, without a shared store, so that all bytes go through the socket, in chunks. The sender of
-// the large messages sends while the link says that it has room; all bounds are the defaults. Questions are asked one
-// at a time, before and during the transfer.
+// First: how long does a small message take there and back while two other actors send 1 GiB in messages of 16 MiB over
+// the same link, and how much longer is that than on an idle link? And how quickly do the large messages pass alone,
+// compared to a plain writer and reader over the same kind of socket? Measured over unix sockets and TCP, without a
+// shared store, so that all bytes go through the socket in chunks. The sender of large messages sends while the link
+// reports room; all bounds are the defaults. Questions are asked one at a time, before and during the transfer.
 //
-// And with a shared store: how long until an actor of another process has a value of 256 MiB before it and its answer
-// is here, beyond what 64 KiB take, compared to copying as much? The value is a message's ordinary argument, in memory
-// of the sender's own, which goes into the store once it is sent. Store and buffers were used before.
+// Second, with a shared store: after sending a value of 256 MiB, how long does it take until an actor in another
+// process has read it and its answer has arrived, beyond the time for 64 KiB, compared to copying as many bytes? The
+// value is an ordinary message argument in the sender's own memory, which moves into the store when it is sent. Store
+// and buffers have been used before.
 //
-// The processes are started anew in every round and have a core each: waking is what an idle round trip costs, and that
-// depends on where the two run (harness/process_group.hpp). Round 0 warms up.
+// The processes are started anew in every round and have a core each: an idle round trip mostly costs waking a thread,
+// and that depends on the cores (harness/process_group.hpp). Round 0 warms up.
 #include "bulk/limits.hpp"
 #include "bulk/options.hpp"
 #include "bulk/subjects.hpp"

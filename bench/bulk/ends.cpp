@@ -31,7 +31,7 @@ struct taker_state {
   caf::actor sender;
 };
 
-/// Takes large messages and says when it has the last one.
+/// Receives large messages and tells the sender when it has the last one.
 caf::behavior taker(caf::stateful_actor<taker_state>* self) {
   return {
       [self](begin_atom, std::uint64_t count, const caf::actor& sender) {
@@ -56,7 +56,7 @@ struct sender_state {
   caf::typed_response_promise<double> finished;
 };
 
-/// Sends while the link has room, as an actor should that sends much, and answers with the seconds that it took.
+/// Sends while the link has room, as a sender of many messages should, and answers with the seconds it took.
 caf::behavior sender(caf::stateful_actor<sender_state>* self, const caf::actor& taker) {
   self->state.large = bytes(std::vector<char>(bulk_frame_bytes, 'b'));
   const auto go_on = [self, taker] {
@@ -94,7 +94,7 @@ std::expected<void, std::string> serve_bulk(const std::string& address, const re
       return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class bulk_near_end::parts {
@@ -118,7 +118,7 @@ std::expected<std::unique_ptr<bulk_near_end>, std::string> bulk_near_end::connec
   if (!taker || !echoer)
     return std::unexpected{(taker ? echoer : taker).error().message()};
   made->sender = made->process.system.spawn(sender, *taker);
-  made->asker = make_caf_near_end(made->process.system, {}, *std::move(echoer)); // Nobody consumes one way.
+  made->asker = make_caf_near_end(made->process.system, {}, *std::move(echoer)); // Without a consumer.
   return std::unique_ptr<bulk_near_end>{new bulk_near_end{std::move(made)}};
 }
 
@@ -153,7 +153,7 @@ std::expected<bulk_near_end::both, std::string> bulk_near_end::ask_beside_bulk(s
     auto some = ask(questions_at_once);
     if (!some)
       problem = std::move(some).error();
-    else if (!is_over || round_trips.empty()) // Else some were asked when it was over.
+    else if (!is_over || round_trips.empty()) // Otherwise some of these were asked after the transfer.
       round_trips.insert(round_trips.end(), some->begin(), some->end());
   }
   sending.join();

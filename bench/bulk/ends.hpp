@@ -1,4 +1,4 @@
-// Two pairs of actors on one link: one sends large messages, the other asks small questions meanwhile.
+// Two pairs of actors on one link: one pair transfers large messages while the other asks small questions.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -8,10 +8,10 @@
 
 namespace bench {
 
-/// One large message's frame. It is no multiple of a chunk, so that the last one is a short one.
+/// Bytes of one large message. Not a multiple of a chunk, so that the last chunk is a short one.
 constexpr std::size_t bulk_frame_bytes = (16 << 20) + 1'000;
 
-/// In the far process: see subject::serve.
+/// For the far process; see subject::serve.
 [[nodiscard]] std::expected<void, std::string> serve_bulk(const std::string& address, const ready_report& ready);
 
 /// The driving end. Its calls block.
@@ -20,10 +20,10 @@ public:
   [[nodiscard]] static std::expected<std::unique_ptr<bulk_near_end>, std::string> connect(const std::string& address);
   ~bulk_near_end();
 
-  /// So many questions, one after the other, with nothing else on the link.
+  /// Asks `count` questions, one after the other, with nothing else on the link.
   [[nodiscard]] std::expected<std::vector<seconds>, std::string> ask(std::uint64_t count);
 
-  /// Sends so many large messages. The time until the far end has handled all of them.
+  /// Sends the large messages. Returns the time until the far end has handled all of them.
   [[nodiscard]] std::expected<seconds, std::string> send_bulk(std::uint64_t messages);
 
   struct both {
@@ -31,7 +31,7 @@ public:
     std::vector<seconds> round_trips;
   };
 
-  /// The same, with questions for as long as it lasts.
+  /// Sends the large messages, and asks questions until they have been handled.
   [[nodiscard]] std::expected<both, std::string> ask_beside_bulk(std::uint64_t messages);
 
 private:

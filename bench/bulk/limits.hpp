@@ -1,4 +1,4 @@
-// What is promised: ratios of two values of one subject in one round, or to a peer's of the same round.
+// Limits that must hold: ratios of two values of one subject in one round, or to a peer's value in the same round.
 #pragma once
 
 #include "harness/statistics.hpp"
@@ -7,14 +7,13 @@
 
 namespace bench {
 
-/// The names of those quantities: the round trip beside a bulk transfer over the idle one, both medians; the rate of
-/// large messages with nothing beside them; what a large value takes by the store beyond a small one, over the time of
-/// a memcpy.
+/// Names of the limited quantities: the median round trip beside a bulk transfer over the idle one; the rate of large
+/// messages alone; the time of a large value by the store, beyond that of a small one, over the time of a memcpy.
 constexpr const char* slowdown_name = "round trip p50 beside bulk / idle";
 constexpr const char* bulk_alone_name = "bulk alone";
 constexpr const char* by_store_name = "(large - 64 KiB) by the store / memcpy";
 
-/// Prints a line for each limit whose subject was measured. False when one is missed, or there is none.
+/// Prints a line for each limit whose subject was measured. Returns false if one is missed, or none was checked.
 [[nodiscard]] bool check_limits(const std::vector<row>& rows, std::ostream& out);
 
 } // namespace bench

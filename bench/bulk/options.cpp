@@ -38,7 +38,7 @@ std::expected<bulk_options, int> read_bulk_options(int argument_count, const cha
   app.add_option("--deadline", deadline, "Seconds after which a subject that does not finish a step is given up")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  // How the program starts itself.
+  // For processes that the program starts itself.
   app.add_option("--serve", read.serve)->group("")->check(CLI::IsMember(subjects));
   app.add_option("--drive", read.drive)->group("")->check(CLI::IsMember(subjects));
   app.add_option("--address", read.address)->group("");

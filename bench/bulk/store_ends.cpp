@@ -21,7 +21,7 @@ using bytes = troupe::array<char>;
 constexpr std::size_t small_bytes = 64 << 10;
 constexpr char sign = 's';
 
-/// Answers with the size of what it has before it.
+/// Reads the value and answers with its size.
 caf::behavior value_taker(caf::event_based_actor*) {
   return {[](const bytes& value) {
     if (value.size() == 0 || value[0] != sign || value[value.size() - 1] != sign) {
@@ -32,7 +32,7 @@ caf::behavior value_taker(caf::event_based_actor*) {
   }};
 }
 
-/// Sends on what it gets, and answers with the seconds until the taker's answer was here.
+/// Forwards the value, and answers with the seconds until the taker's answer arrived.
 caf::behavior asker(caf::event_based_actor* self, const caf::actor& taker) {
   return {[self, taker](const bytes& value) {
     auto answer = self->make_response_promise<double>();
@@ -53,7 +53,7 @@ caf::behavior asker(caf::event_based_actor* self, const caf::actor& taker) {
 seconds copy(const std::vector<char>& from, std::vector<char>& to) {
   const auto began = bench_clock::now();
   std::memcpy(to.data(), from.data(), from.size());
-  asm volatile("" : : "r"(to.data()) : "memory"); // Somebody might read it.
+  asm volatile("" : : "r"(to.data()) : "memory"); // Keeps the compiler from removing the copy.
   return bench_clock::now() - began;
 }
 
@@ -68,7 +68,7 @@ std::expected<void, std::string> serve_store(const ready_report& ready) {
     return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class store_near_end::parts {
@@ -115,7 +115,7 @@ std::expected<store_near_end::times, std::string> store_near_end::measure(std::u
   std::vector<double> of_small;
   std::vector<double> of_large;
   std::vector<double> of_copy;
-  // A small one takes a thousandth of the time, and is as easily disturbed.
+  // A small value takes a thousandth of the time and is disturbed as easily, so it is measured more often.
   constexpr int smalls_for_each = 20;
   for (std::uint64_t i = 0; i < count; ++i) {
     of_copy.push_back(copy(from, to).count());

@@ -1,4 +1,4 @@
-// Two actors whose processes share a store: large values go from one to the other as handles.
+// Two actors whose processes share a store: large values pass between them as handles.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// In the far process: see subject::serve.
+/// For the far process; see subject::serve.
 [[nodiscard]] std::expected<void, std::string> serve_store(const ready_report& ready);
 
 /// The driving end. Its calls block.
@@ -20,11 +20,11 @@ public:
   [[nodiscard]] static std::expected<std::unique_ptr<store_near_end>, std::string> connect(const std::string& address);
   ~store_near_end();
 
-  /// Medians of so many runs of each, one after the other in turn.
+  /// Medians over `count` runs; the three kinds alternate.
   struct times {
-    seconds small; // A request with 64 KiB: until the answer of an actor that has them before it is here.
-    seconds large; // The same with `large_bytes`.
-    seconds copy;  // Copying so many between two buffers that were used before.
+    seconds small; // A request with 64 KiB, until the answer of the actor that reads them arrives.
+    seconds large; // A request with `large_bytes`.
+    seconds copy;  // Copying `large_bytes` between two buffers that were used before.
   };
   [[nodiscard]] std::expected<times, std::string> measure(std::uint64_t count, std::size_t large_bytes);
 

@@ -17,7 +17,7 @@ namespace {
 
 using measured = std::expected<numbers, std::string>;
 
-/// Turns what was measured into numbers.
+/// Converts a measured result into numbers.
 template <class T, class Convert>
 measured numbers_of(const std::expected<T, std::string>& taken, Convert convert) {
   if (!taken)
@@ -29,7 +29,7 @@ numbers only(seconds took) {
   return {took.count()};
 }
 
-/// Of a step that only warms up.
+/// The count for a warm-up step.
 std::uint64_t a_tenth(std::uint64_t count) {
   return count / 10 + 1;
 }
@@ -66,7 +66,7 @@ std::expected<observations, failure> run_link_round(const std::string& subject, 
   if (!group)
     return std::unexpected{std::move(group).error()};
   group->place(placement::a_core_each);
-  // Both kinds once, shortly, to warm the two up.
+  // Run both kinds briefly, to warm them up.
   const auto warm = ask(*group, {"beside", a_tenth(told.bulk_messages)}, 3, told.deadline);
   if (!warm)
     return std::unexpected{warm.error()};

@@ -1,5 +1,5 @@
-// The same work by Troupe and by what users would pick instead: small messages (throughput) and large values
-// (payloads), one after the other, each with interleaved rounds of its own. Writes what they found into a folder.
+// Compares Troupe with alternatives at small messages (throughput) and large values (payloads). Runs the two benchmarks
+// one after the other, each with its own interleaved rounds, and writes the results into a folder.
 #include "compare/options.hpp"
 #include "compare/writing.hpp"
 #include "harness/stop_signals.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int bad_place = 2;
 
-/// A folder that goes with this object.
+/// A folder that the destructor removes.
 class temporary_folder {
 public:
   temporary_folder() {
@@ -40,7 +40,7 @@ public:
     if (!path_.empty())
       std::filesystem::remove_all(path_, ignored);
   }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; } // Empty where it could not be made.
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; } // Empty if it could not be made.
 
 private:
   std::filesystem::path path_;
@@ -63,7 +63,7 @@ words subjects_with_large_values() {
   return names;
 }
 
-/// "A,B" of those names that were asked for. Empty: none was.
+/// Those of `names` that were requested, as "A,B"; empty if none was.
 std::string chosen(const compare_options& told, const words& names) {
   std::string text;
   for (const auto& name : names)
@@ -90,7 +90,7 @@ words large_values(const compare_options& told) {
   case extent::full:
     break;
   }
-  // On a busy machine 256 MiB by the slowest of them may take a minute.
+  // On a busy machine, the slowest subject may take a minute for 256 MiB.
   return {"--rounds", std::to_string(told.rounds), "--deadline", "300"};
 }
 
@@ -106,7 +106,7 @@ std::string extent_of(const compare_options& told) {
   return fmt::format("{} rounds", told.rounds);
 }
 
-/// Runs a benchmark that lies beside this program to its end. Fails with this program's exit status.
+/// Runs to completion a benchmark that lies in this program's folder. Fails with this program's exit status.
 std::expected<benchmark_results, int> run(const std::string& benchmark, words arguments,
                                           const std::filesystem::path& folder, stop_signals& signals) {
   const auto json = folder / (benchmark + ".json");
@@ -123,7 +123,7 @@ std::expected<benchmark_results, int> run(const std::string& benchmark, words ar
     ::poll(&stopped, 1, look_every_ms);
     if (signals.came() == 0)
       continue;
-    running->signal(SIGTERM); // It may have got the same signal from the terminal.
+    running->signal(SIGTERM); // The terminal may have sent it the same signal.
     static_cast<void>(running->wait());
     return std::unexpected{128 + signals.came()};
   }
@@ -142,7 +142,7 @@ std::expected<benchmark_results, int> run(const std::string& benchmark, words ar
   return *std::move(results);
 }
 
-/// Gives the exit status.
+/// Returns the exit status.
 int compare(const compare_options& told) {
   stop_signals signals;
   const temporary_folder folder;

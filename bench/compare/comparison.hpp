@@ -1,4 +1,4 @@
-// What benchmarks have found out, read back, and how Troupe stands beside the others there.
+// Reads the results of benchmarks, and compares Troupe with the other subjects in them.
 #pragma once
 
 #include "harness/rounds.hpp"
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// What one benchmark gave.
+/// The results of one benchmark.
 struct benchmark_results {
   std::string benchmark;
   std::vector<row> rows;
@@ -22,22 +22,22 @@ struct benchmark_results {
 /// Reads the lines that harness/report.hpp writes. Fails with a text.
 [[nodiscard]] std::expected<benchmark_results, std::string> read_results(std::string benchmark, std::istream& lines);
 
-/// A subject's part in a comparison, which its name tells: Troupe itself, or a limit, which nobody would pick instead
-/// but which shows what could be had.
+/// A subject's role, told by its name: Troupe itself, or a limit, which is no alternative for users but shows what is
+/// achievable.
 [[nodiscard]] bool is_ours(const std::string& subject);
 [[nodiscard]] bool is_limit(const std::string& subject);
 
-/// Whether more of it is better, as of messages a second. Of times less is.
+/// Whether greater values are better, as for messages a second. Of times, smaller values are better.
 [[nodiscard]] bool is_rate(const quantity& what);
 
-/// The row's quantity, in which all of `rows` are, best first.
+/// Sorts the rows, best first. Requires: all of `rows` have the same quantity.
 [[nodiscard]] std::vector<row> ranked(std::vector<row> rows);
 
-/// By what factor `ours` is better than `theirs`, the median of the ratios of each round; below 1 where it is worse.
-/// Without such a ratio 0.
+/// The factor by which `ours` is better than `theirs`: the median of the rounds' ratios, below 1 if it is worse. 0 if
+/// there is no such ratio.
 [[nodiscard]] double advantage(const row& ours, const std::string& theirs);
 
-/// Two that differ by less are even.
+/// Two values that differ by a smaller factor count as even.
 constexpr double even_max = 1.05;
 
 /// The quantities of the rows, each once, in order of appearance.

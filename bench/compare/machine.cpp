@@ -21,7 +21,7 @@ namespace bench {
 
 namespace {
 
-/// What stands behind `key` and the separator on the first line that begins with it.
+/// The text after the separator on the first line that begins with `key`.
 std::optional<std::string> value_in(const char* file, std::string_view key, char separator) {
   std::ifstream lines{file};
   for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,4 @@
-// On what something was measured, when, and who else was at work there.
+// The machine of a measurement, the date, and the load by other programs.
 #pragma once
 
 #include <chrono>
@@ -8,27 +8,26 @@
 
 namespace bench {
 
-/// What a reader of results has to know of a machine, each under its name: processor, memory, system, compiler.
+/// The facts about a machine that readers of results need, by name: processor, memory, system, compiler.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of_machine();
 
 /// "2026-11-22 21:40 UTC".
 [[nodiscard]] std::string date_of(std::chrono::system_clock::time_point when);
 
-/// What was taken of the processors' time, all of them together, each 0 to 1.
+/// Shares of all processors' time, each from 0 to 1.
 struct shares {
-  double ours = 0;   // This process's children, and theirs.
+  double ours = 0;   // This process's children and their descendants.
   double others = 0; // Other programs.
-  double host = 0;   // Of a virtual machine: what it did not get.
+  double host = 0;   // Time that a virtual machine did not get from its host.
 };
 
-/// Watches who takes the processors from its construction on.
+/// Measures, from its construction on, which programs use the processors.
 class processor_watch {
 public:
-  /// Makes this process the one that waits for its children's children when their parents have ended, so that they
-  /// count as ours, too.
+  /// Makes this process the reaper of its descendants whose parents have ended, so that their time counts as ours.
   processor_watch();
 
-  /// What was taken so far. Requires: our children have ended.
+  /// The shares since construction. Requires: our children have ended.
   [[nodiscard]] shares taken() const;
 
 private:

@@ -1,4 +1,4 @@
-// What the program can be told on the command line.
+// The program's command line.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace bench {
 
-/// How much is measured.
+/// The extent of a run.
 enum class extent : std::uint8_t {
   full,
-  quick, ///< In four minutes: fewer and shorter rounds, no value above 16 MiB.
-  tiny,  ///< Whether it works, and no more.
+  quick, ///< Four minutes: fewer and shorter rounds, no value above 16 MiB.
+  tiny,  ///< Only whether it works.
 };
 
 struct compare_options {
   std::filesystem::path folder = "results";
   extent how_much = extent::full;
   int rounds = 5;                    ///< Of a full run.
-  std::vector<std::string> subjects; ///< Only these, each where it takes part. Empty: all.
+  std::vector<std::string> subjects; ///< Only these, in the benchmarks that have them. Empty for all.
 };
 
-/// Fails with the exit status when the program has to end: 0 after --help, 2 after wrong arguments.
+/// If the program has to end, fails with its exit status: 0 after --help, 2 after wrong arguments.
 [[nodiscard]] std::expected<compare_options, int> read_compare_options(int argument_count, const char* const* arguments,
                                                                        const std::vector<std::string>& subjects);
 

@@ -29,7 +29,7 @@ std::string marked(const std::string& subject) {
   return is_ours(subject) ? "**" + subject + "**" : is_limit(subject) ? '_' + subject + "_ (limit)" : subject;
 }
 
-/// Those of Troupe that others are put beside: not the one over TCP, where all but two of them use unix sockets.
+/// Troupe's rows with which others are compared. Excludes Troupe over TCP, because most others use unix sockets.
 std::vector<row> references(const std::vector<row>& rows) {
   std::vector<row> found;
   std::ranges::copy_if(rows, std::back_inserter(found),
@@ -56,7 +56,7 @@ std::string table_of(const std::vector<row>& rows) {
   return text;
 }
 
-/// Whether it is ahead of all of Troupe's, where those were measured.
+/// Whether `one` is ahead of all of Troupe's rows that were measured.
 bool leads(const row& one, const std::vector<row>& ours) {
   return !ours.empty() && std::ranges::all_of(ours, [&](const row& reference) {
     const auto by = advantage(reference, one.subject);
@@ -64,7 +64,7 @@ bool leads(const row& one, const std::vector<row>& ours) {
   });
 }
 
-/// A row for each subject, Troupe first and limits last; a column for each quantity but p99.
+/// One row for each subject, Troupe first and limits last. One column for each quantity except p99.
 std::string summary_of(const comparison& made) {
   std::vector<row> all;
   for (const auto& benchmark : made.benchmarks)
@@ -101,7 +101,7 @@ std::string summary_of(const comparison& made) {
   return text;
 }
 
-/// In what Troupe is behind whom, one line for each of its rows.
+/// One line for each of Troupe's rows that is behind, with the subjects that are ahead.
 std::string losses_of(const comparison& made) {
   std::string text;
   for (const auto& benchmark : made.benchmarks)
@@ -122,7 +122,7 @@ std::string percent(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
-/// Others at work make results worth less.
+/// A sentence on the load by other programs, which makes results less reliable.
 std::string disturbance(const shares& taken) {
   constexpr double quiet_max = 0.03;
   auto text = fmt::format("While it ran, other programs took {} of the processors", percent(taken.others));
@@ -174,7 +174,7 @@ std::string part_of(const std::string& subject) {
   return is_ours(subject) ? "Troupe" : is_limit(subject) ? "a limit" : "what users would pick instead";
 }
 
-/// A bar for each subject, best first.
+/// One bar for each subject, best first.
 std::string bars_of(const std::string& title, const std::string& label, const std::vector<row>& rows,
                     const comparison& made) {
   bar_chart chart;
@@ -187,8 +187,8 @@ std::string bars_of(const std::string& title, const std::string& label, const st
   return svg_of(chart);
 }
 
-/// A group for each subject, in the order of the first of `quantities`; a bar in it for each quantity, whose names
-/// differ by what stands behind the comma.
+/// One group for each subject, in the order of the first quantity. A group has one bar for each quantity; their names
+/// differ after the comma.
 std::string round_trips_of(const std::vector<row>& rows, const comparison& made) {
   bar_chart chart;
   chart.title = "One request, there and back, nothing else under way (p50; shorter is better)";

@@ -12,22 +12,22 @@
 
 namespace bench {
 
-/// A whole run.
+/// The results of a whole run.
 struct comparison {
   std::string date;
-  std::vector<std::pair<std::string, std::string>> machine; // Facts, each under its name.
-  shares taken;                                             // Of the processors, while it ran.
-  std::string extent;                                       // "5 rounds".
+  std::vector<std::pair<std::string, std::string>> machine; // Facts by name.
+  shares taken;                                             // Shares of the processors during the run.
+  std::string extent;                                       // Such as "5 rounds".
   std::vector<benchmark_results> benchmarks;
 };
 
-/// Tables, best first, with what Troupe loses named before them. Names the plots that lie beside it.
+/// Tables, best first, preceded by the places where Troupe loses. Refers to the plots beside it.
 [[nodiscard]] std::string markdown_of(const comparison& made);
 
-/// One object: "date", "machine", "extent", "processors", "rows", each as in the benchmarks' own files, and "missing".
+/// One object with "date", "machine", "extent", "processors", "rows", as in the benchmarks' own files, and "missing".
 [[nodiscard]] std::string json_of(const comparison& made);
 
-/// By the file's name, without ".svg". Only those that there are values for.
+/// SVG texts by file name without ".svg". Only plots that have values.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> plots_of(const comparison& made);
 
 /// Writes results.md, results.json and the plots. Fails with a text.

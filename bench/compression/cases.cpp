@@ -14,7 +14,7 @@ namespace {
 
 using bench_clock = std::chrono::steady_clock;
 
-/// In microseconds, the mean of the calls.
+/// The mean time of a call in microseconds.
 template <class Call>
 double mean_us(int calls, Call call) {
   const auto begin = bench_clock::now();
@@ -51,7 +51,7 @@ public:
     seen.push_back({{kind + ", encode", "us/MB"}, encoding / megabytes(size)});
     seen.push_back({{kind + ", decode", "us/MB"}, decoding / megabytes(size)});
     seen.push_back({{kind + ", left", "of 1"}, static_cast<double>(sent_bytes) / static_cast<double>(size)});
-    // What a network that is slower takes for the bytes that were saved is more than what both ends took for it.
+    // On a slower network, sending the saved bytes takes longer than the two ends take for compression.
     if (sent_bytes < size)
       seen.push_back({{kind + ", pays below", "MB/s"}, megabytes(size - sent_bytes) / (encoding + decoding) * 1e6});
     return {};
@@ -70,7 +70,7 @@ observations copy(const compression_options& told) {
     std::vector<std::byte> into(from.size());
     const auto copying = mean_us(told.repetitions, [&] {
       std::memcpy(into.data(), from.data(), from.size());
-      asm volatile("" : : "r"(into.data()) : "memory"); // Somebody might read it.
+      asm volatile("" : : "r"(into.data()) : "memory"); // Keeps the compiler from removing the copy.
     });
     for (const auto* const what : {", encode", ", decode"})
       seen.push_back({{kind + what, "us/MB"}, copying / megabytes(from.size())});

@@ -1,4 +1,4 @@
-// What is measured: a frame of each kind of data through serialize() and deserialize(), in each mode of compression.
+// The measurement: a frame of each kind of data passes through serialize() and deserialize(), in each compression mode.
 #pragma once
 
 #include "compression/options.hpp"
@@ -10,9 +10,9 @@
 
 namespace bench {
 
-inline constexpr auto subject_copying = "memcpy"; // What compressing has to be measured against.
+inline constexpr auto subject_copying = "memcpy"; // The reference for compression.
 
-/// Of the modes of compression, and memcpy.
+/// The compression modes, and memcpy.
 [[nodiscard]] std::vector<std::string> compression_subjects();
 
 [[nodiscard]] std::expected<observations, failure> run_compression_cases(const compression_options& told,

@@ -1,8 +1,8 @@
 // Question: what does compressing cost and save, by kind of data, and below which speed of the network does it pay?
 //
-// A frame goes through serialize() and deserialize() in each mode, beside a memcpy of it. `left` is the payload's size
-// over the frame's. `pays below` is the speed of a network that takes for the bytes which were saved as long as both
-// ends took for saving them. One thread; all data was used before. Round 0 warms up.
+// A frame passes through serialize() and deserialize() in each mode, beside a memcpy of it. `left` is the payload's
+// size over the frame's. `pays below` is the network speed at which sending the saved bytes takes as long as both ends
+// take for compression. One thread; all data was used before. Round 0 warms up.
 #include "compression/cases.hpp"
 #include "compression/data.hpp"
 #include "compression/options.hpp"

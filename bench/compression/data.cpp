@@ -18,7 +18,7 @@ namespace {
 
 using source = std::mt19937_64;
 
-/// As many of what `next` gives as there is room for.
+/// As many texts from `next` as fit, the last one cut.
 std::vector<std::byte> filled(std::size_t size_bytes, const std::function<std::string()>& next) {
   std::vector<std::byte> made;
   made.reserve(size_bytes + 1024);
@@ -40,7 +40,7 @@ std::vector<std::byte> of_doubles(std::size_t size_bytes, const std::function<do
   return made;
 }
 
-/// A word of a language that has 2,000 of them, the first ones the most frequent.
+/// Words of a language of 2,000 words, in which the first ones are the most frequent.
 class language {
 public:
   explicit language(source& random) : random_(random) {
@@ -87,7 +87,7 @@ std::vector<std::byte> smooth_doubles(std::size_t size_bytes, source) {
   return of_doubles(size_bytes, [](std::size_t i) { return std::sin(static_cast<double>(i) / 1'000); });
 }
 
-/// As an instrument gives them, in hundredths.
+/// As an instrument reports them, in hundredths.
 std::vector<std::byte> measured_doubles(std::size_t size_bytes, source random) {
   return of_doubles(size_bytes, [&, celsius = 2'000L](std::size_t) mutable {
     celsius += static_cast<long>(random() % 5) - 2;

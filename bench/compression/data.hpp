@@ -1,4 +1,4 @@
-// Data of the kinds that messages carry, the same in every run.
+// Data of the kinds that messages carry, equal in every run.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace bench {
 
-/// In the order in which they are shown.
+/// In display order.
 [[nodiscard]] const std::vector<std::string>& data_kinds();
 
-/// Requires: a name of data_kinds().
+/// Requires: `kind` is one of data_kinds().
 [[nodiscard]] std::vector<std::byte> data_of(const std::string& kind, std::size_t size_bytes);
 
 } // namespace bench

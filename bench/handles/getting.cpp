@@ -19,7 +19,7 @@ using keep_atom = caf::atom_constant<caf::atom("keep")>;
 using here_atom = caf::atom_constant<caf::atom("here")>;
 using time_atom = caf::atom_constant<caf::atom("time")>;
 
-/// In seconds, of one call.
+/// Seconds per call.
 struct call_times {
   double get = 0;
   double find_and_pin = 0;
@@ -39,7 +39,7 @@ double time_of_each(std::uint64_t count, Call call) {
   return seconds{bench_clock::now() - began}.count() / static_cast<double>(count);
 }
 
-/// Both look at the first byte.
+/// Both calls read the first byte.
 call_times time_calls(const bytes_ref& ref, troupe::store::object_store store, std::uint64_t count) {
   const auto of_get = time_of_each(count, [&] {
     if (const auto value = ref.get(); !value || (*value)[0] == 0)
@@ -61,7 +61,8 @@ struct reader_state {
   caf::typed_response_promise<bool> waiting;
 };
 
-/// Keeps references, one at a time, answering when their bytes are here; then says how long reading them takes.
+/// Keeps references, one at a time, and answers when their bytes have arrived. Then measures how long reading them
+/// takes.
 caf::behavior reader(caf::stateful_actor<reader_state>* self, const troupe::store::object_store& store) {
   return {
       [self](keep_atom, const bytes_ref& ref) {
@@ -98,7 +99,7 @@ std::expected<void, std::string> serve_getting(origin from, const ready_report& 
     return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class getting_near_end::parts {
@@ -115,7 +116,7 @@ public:
 
   troupe_process process;
   caf::actor reader;
-  std::uint64_t kept = 0; // By the reader.
+  std::uint64_t kept = 0; // Number of values kept by the reader.
 };
 
 getting_near_end::getting_near_end(std::unique_ptr<parts> made) : parts_(std::move(made)) {}

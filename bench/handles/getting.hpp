@@ -1,4 +1,4 @@
-// How long object_ref::get() takes where the bytes are on this host, by size, beside what the store takes.
+// Measures object_ref::get() by size for bytes that are on this host, compared with the store's own calls.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -12,17 +12,17 @@
 
 namespace bench {
 
-/// Where the values that are read come from: all of these are in the store of who reads.
+/// The origin of the values. All of them are in the reader's store when they are read.
 enum class origin : std::uint8_t {
   own,      ///< Made by the same process.
   received, ///< Made by another process that shares the store.
   pulled,   ///< Made on another host, and fetched.
 };
 
-/// In the far process, which reads, unless the values are its own: see subject::serve.
+/// For the far process, which reads unless the values are the near end's own; see subject::serve.
 [[nodiscard]] std::expected<void, std::string> serve_getting(origin from, const ready_report& ready);
 
-/// From 1 KiB to the largest, in ascending order.
+/// From 1 KiB to `largest_bytes`, in ascending order.
 [[nodiscard]] std::vector<std::size_t> got_sizes(std::size_t largest_bytes);
 
 /// The driving end. Its calls block.
@@ -34,9 +34,9 @@ public:
 
   struct times {
     seconds get;
-    seconds find_and_pin; // By the store, the same object.
+    seconds find_and_pin; // By the store, for the same object.
   };
-  /// Medians of several runs for each size, of all sizes in turn; each of so many calls of the one and of the other.
+  /// Medians over several runs for each size; the sizes alternate. Each run makes `count` calls of each kind.
   [[nodiscard]] std::expected<std::vector<times>, std::string> measure(std::uint64_t count, std::size_t largest_bytes);
 
 private:

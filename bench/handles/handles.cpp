@@ -1,22 +1,22 @@
 // Four questions about references to large values.
 //
-// How long does a request take that carries a reference to 256 MiB in a store that both ends share, compared to one
-// with a small message? Each reference is to a value of its own, made just before; the actor that answers reads its
-// first and last byte. Kinds of request alternate, one at a time.
+// How long does a request take that carries a reference to 256 MiB in a store that both ends share, compared to a
+// request with a small message? Each reference is to its own value, made just before; the answering actor reads the
+// value's first and last byte. The two kinds of request alternate, one at a time.
 //
-// How long does object_ref::get() take where the bytes are on this host, by their size, compared to finding and pinning
-// the same object in the store? Of values that the process made itself, that came from a process with the same store,
-// and that were fetched from another host.
+// How long does object_ref::get() take if the bytes are on this host, by size, compared to finding and pinning the same
+// object in the store? For values made by the process itself, values from a process with the same store, and values
+// fetched from another host.
 //
-// How quickly do large values come from another host, compared to what a plain writer and a plain reader do with as
-// many bytes, over TCP on the loopback device? Hosts are stores of different names. Memory was used before, at both
-// ends and by the very processes, stores and buffers alike: a first use of each page would be most of what is measured.
+// How quickly do large values arrive from another host, compared to as many bytes between a plain writer and a plain
+// reader, over TCP on the loopback device? Hosts are stores of different names. Each process has used all memory at its
+// end before, in stores and buffers alike: otherwise the first use of each page would be most of the measured time.
 //
-// And a reference that passes around a ring of eight processes, of one host or in pairs on four, where each has the
-// bytes before it when it passes it on: does a hop take longer after ten thousand of them than after a hundred, and is
-// more left behind?
+// When a reference passes around a ring of eight processes, on one host or in pairs on four, and each process reads the
+// bytes before passing it on: does a hop take longer after ten thousand hops than after a hundred, and is more memory
+// left behind?
 //
-// The processes are started anew in every round, near ends on one core, far ones on another
+// The processes are started anew in every round, with the near ends on one core and the far ones on another
 // (harness/process_group.hpp). Round 0 warms up.
 #include "handles/limits.hpp"
 #include "handles/options.hpp"

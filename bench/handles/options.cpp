@@ -44,7 +44,7 @@ std::expected<handles_options, int> read_handles_options(int argument_count, con
   app.add_option("--deadline", deadline, "Seconds after which a subject that does not finish a step is given up")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  // How the program starts itself.
+  // For processes that the program starts itself.
   app.add_option("--serve", read.serve)->group("")->check(CLI::IsMember(subjects));
   app.add_option("--number", read.number)->group("");
   app.add_option("--drive", read.drive)->group("")->check(CLI::IsMember(subjects));

@@ -20,7 +20,7 @@ namespace {
 using warm_atom = caf::atom_constant<caf::atom("warm")>;
 using give_atom = caf::atom_constant<caf::atom("give")>;
 
-/// Gives references to values of any size, of which it makes one each. `node` outlives it.
+/// Answers with references to values of any size. Makes one value of each size. `node` must outlive the actor.
 caf::behavior holder(caf::stateful_actor<std::map<std::uint64_t, bytes_ref>>* self, troupe::node* node) {
   return {
       [node](warm_atom) {
@@ -51,7 +51,7 @@ std::expected<void, std::string> serve_pulling(const ready_report& ready) {
     return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class pulling_near_end::parts {

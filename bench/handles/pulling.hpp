@@ -1,4 +1,4 @@
-// Fetching large values of another host: over TCP, from one store into another.
+// Fetches large values from another host: over TCP, from one store into another.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -11,21 +11,20 @@
 
 namespace bench {
 
-/// In the far process, which has the values: see subject::serve.
+/// For the far process, which has the values; see subject::serve.
 [[nodiscard]] std::expected<void, std::string> serve_pulling(const ready_report& ready);
 
-/// The end that fetches. Its calls block.
+/// The fetching end. Its calls block.
 class pulling_near_end {
 public:
   [[nodiscard]] static std::expected<std::unique_ptr<pulling_near_end>, std::string>
   connect(const std::string& address);
   ~pulling_near_end();
 
-  /// Uses all memory of both stores once. Comes first, and once.
+  /// Uses all memory of both stores once. Call it first, and only once.
   [[nodiscard]] std::expected<void, std::string> warm_up();
 
-  /// The median of so many fetches of a value of that size, each until its bytes are here and it is before whoever
-  /// waits for it.
+  /// The median time of `count` fetches of a value of `size_bytes`, each until the caller can read the value.
   [[nodiscard]] std::expected<seconds, std::string> pull(std::uint64_t count, std::size_t size_bytes);
 
 private:

@@ -18,13 +18,13 @@
 
 namespace bench {
 
-/// In seconds, what each lap took.
+/// The seconds that each lap took.
 struct lap_times {
   std::vector<double> seconds;
 };
 TROUPE_DESCRIBE(lap_times, seconds)
 
-/// Of one member.
+/// The footprint of one member.
 struct member_footprint {
   std::uint64_t rows = 0;
   std::uint64_t memory_bytes = 0;
@@ -45,12 +45,12 @@ void add_ring_types(troupe::type_registry& types) {
   add_value_types(types);
 }
 
-/// Neighbouring numbers share one.
+/// Consecutive numbers share a host.
 std::size_t host_of(ring_hosts hosts, std::size_t number) {
   return number * static_cast<std::size_t>(hosts) / ring_size;
 }
 
-/// What is mapped and not shared.
+/// Resident memory that is not shared.
 std::uint64_t own_memory_bytes() {
   std::ifstream pages{"/proc/self/statm"};
   std::uint64_t all = 0;
@@ -72,7 +72,7 @@ member_footprint look_at(troupe::store::object_store store) {
 
 struct member_state {
   caf::actor next;
-  bytes_ref held; // While it rests, at who made it.
+  bytes_ref held; // Set between journeys, in the member that made the value.
   std::uint64_t last_hop = 0;
   lap_times laps;
   bench_clock::time_point lap_began;
@@ -81,7 +81,7 @@ struct member_state {
 
 using member_actor = caf::stateful_actor<member_state>;
 
-/// The reference is here again: another lap, or that was the last one.
+/// Called when the reference has come round: starts another lap or ends the last one.
 void end_lap(member_actor* self, const bytes_ref& ref, std::uint64_t hop) {
   auto& state = self->state;
   const auto now = bench_clock::now();
@@ -95,7 +95,7 @@ void end_lap(member_actor* self, const bytes_ref& ref, std::uint64_t hop) {
   state.finished.deliver(std::exchange(state.laps, {}));
 }
 
-/// Passes on what it has before it. `node` outlives it.
+/// Reads each value and passes the reference on. `node` must outlive the actor.
 caf::behavior member(member_actor* self, troupe::node* node) {
   return {
       [self](const bytes_ref& ref, std::uint64_t hop) {
@@ -139,7 +139,8 @@ caf::behavior member(member_actor* self, troupe::node* node) {
   };
 }
 
-/// Dials the next member, for which handlers of other actors must not wait, and tells the member of this process.
+/// Dials the next member and tells this process's member. A separate actor does it, so that the dial blocks no other
+/// handler.
 caf::behavior joiner(caf::event_based_actor* self, const caf::actor& member, troupe_process* process) {
   return {[self, member, process](join_atom, const std::string& address) -> caf::result<bool> {
     auto link = process->dial(address);
@@ -176,7 +177,7 @@ std::expected<void, std::string> serve_ring(ring_hosts hosts, std::size_t number
   const auto addresses = process.node->addresses();
   ready(addresses.at(0) + ';' + addresses.at(1));
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class ring_near_end::parts {
@@ -191,7 +192,7 @@ public:
     return result;
   }
 
-  /// At rest: when all rows but that of the value have gone, or do not go for two seconds.
+  /// Looks at rest: when only the value's row is left, or after about two seconds.
   std::expected<footprint, std::string> look() {
     constexpr int looks_min = 10;
     constexpr int looks_max = 100;
@@ -211,7 +212,7 @@ public:
     return seen;
   }
 
-  /// Gives the time of a hop in each of the laps.
+  /// Returns the time of one hop, for each lap.
   std::expected<std::vector<seconds>, std::string> go(std::uint64_t first_hop, std::uint64_t last_hop) {
     const auto laps = ask<lap_times>(members.front(), go_atom::value, first_hop, last_hop);
     if (!laps)
@@ -274,7 +275,7 @@ std::expected<ring_near_end::journey, std::string> ring_near_end::go_round(std::
     return std::unexpected{after_a_tenth.error()};
   if (const auto between = parts_->go(tenth + 1, last - tenth); !between)
     return std::unexpected{between.error()};
-  // Both tenths begin after a rest: where others want the core, the system lets who has just begun run sooner.
+  // Rest before both tenths: the system runs a process sooner if it has just begun and others want its core.
   if (const auto rested = parts_->look(); !rested)
     return std::unexpected{rested.error()};
   const auto ending = parts_->go(last - tenth + 1, last);

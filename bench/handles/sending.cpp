@@ -21,21 +21,21 @@ void add_sending_types(troupe::type_registry& types) {
   add_value_types(types);
 }
 
-/// Answers with the number or the size of what it has before it.
+/// Answers with the message's number, or the size of the value that it has read.
 caf::behavior taker(caf::event_based_actor*) {
   return {
       [](const small_message& message) { return static_cast<std::uint64_t>(message.number); },
       [](const bytes_ref& ref) {
         const auto value = ref.get();
         if (!value)
-          return std::uint64_t{0}; // Which nobody expects.
+          return std::uint64_t{0}; // No caller expects 0.
         check_value(*value, ref.size_bytes());
         return std::uint64_t{value->size()};
       },
   };
 }
 
-/// Asks the taker, and answers with the seconds until its answer was here.
+/// Asks the taker, and answers with the seconds until the taker's answer arrived.
 template <class T>
 caf::typed_response_promise<double> time_request(caf::event_based_actor* self, const caf::actor& taker, const T& value,
                                                  std::uint64_t expected) {
@@ -73,7 +73,7 @@ std::expected<void, std::string> serve_sending(const ready_report& ready) {
     return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class sending_near_end::parts {

@@ -1,4 +1,4 @@
-// Requests with a small message, and with a reference to a large value in a store that both ends share.
+// Sends requests with a small message, and with a reference to a large value in a store that both ends share.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// In the far process: see subject::serve.
+/// For the far process; see subject::serve.
 [[nodiscard]] std::expected<void, std::string> serve_sending(const ready_report& ready);
 
 /// The driving end. Its calls block.
@@ -21,11 +21,11 @@ public:
   connect(const std::string& address);
   ~sending_near_end();
 
-  /// Medians of so many requests of each kind, one after the other in turn: until the answer of an actor that has it
-  /// before it is here.
+  /// Medians over `count` requests of each kind, which alternate. A request ends when the answer arrives of the actor
+  /// that has read the value.
   struct times {
     seconds small;
-    seconds reference; // Each to another value of `large_bytes`, made before; the actor reads its first and last byte.
+    seconds reference; // Each to another value of `large_bytes`, made before. The actor reads its first and last byte.
   };
   [[nodiscard]] std::expected<times, std::string> measure(std::uint64_t count, std::size_t large_bytes);
 

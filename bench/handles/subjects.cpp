@@ -22,7 +22,7 @@ namespace {
 using measured = std::expected<numbers, std::string>;
 using answered = std::expected<numbers, failure>;
 
-/// Lets the near end that `connected` is take steps.
+/// Wraps a connected near end as a step_taker.
 template <class Near>
 std::expected<step_taker, std::string> steps_of(std::expected<std::unique_ptr<Near>, std::string> connected,
                                                 measured (*take)(Near& near, const step& next)) {
@@ -32,7 +32,7 @@ std::expected<step_taker, std::string> steps_of(std::expected<std::unique_ptr<Ne
       [near = std::shared_ptr<Near>{*std::move(connected)}, take](const step& next) { return take(*near, next); }};
 }
 
-/// What a round needs: hosts, which outlive the processes, and those.
+/// The hosts and the processes of a round. The hosts outlive the processes.
 struct scene {
   std::vector<troupe::store::object_store> hosts;
   std::optional<process_group> group;
@@ -53,7 +53,7 @@ struct scene {
   }
 };
 
-/// Of a store for values that are so large.
+/// Capacity of a store for values of up to `largest_bytes`.
 std::size_t host_bytes_for(std::size_t largest_bytes) {
   return 5 * largest_bytes / 2 + (16 << 20);
 }
@@ -76,7 +76,7 @@ std::expected<observations, failure> run_sending_round(const handles_options& to
   if (!scene)
     return std::unexpected{std::move(scene).error()};
   answered took;
-  for (const auto count : {told.requests / 10 + 1, told.requests}) // The first ones warm up.
+  for (const auto count : {told.requests / 10 + 1, told.requests}) // The first run warms up.
     if (took = ask(*scene->group, {"send", count, told.large_bytes}, 2, told.deadline); !took)
       return std::unexpected{took.error()};
   return observations{{{"request with a small message p50", "us"}, took->at(0) * 1e6},
@@ -159,7 +159,7 @@ measured take_raw_step(raw_near_end& near, const step& next) {
   return numbers{median(took)};
 }
 
-/// Both sizes, once to warm up and then to be measured.
+/// For both sizes: one transfer to warm up, and then the measured ones.
 std::expected<observations, failure> move_values(process_group& group, const handles_options& told) {
   observations made;
   for (const auto& [name, size_bytes] :

@@ -1,4 +1,4 @@
-// Who takes part, and what each is asked.
+// The subjects of the benchmark.
 #pragma once
 
 #include "handles/options.hpp"
@@ -16,21 +16,21 @@ namespace bench {
 
 struct handles_subject {
   std::string name;
-  /// In the far process, which is the `number`th one: see subject::serve.
+  /// In far process `number`; see subject::serve.
   std::function<std::expected<void, std::string>(std::size_t number, const ready_report& ready)> serve;
   /// In the near process. Fails with a text.
   std::function<std::expected<step_taker, std::string>(const std::string& address)> connect;
-  /// In the process that measures: starts them, and asks.
+  /// In the measuring process: starts the processes and asks.
   std::function<std::expected<observations, failure>(const handles_options& told, stop_signals& signals)> run_round;
 };
 
 /// In the order of the rounds and of the table.
 [[nodiscard]] const std::vector<handles_subject>& handles_subjects();
 
-/// Those that ratios are taken to.
+/// The subjects to which ratios are taken.
 [[nodiscard]] const std::vector<std::string>& handles_peers();
 
-/// Null where there is none of that name.
+/// Null if no subject has that name.
 [[nodiscard]] const handles_subject* find_handles_subject(std::string_view name);
 
 } // namespace bench

@@ -12,10 +12,10 @@ namespace bench {
 
 namespace {
 
-/// What rounding may take from a quotient that ought to be whole.
+/// Tolerance for quotients that should be whole numbers but for rounding.
 constexpr double slack = 1e-9;
 
-/// What is further from 0 is no measurement, and would make what is reckoned with it infinite.
+/// Values beyond these magnitudes are no measurements, and would make computations with them infinite.
 constexpr double magnitude_max = 1e300;
 constexpr double magnitude_min = 1e-300;
 
@@ -31,7 +31,7 @@ double exponent_of(double value, axis_numbers numbers) {
   return numbers == axis_numbers::bytes ? std::log2(value) : std::log10(value);
 }
 
-/// 1, 2 or 5 times a power of ten: the least that is no less than `value`. Requires: value > 0.
+/// The least number of the form 1, 2 or 5 times a power of ten that is at least `value`. Requires: value > 0.
 double round_step(double value) {
   const auto power = std::pow(10, std::floor(std::log10(value) + slack));
   for (const auto digit : {1.0, 2.0, 5.0})
@@ -42,7 +42,7 @@ double round_step(double value) {
 
 std::string with_prefix(double value, double base, std::span<const std::string_view> prefixes) {
   std::size_t at = 0;
-  // What three digits round up to belongs to the next prefix.
+  // A value that rounds up to the base with three digits gets the next prefix.
   while (at + 1 < prefixes.size() && std::abs(value) >= base * (1 - 0.0005)) {
     value /= base;
     ++at;
@@ -65,7 +65,8 @@ fitted_axis::fitted_axis(const axis& what, std::span<const double> values) : wha
     fit_linear(least, greatest);
 }
 
-/// To whole powers of the base; from two to twenty apart where that leaves less empty.
+/// Fits the ends to whole powers of the base. With base 10 and at most three powers, fits them to 2 or 5 times a power
+/// if that leaves less space empty.
 void fitted_axis::fit_logarithmic(double least, double greatest) {
   auto low = std::floor(exponent_of(least, what_.numbers) + slack);
   auto high = std::ceil(exponent_of(greatest, what_.numbers) - slack);
@@ -132,7 +133,7 @@ std::vector<double> fitted_axis::logarithmic_ticks(std::size_t count_max) const 
 std::vector<double> fitted_axis::linear_ticks(std::size_t count_max) const {
   const auto intervals = static_cast<double>(count_max) - 1;
   auto step = round_step((high_ - low_) / intervals);
-  // Where the axis does not begin at one of them, there may be one too many.
+  // If the axis does not begin at a tick, there may be one tick too many.
   if (std::floor(high_ / step + slack) - std::ceil(low_ / step - slack) > intervals)
     step = round_step(step * 1.5);
   std::vector<double> made;

@@ -1,4 +1,4 @@
-// Axes of plots: what they reach from and to, where their ticks stand, and what is written there.
+// Axes of plots: their ends, their ticks and the ticks' texts.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace bench {
 
 enum class axis_scale : std::uint8_t { linear, logarithmic };
 
-/// How numbers on an axis are written, and of which base its logarithm is.
+/// How numbers on an axis are written, and the base of its logarithm.
 enum class axis_numbers : std::uint8_t {
   plain,   ///< 1, 10, 1 k, 1 M; base 10.
   bytes,   ///< 8 B, 1 KiB, 1 MiB; base 2.
@@ -20,7 +20,7 @@ enum class axis_numbers : std::uint8_t {
 };
 
 struct axis {
-  std::string label; // With its unit, as in "messages a second".
+  std::string label; // With its unit, such as "messages a second".
   axis_scale scale = axis_scale::linear;
   axis_numbers numbers = axis_numbers::plain;
 };
@@ -30,18 +30,19 @@ struct tick {
   std::string text;
 };
 
-/// An axis whose ends are fixed. Values lie on it at 0 to 1.
+/// An axis with fixed ends. Values lie on it at positions 0 to 1.
 class fitted_axis {
 public:
-  /// Holds all of `values` that can be shown, and reaches from one round number to another. A linear axis begins at 0
-  /// unless something is less. Without values it reaches from 0 or 1 to the next round number.
+  /// Contains all of `values` that can be shown, and reaches from one round number to another. A linear axis begins at
+  /// 0 unless a value is negative. Without values, it reaches from 0 (linear) or 1 (logarithmic) to the next round
+  /// number.
   fitted_axis(const axis& what, std::span<const double> values);
 
-  /// Nothing where the axis cannot show the value: not finite (nor within 1e300), or not above 0 (1e-300) where it is
-  /// logarithmic.
+  /// The value's position, or nullopt if the axis cannot show the value: it is not finite (its magnitude exceeds
+  /// 1e300), or the axis is logarithmic and the value is not above 0 (below 1e-300).
   [[nodiscard]] std::optional<double> position(double value) const;
 
-  /// In ascending order, at most `count_max` of them and at least two. Requires: count_max is 2 or more.
+  /// At least two and at most `count_max` ticks, in ascending order. Requires: `count_max` is 2 or more.
   [[nodiscard]] std::vector<tick> ticks(std::size_t count_max) const;
 
   /// `value` as the axis writes it: "1.5 M", "64 KiB", "20 us".

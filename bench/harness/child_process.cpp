@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How long a child may take to end by itself when its input has ended.
+/// Time for a child to end by itself after its input has ended.
 constexpr milliseconds ending_patience{1000};
 
 std::string sentence_of(const troupe::processes::ending& how) {
@@ -36,7 +36,7 @@ std::expected<child_process, std::string> child_process::start(const std::vector
 }
 
 void child_process::write_line(std::string_view line) {
-  process_.channel().write_line(line); // A child that has ended is noticed when it is read from.
+  process_.channel().write_line(line); // If the child has ended, the next read reports it.
 }
 
 std::expected<std::string, std::string> child_process::read_line(milliseconds patience, stop_signals& signals,
@@ -49,7 +49,7 @@ std::expected<std::string, std::string> child_process::read_line(milliseconds pa
       return std::unexpected{"stopped by signal " + std::to_string(signal)};
     if (until.has_passed())
       return std::unexpected{"nothing came within " + std::to_string(patience.count()) + " ms"};
-    // Of the partner nothing is read here, only its end is noticed.
+    // Nothing is read from the partner here; only its end is noticed.
     const auto partners = partner == nullptr ? -1 : partner->process_.channel().readable();
     pollfd waited_for[] = {{channel.readable(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {partners, 0, 0}};
     if (channel.readable() >= 0 && (partner == nullptr || partners >= 0))
@@ -75,7 +75,7 @@ void child_process::run_on(const std::vector<int>& cores) const {
   for (const auto core : cores)
     CPU_SET(core, &allowed);
   for (const auto process : troupe::processes::family_of(process_.number())) {
-    std::error_code ignored; // A process that ends meanwhile is noticed elsewhere.
+    std::error_code ignored; // The end of a process is noticed elsewhere.
     const auto threads = "/proc/" + std::to_string(process) + "/task";
     for (const auto& thread : std::filesystem::directory_iterator{threads, ignored})
       ::sched_setaffinity(std::stoi(thread.path().filename()), sizeof allowed, &allowed);

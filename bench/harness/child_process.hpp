@@ -1,4 +1,4 @@
-// The processes that a benchmark measures: copies of the benchmark's own program, spoken with in lines of text.
+// The measured processes: copies of the benchmark's own program, which exchange lines of text with it.
 #pragma once
 
 #include "harness/stop_signals.hpp"
@@ -14,8 +14,8 @@
 
 namespace bench {
 
-/// A running copy of this program. What is written to it is its standard input, its standard output is read here, and
-/// its error output is ours. It outlives neither this object nor this process.
+/// A running copy of this program. This process writes to the copy's standard input and reads its standard output; both
+/// have the same standard error. The copy ends with this object, and with this process.
 class child_process {
 public:
   /// Starts /proc/self/exe. Fails with a text.
@@ -23,24 +23,24 @@ public:
 
   void write_line(std::string_view line);
 
-  /// Its next line, without the line feed. Fails when there is none after `patience`, when the process or the `partner`
-  /// that it works with has ended, or when a stop signal came.
+  /// Returns the child's next line, without the line feed. Fails if no line comes within `patience`, if the process or
+  /// its `partner` has ended, or if a stop signal came.
   [[nodiscard]] std::expected<std::string, std::string>
   read_line(std::chrono::milliseconds patience, stop_signals& signals, child_process* partner = nullptr);
 
-  /// How it ended, if it did or does so within `patience`.
+  /// A text on how it ended, if it has ended or does so within `patience`.
   [[nodiscard]] std::optional<std::string> ended_within(std::chrono::milliseconds patience);
 
-  /// Lets all its threads and those of the programs that it has started, and all that they start from now on, run on
-  /// these cores only. Requires: not empty.
+  /// Restricts all threads of the child and of the programs that it has started to these cores. Threads and programs
+  /// started later inherit that. Requires: `cores` is not empty.
   void run_on(const std::vector<int>& cores) const;
 
-  /// What it and the programs that it has started, as far as they still run, have taken of the processors until now.
+  /// Processor time used so far by the child and the running programs that it has started.
   [[nodiscard]] std::chrono::nanoseconds processor_time() const;
 
 private:
   explicit child_process(troupe::processes::process running) : process_(std::move(running)) {}
-  [[nodiscard]] std::string end(); // How it ended.
+  [[nodiscard]] std::string end(); // Ends it and returns how it ended.
 
   troupe::processes::process process_;
 };

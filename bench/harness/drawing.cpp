@@ -14,7 +14,7 @@ bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-/// How many bytes the character takes that begins `text`; 0 where it is none that XML allows.
+/// Length in bytes of the first character of `text`; 0 if it is invalid or XML does not allow it.
 std::size_t character_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80)
@@ -35,7 +35,7 @@ std::size_t characters_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); }));
 }
 
-/// Where the first `count` characters end.
+/// The position after the first `count` characters.
 std::size_t end_of_characters(std::string_view text, std::size_t count) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if (!is_continuation(text[i]) && count-- == 0)

@@ -1,4 +1,4 @@
-// What is promised of quantities, and whether it was kept.
+// Limits of quantities, and a check that results meet them.
 #pragma once
 
 #include "harness/statistics.hpp"
@@ -9,16 +9,16 @@
 
 namespace bench {
 
-/// The value itself is limited, or its ratio to a peer's of the same round: medians.
+/// Limits the median of a subject's value, or of its ratio to a peer's value in the same round.
 struct limit {
   const char* quantity_name;
   const char* subject;
   bool is_upper;
   double value;
-  const char* peer = nullptr; // Null: the value itself.
+  const char* peer = nullptr; // Null limits the value itself.
 };
 
-/// Prints a line for each limit whose subject was measured. False when one is missed, or there is none.
+/// Prints a line for each limit whose subject was measured. Returns false if one is missed, or none was checked.
 [[nodiscard]] bool are_met(std::span<const limit> limits, const std::vector<row>& rows, std::ostream& out);
 
 } // namespace bench

@@ -14,11 +14,11 @@ namespace bench {
 
 namespace {
 
-/// One way of drawing a series. The colours are told apart by people who see no red or no green, too, and are dark
-/// enough for thin lines on white.
+/// The look of one series. The colors are distinguishable without seeing red or green, and dark enough for thin lines
+/// on white.
 struct style {
   std::string_view colour;
-  std::string_view dashes; // Empty: none.
+  std::string_view dashes; // Empty for a solid line.
 };
 
 constexpr std::array<style, 8> styles{{{"#0072b2", ""},
@@ -30,7 +30,7 @@ constexpr std::array<style, 8> styles{{{"#0072b2", ""},
                                        {"#3d85b8", "1 2"},
                                        {"#7a3b00", "9 3 2 3 2 3"}}};
 
-/// Drawn around (x, y); as many as there are styles, so that series differ by both.
+/// A marker around (x, y). There are as many markers as styles, so that series differ in both.
 std::string marker(std::size_t series, double x, double y) {
   const auto [colour, dashes] = styles[series % styles.size()];
   const auto polygon = [&](std::string_view points, bool is_filled) {
@@ -43,12 +43,13 @@ std::string marker(std::size_t series, double x, double y) {
   constexpr std::string_view triangle = "M0 -4.5L4.5 3.5H-4.5Z";
   constexpr std::string_view diamond = "M0 -5L5 0L0 5L-5 0Z";
   constexpr std::array shapes{circle, square, triangle, diamond};
-  // The ninth series has the first one's colour and stroke, and another marker.
+  // The ninth series has the first one's color and stroke, but another marker.
   const auto shape = (series + series / styles.size()) % styles.size();
   return polygon(shapes[shape % shapes.size()], shape < shapes.size());
 }
 
-/// A thin bar from the least to the greatest, with feet. Requires: two places on the same horizontal or vertical line.
+/// A thin bar from the least to the greatest value, with feet. Requires: the two points are on a horizontal or vertical
+/// line.
 std::string spread_bar(double x1, double y1, double x2, double y2, std::string_view colour) {
   constexpr double foot = 3;
   const auto is_horizontal = y1 == y2;
@@ -58,7 +59,7 @@ std::string spread_bar(double x1, double y1, double x2, double y2, std::string_v
          + line(x2 - across, y2 - along, x2 + across, y2 + along, colour, 1);
 }
 
-/// How many of a chart's values its axes cannot show.
+/// Adds a note on how many values the axes cannot show.
 std::vector<std::string> with_left_out(std::vector<std::string> notes, std::size_t count) {
   if (count > 0)
     notes.push_back(fmt::format("{} {} left out: not a number that this axis can show.", count,
@@ -66,7 +67,7 @@ std::vector<std::string> with_left_out(std::vector<std::string> notes, std::size
   return notes;
 }
 
-/// Where on the axis it begins and ends, if there is one that the axis can show.
+/// The spread's positions on the axis, or nullopt if the axis cannot show them.
 std::optional<spread> position_of(const std::optional<spread>& seen, const fitted_axis& values) {
   if (!seen)
     return std::nullopt;
@@ -79,10 +80,10 @@ constexpr double plot_width = 860;
 constexpr double side = 24;
 constexpr double line_height = 17;
 
-/// What stands around the picture of every chart: its rectangle is what is left between.
+/// Title, legend and notes around the picture of a chart. The picture gets the rectangle that is left between them.
 class frame {
 public:
-  /// Room at the picture's sides, where labels and values stand, and its height.
+  /// Space at the picture's sides for labels and values, and the picture's height.
   struct margins {
     double left;
     double right;
@@ -99,7 +100,7 @@ public:
       for (auto& each : wrapped(note, 125))
         note_lines_.push_back(std::move(each));
     place(std::move(legend));
-    // Below the picture: numbers, the axis's label, the legend, the notes.
+    // Below the picture follow numbers, the axis's label, the legend and the notes.
     height_ = note_lines_.empty() ? legend_bottom_ + 20
                                   : notes_top() + line_height * static_cast<double>(note_lines_.size()) + 8;
   }
@@ -113,7 +114,7 @@ public:
 
   [[nodiscard]] double height() const { return height_; }
 
-  /// All of it, with `picture` in the middle. `sample` draws what stands before a series's name, 28 wide.
+  /// The whole chart, with `picture` in the middle. `sample` draws a series's sample before its name, 28 pixels wide.
   template <class Sample>
   [[nodiscard]] std::string elements(const std::string& picture, Sample sample) const {
     std::string made;
@@ -137,7 +138,7 @@ private:
     double y;
   };
 
-  /// As many in a line as find room.
+  /// Puts as many names in a line as fit.
   void place(std::vector<std::string> names) {
     auto at = side;
     legend_bottom_ = bottom_ + 56;
@@ -220,7 +221,7 @@ std::vector<double> all_y(const line_chart& chart) {
   return made;
 }
 
-/// One series: spreads below, then the line, then the markers.
+/// One series. Its spreads are drawn first, then the line, then the markers.
 class drawn_series {
 public:
   drawn_series(const plot_series& series, std::size_t number, const fitted_axis& x, const fitted_axis& y,
@@ -279,7 +280,7 @@ std::size_t count_points(const line_chart& chart) {
   return count;
 }
 
-/// Where the labels of a vertical axis need that much to its left.
+/// The left end of the picture that leaves enough space for the labels of a vertical axis.
 double left_of(const std::vector<tick>& ticks) {
   double widest = 0;
   for (const auto& each : ticks)
@@ -296,7 +297,7 @@ std::vector<std::string> series_of(const bar_chart& chart) {
   return names;
 }
 
-/// Hatching that a series is told by, in places other than the colour's; the first one is plain.
+/// A hatching pattern that distinguishes a series without its color. The first one is plain.
 std::string hatching(std::size_t series) {
   constexpr std::array<std::string_view, styles.size()> strokes{
       "", "M0 8L8 0", "M0 4H8", "M0 0L8 8", "M4 0V8", "M0 8L8 0M0 0L8 8", "M0 4H8M4 0V8", "M2 2H4V4H2Z"};
@@ -322,7 +323,7 @@ double bars_height(const std::vector<plot_bar>& bars) {
   return std::max(height, 60.0);
 }
 
-/// One bar, its spread and its value, from `zero` on.
+/// One bar with its spread and its value, starting at `zero`.
 std::string drawn_bar(const plot_bar& bar, std::size_t series, const axis& values, const fitted_axis& fitted,
                       const frame& around, double y) {
   const auto zero = around.x(values.scale == axis_scale::linear ? fitted.position(0).value_or(0) : 0);
@@ -346,7 +347,7 @@ std::string drawn_bar(const plot_bar& bar, std::size_t series, const axis& value
 
 namespace {
 
-/// A chart without the document that it is in.
+/// A chart without the enclosing document.
 struct drawing {
   std::string elements;
   double height;
@@ -403,7 +404,7 @@ std::string svg_of(const bar_chart& chart) {
     if (bar.seen)
       numbers.insert(numbers.end(), {bar.seen->min, bar.seen->max});
     if (chart.values.scale == axis_scale::logarithmic)
-      numbers.push_back(bar.value / 2); // So that the shortest bar is one.
+      numbers.push_back(bar.value / 2); // Gives the shortest bar a visible length.
     widest = std::max(widest, text_width(shortened(bar.label, label_max), 12));
   }
   const fitted_axis fitted{chart.values, numbers};

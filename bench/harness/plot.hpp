@@ -1,7 +1,7 @@
-// Plots of results, as SVG: pictures that need no other program and look the same on light and dark pages.
+// Plots of results as SVG, which need no other program and look the same on light and dark pages.
 //
-// Series differ by stroke and marker, or by hatching, and not by colour alone. The same values give the same text, byte
-// by byte. Names may hold anything: what XML has a use for is escaped, what it does not allow becomes '?'.
+// Series differ in stroke and marker, or in hatching, and not only in color. Equal values give byte-identical
+// documents. Names may hold any text: XML's special characters are escaped, and disallowed ones become '?'.
 #pragma once
 
 #include "harness/axis.hpp"
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// From the least to the greatest of what was seen.
+/// The least and the greatest observed value.
 struct spread {
   double min = 0;
   double max = 0;
@@ -35,17 +35,17 @@ struct line_chart {
   axis x;
   axis y;
   std::vector<plot_series> series;
-  std::vector<std::string> notes = {}; // Below the picture, a paragraph each: the machine, the date.
+  std::vector<std::string> notes = {}; // Paragraphs below the picture, such as the machine and the date.
 };
 
 struct plot_bar {
-  std::string label;  // Neighbours with the same label are a group, which shows it once.
-  std::string series; // Named in the legend where there is more than one.
+  std::string label;  // Adjacent bars with the same label form a group, which shows the label once.
+  std::string series; // Named in the legend if there are several series.
   double value = 0;
   std::optional<spread> seen = {};
 };
 
-/// Values side by side, from top to bottom. What each amounts to is written behind it.
+/// Horizontal bars below each other, with their values written behind them.
 struct bar_chart {
   std::string title;
   axis values;
@@ -53,12 +53,12 @@ struct bar_chart {
   std::vector<std::string> notes = {};
 };
 
-/// A whole SVG document that ends with a line feed. What an axis cannot show (not finite, or not above 0 where it is
-/// logarithmic) is left out: a line is broken there, a bar is missing. A note says how many values that were.
+/// A whole SVG document, which ends with a line feed. Values that an axis cannot show (not finite, or not above 0 on a
+/// logarithmic axis) are left out: the line is broken there, or the bar is missing. A note gives their number.
 [[nodiscard]] std::string svg_of(const line_chart& chart);
 [[nodiscard]] std::string svg_of(const bar_chart& chart);
 
-/// Several of them below each other in one document of that title.
+/// Several charts below each other in one document with `title`.
 [[nodiscard]] std::string svg_of(const std::string& title, const std::vector<line_chart>& charts);
 
 } // namespace bench

@@ -50,7 +50,7 @@ std::expected<void, failure> process_group::open(const std::string& subject, con
       return failed_with(std::move(started).error());
     auto ready = listen(near_.emplace_back(*std::move(started)), opening_patience, "ready", first_far());
     if (!ready) {
-      ready.error().is_absent = false; // What can be served has to be reachable.
+      ready.error().is_absent = false; // The subject is served, so failing to connect is an error.
       return std::unexpected{std::move(ready).error()};
     }
   }
@@ -103,7 +103,7 @@ std::expected<void, failure> process_group::rest(std::chrono::milliseconds durat
   return {};
 }
 
-/// The rest of the child's next line, which has to begin with `begin`.
+/// Returns the rest of the child's next line after `begin`. Fails if the line begins differently.
 std::expected<std::string, failure> process_group::listen(child_process& child, std::chrono::milliseconds patience,
                                                           std::string_view begin, child_process* partner) {
   auto line = child.read_line(patience, signals_, partner);
@@ -111,7 +111,7 @@ std::expected<std::string, failure> process_group::listen(child_process& child, 
     return std::unexpected{failure{.is_stop = signals_.came() != 0, .reason = std::move(line).error()}};
   if (line->starts_with(begin))
     return line->substr(begin.size());
-  // A process whose partner dies fails too, maybe before the death is seen here, and knows less about it.
+  // If its partner dies, a process fails as well, maybe before the death is seen here. The partner's end tells more.
   constexpr std::chrono::milliseconds dying{100};
   if (const auto ended = partner == nullptr ? std::nullopt : partner->ended_within(dying))
     return failed_with("at the other end " + *ended);

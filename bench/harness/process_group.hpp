@@ -1,4 +1,4 @@
-// The processes of one subject: far ones that serve and near ones that drive, mostly one of each.
+// The processes of one subject: far ones that serve and near ones that drive, usually one of each.
 #pragma once
 
 #include "harness/child_process.hpp"
@@ -12,44 +12,44 @@
 
 namespace bench {
 
-/// Where they run. What a round trip costs is waking, and that depends on where: ten times as much on another core
-/// that has gone to sleep as on the one core that both share. Left to themselves, the same two processes do now the one
-/// and now the other, and a ratio of two such numbers says nothing.
+/// The cores on which the processes run. A round trip mostly costs waking a thread: on another core that sleeps, ten
+/// times as much as on one shared core. Without a placement, the same two processes run sometimes one way and sometimes
+/// the other, and a ratio of two such numbers means nothing.
 enum class placement : std::uint8_t {
   as_the_system_likes,
-  a_core_each, ///< One core for all near ends, another for all far ones.
+  a_core_each, ///< One core for all near ends, another for all far ends.
   one_core,
 };
 
-/// How many processes a subject has. No far ends: the near ones need none, and get no addresses.
+/// The number of processes of a subject. Without far ends, the near ends get no addresses.
 struct group_shape {
   std::size_t far_ends = 1;
   std::size_t near_ends = 1;
-  bool numbers_far_ends = false;              ///< They are started with `--number N`, too, counting from 0.
-  std::vector<std::string> words_before = {}; ///< Arguments in front of these: where the program has commands.
+  bool numbers_far_ends = false;              ///< Also starts them with `--number N`, counting from 0.
+  std::vector<std::string> words_before = {}; ///< Arguments before the others, for programs that have commands.
 };
 
-/// Copies of this program, started with `--serve SUBJECT` and `--drive SUBJECT --address ADDRESS[,ADDRESS...]`, where
-/// every near end gets all addresses. They say "ready ADDRESS" and "ready" when they are, and "failed TEXT" when they
-/// cannot be.
+/// Copies of this program, started with `--serve SUBJECT` or with `--drive SUBJECT --address ADDRESS[,ADDRESS...]`;
+/// every near end gets all addresses. A process writes "ready ADDRESS" or "ready" when it is ready, or "failed TEXT" if
+/// it cannot be.
 class process_group {
 public:
-  /// Fails when they do not get ready; a far end that cannot open is absent.
+  /// Fails if a process does not get ready. If a far end cannot open, the failure is marked as absent.
   [[nodiscard]] static std::expected<process_group, failure> start(const std::string& subject, stop_signals& signals,
                                                                    const group_shape& shape = {});
 
-  /// From now on. Where there is only one core, all run on it.
+  /// Applies from now on. If there is only one core, all processes run on it.
   void place(placement where) const;
 
-  /// Writes a line to every near end, then waits for all. Gives the lines that they answer with, without "took " at
-  /// their front. Fails when one says "failed TEXT", or nothing within `patience`.
+  /// Writes a line to every near end, then waits for all answers. Returns the answers without the "took " at their
+  /// front. Fails if a near end answers "failed TEXT", or not within `patience`.
   [[nodiscard]] std::expected<std::vector<std::string>, failure> ask(const std::string& question,
                                                                      std::chrono::milliseconds patience);
 
-  /// What all of them, and the programs that they have started, have taken of the processors until now.
+  /// Processor time used so far by all processes and the programs that they have started.
   [[nodiscard]] std::chrono::nanoseconds processor_time() const;
 
-  /// Asks nothing of them for so long. Fails when one of them ends, or when a stop signal came.
+  /// Lets them rest for `duration`. Fails if one of them ends, or if a stop signal came.
   [[nodiscard]] std::expected<void, failure> rest(std::chrono::milliseconds duration);
 
 private:
@@ -60,7 +60,7 @@ private:
 
   [[nodiscard]] child_process* first_far() { return far_.empty() ? nullptr : &far_.front(); }
 
-  // The near ends end first.
+  // Declared in this order so that the near ends end first.
   std::vector<child_process> far_;
   std::vector<child_process> near_;
   stop_signals& signals_;

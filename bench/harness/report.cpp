@@ -25,7 +25,7 @@ std::string in_json(std::string_view text) {
   return made + '"';
 }
 
-/// JSON has no way to write what is not finite.
+/// Values that are not finite become null, because JSON cannot represent them.
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
 }

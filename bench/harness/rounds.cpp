@@ -25,13 +25,13 @@ namespace {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// How long the rounds take that count.
+/// Predicts the duration of rounds.
 class pace {
 public:
   pace(int rounds, std::size_t subjects, double total_seconds)
       : rounds_(rounds), subjects_(static_cast<double>(subjects)), end_(now_in_seconds() + total_seconds) {}
 
-  /// Whether that round may begin.
+  /// Whether that round may begin in the remaining time.
   [[nodiscard]] bool begins(int round) {
     const auto now = now_in_seconds();
     if (round <= 1)
@@ -54,7 +54,7 @@ public:
 private:
   int rounds_;
   double subjects_;
-  double begin_ = 0; // Of round 1.
+  double begin_ = 0; // When round 1 began.
   double end_;
 };
 

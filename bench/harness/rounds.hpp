@@ -1,4 +1,4 @@
-// Interleaved rounds: A B C, A B C, ... so that what disturbs the machine for a while disturbs all subjects.
+// Interleaved rounds: A B C, A B C, ... so that a temporary disturbance of the machine affects all subjects.
 #pragma once
 
 #include "harness/statistics.hpp"
@@ -13,14 +13,14 @@
 
 namespace bench {
 
-/// Why a subject has no result.
+/// The reason why a subject has no result.
 struct failure {
-  bool is_absent = false; // It cannot run here at all, which is no fault of the benchmark.
-  bool is_stop = false;   // The user wants the whole run to end.
+  bool is_absent = false; // It cannot run on this machine, which is no fault of the benchmark.
+  bool is_stop = false;   // The user stops the whole run.
   std::string reason;
 };
 
-/// A line on standard error that is written over and over; nothing where that is not a terminal.
+/// A line on standard error that is rewritten in place. Shows nothing if standard error is not a terminal.
 class progress {
 public:
   progress();
@@ -36,19 +36,19 @@ private:
 /// What a subject reached in one round.
 using observations = std::vector<std::pair<quantity, double>>;
 
-/// Lets one subject run once. Round 0 is for warming up, its observations are not kept.
+/// Runs one subject once. Round 0 warms up; its observations are dropped.
 using run_subject = std::function<std::expected<observations, failure>(int round, const std::string& subject)>;
 
 struct outcome {
   results values;
   std::vector<std::pair<std::string, failure>> failures; // By subject.
   bool is_stopped = false;
-  int rounds = 0; // Those that all subjects have been through.
+  int rounds = 0; // Rounds that all subjects have completed.
 };
 
-/// Runs every subject in round 0 and then in `rounds` further ones. One that fails is left out of the rounds after. What
-/// was reached before a stop counts. No round begins that would end more than `total_seconds` after this was called, as far
-/// as the one before tells, but for the first one.
+/// Runs every subject in round 0 and then in `rounds` further ones. A failed subject is left out of later rounds.
+/// Results from before a stop count. Except for the first two, a round begins only if it is expected to end within
+/// `total_seconds` of this call, judging by the mean of the rounds before it.
 [[nodiscard]] outcome run_rounds(int rounds, const std::vector<std::string>& subjects, const run_subject& run,
                                  double total_seconds = std::numeric_limits<double>::infinity());
 

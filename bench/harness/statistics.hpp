@@ -1,4 +1,4 @@
-// From the values of several rounds to what is reported: medians, ranges, and ratios taken round by round.
+// Turns the values of several rounds into medians, ranges, and ratios taken round by round.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace bench {
 /// The middle value, or the mean of the two in the middle. Requires: not empty.
 [[nodiscard]] double median(std::vector<double> values);
 
-/// The smallest of `values` that at least `percent` per cent of them do not exceed. Requires: not empty.
+/// The smallest of `values` that at least `percent` per cent of them do not exceed. Requires: `values` is not empty.
 [[nodiscard]] double percentile(std::vector<double> values, double percent);
 
 /// One quantity of one benchmark, such as "one-way small struct" in msg/s.
@@ -20,15 +20,15 @@ struct quantity {
   friend auto operator<=>(const quantity&, const quantity&) = default;
 };
 
-/// What one subject reached in one quantity, over all rounds.
+/// The result of one subject in one quantity, over all rounds.
 struct row {
   quantity what;
   std::string subject;
   double median = 0;
   double min = 0;
   double max = 0;
-  std::map<std::string, double> ratio_to; // By peer: the median of the rounds' ratios, this subject's value over its.
-  std::size_t rounds = 0;                 // That have a value.
+  std::map<std::string, double> ratio_to; // By peer: the median of the rounds' ratios, ours over the peer's.
+  std::size_t rounds = 0;                 // Number of rounds that have a value.
 };
 
 /// The values of all rounds.
@@ -36,8 +36,8 @@ class results {
 public:
   void add(const quantity& what, const std::string& subject, int round, double value);
 
-  /// A row for each quantity and subject that has values, in the order in which they were first added. The ratios are
-  /// those to `peers`; a round counts in a ratio where both have a value, so that what disturbed both cancels out.
+  /// A row for each quantity and subject with values, in the order in which they were first added. The ratios are to
+  /// `peers`. A ratio uses only rounds in which both subjects have a value, so that common disturbances cancel out.
   [[nodiscard]] std::vector<row> rows(const std::vector<std::string>& peers) const;
 
 private:
@@ -53,7 +53,7 @@ private:
   std::vector<series> series_;
 };
 
-/// The row of that subject; null where there is none.
+/// The row of that quantity and subject, or null if there is none.
 [[nodiscard]] const row* find_row(const std::vector<row>& rows, const std::string& quantity_name,
                                   const std::string& subject);
 

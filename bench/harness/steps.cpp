@@ -52,7 +52,7 @@ int drive_steps(const std::function<std::expected<step_taker, std::string>()>& c
       std::cout << value << ' ';
     std::cout << std::endl;
   }
-  std::_Exit(0); // What is measured is over.
+  std::_Exit(0); // The measurement is over.
 }
 
 } // namespace bench

@@ -14,7 +14,7 @@ stop_signals::stop_signals() {
   for (const auto signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction current {};
     const auto is_ignored = ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
-    if (signal != SIGHUP || !is_ignored) // Under nohup it is, and shall be.
+    if (signal != SIGHUP || !is_ignored) // Under nohup, SIGHUP stays ignored.
       ::sigaddset(&awaited, signal);
   }
   ::sigprocmask(SIG_BLOCK, &awaited, nullptr);

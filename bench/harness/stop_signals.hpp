@@ -1,10 +1,10 @@
-// Control-C and its like, as something that waits can look at.
+// Makes Control-C and similar signals visible to code that waits.
 #pragma once
 
 namespace bench {
 
-/// From its construction on, SIGINT, SIGTERM and SIGHUP (unless it is ignored) do not end the process: they make `fd`
-/// readable. Construct it before all threads.
+/// Once constructed, SIGINT, SIGTERM and SIGHUP (unless it is ignored) do not end the process but make `fd` readable.
+/// Construct it before all threads.
 class stop_signals {
 public:
   stop_signals();
@@ -12,10 +12,10 @@ public:
   stop_signals& operator=(const stop_signals&) = delete;
   ~stop_signals();
 
-  /// To be polled together with what is waited for.
+  /// For polling together with other descriptors.
   [[nodiscard]] int fd() const { return fd_; }
 
-  /// The signal that came first; 0: none yet.
+  /// The signal that came first, or 0.
   [[nodiscard]] int came();
 
 private:

@@ -1,8 +1,8 @@
-// What does each step of a small message's way cost, and what would it cost at least?
+// What does each step of a small message's way cost, and what is the least it would cost?
 //
-// CAF's own part and the coding are taken by one thread alone, nothing contended. The whole is what the process at
-// either end of a link takes of the processors for a message, one way, as in the benchmark `throughput`. The difference
-// is Troupe's: heads, credit, counters, locks, system calls or the ring, and cache lines that move between cores.
+// CAF's own part and the coding are measured on a single thread, without contention. The whole is the processor time
+// for a message at either end of a link, one way, as in the benchmark `throughput`. The difference is Troupe's part:
+// heads, credit, counters, locks, system calls or the ring, and cache lines that move between cores.
 #include "harness/limits.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
@@ -29,7 +29,7 @@ struct ladder_options {
   std::string json_file;
   bool is_quick = false;
   std::int64_t deadline = 60;
-  std::string serve, drive, address; // How the program starts itself.
+  std::string serve, drive, address; // For processes that the program starts itself.
 };
 
 const quantity at_sending_end{"sending end, processor time", "ns"};
@@ -93,8 +93,8 @@ double process_nanoseconds() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-/// In the near process. The step "stream" sends the messages. Its numbers are this process's processor time in
-/// nanoseconds, and the seconds that passed, for all of them.
+/// For the near process. The step "stream" sends the messages. Its numbers are this process's processor time in
+/// nanoseconds and the elapsed seconds, for all messages.
 std::expected<step_taker, std::string> connect_whole(const subject& what, const std::string& address) {
   auto connected = what.connect(address);
   if (!connected)
@@ -142,7 +142,7 @@ std::expected<observations, failure> run_round(const std::string& subject, const
   return observations{{step->at == link_end::sending ? at_sending_end : at_receiving_end, *took}};
 }
 
-/// Of what an end takes: whose work it is. Nothing where a step was not measured.
+/// Prints each part's share of an end's time. Prints nothing if a step was not measured.
 void show_shares(const std::vector<row>& rows, link_end at) {
   const auto& what = at == link_end::sending ? at_sending_end : at_receiving_end;
   double of_caf = 0;

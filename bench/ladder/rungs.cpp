@@ -24,7 +24,7 @@ double thread_nanoseconds() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-/// What each of `count` calls takes of this thread.
+/// Processor time of this thread for each of `count` calls, in nanoseconds.
 template <class Step>
 double timed(std::uint64_t count, const Step& step) {
   const auto before = thread_nanoseconds();
@@ -39,7 +39,7 @@ struct sharing_config : caf::actor_system_config {
   sharing_config() { set("scheduler.policy", caf::atom("sharing")); }
 };
 
-/// In the place of a remote actor: what CAF hands to it is dropped.
+/// Takes the place of a remote actor and drops the messages that CAF hands to it.
 class dropping_actor final : public caf::monitorable_actor {
 public:
   explicit dropping_actor(caf::actor_config& config) : caf::monitorable_actor{config} {}
@@ -67,13 +67,13 @@ caf::behavior counting(caf::stateful_actor<counting_state>* self) {
           [self](caf::unit_t) { return self->state.received; }};
 }
 
-/// An actor with nothing in its mailbox, which this thread runs.
+/// An actor with an empty mailbox that runs on this thread.
 class idle_actor {
 public:
   idle_actor() : actor_{system_.spawn(counting)}, unit_{system_} {
     caf::scoped_actor self{system_};
     self->request(actor_, caf::infinite, caf::unit).receive([](std::uint64_t) {}, [](const caf::error&) {});
-    // The thread that answered may still be leaving it.
+    // Another thread, which ran the answer, may still be using the actor.
     auto* const scheduled = caf::actor_cast<caf::scheduled_actor*>(actor_);
     while (!scheduled->mailbox().blocked())
       std::this_thread::yield();
@@ -82,7 +82,7 @@ public:
   [[nodiscard]] caf::scheduled_actor& operator*() const { return *caf::actor_cast<caf::scheduled_actor*>(actor_); }
   [[nodiscard]] caf::execution_unit* unit() noexcept { return &unit_; }
 
-  /// Runs it if it has something to do.
+  /// Runs the actor if it has something to do.
   void resume() {
     if (auto* const next = std::exchange(unit_.next, nullptr)) {
       next->resume(&unit_, 300);

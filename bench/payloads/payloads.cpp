@@ -1,13 +1,14 @@
-// How long until whoever is to have a large value in another process has all of it before it, and its answer is here?
-// From 64 KiB to 256 MiB, one at a time, beside what a user would pick instead.
+// How long does it take until a receiver in another process has read a large value and its answer has arrived? From 64
+// KiB to 256 MiB, one at a time, compared with alternatives.
 //
-// The value lies in memory of the sender's own when the clock starts; what a peer has to copy it into first, it copies
-// then. The receiver looks at its front and its end, which say which value it is and how large, and answers with its
-// number. For Troupe it is a message's ordinary argument, over a socket, and with a store that the two processes share.
+// When the clock starts, the value lies in the sender's own memory. If a peer must first copy it elsewhere, that
+// counts. The receiver reads the value's front and end, which tell its number and size, and answers with the number.
+// For Troupe, the value is an ordinary message argument, sent over a socket or through a store that the two processes
+// share.
 //
-// The processes are started anew in every round and have a core each. Before each size a tenth of the values goes
-// there, at least one, so that buffers and stores were used before. A round counts with the median of its values.
-// Round 0 warms up.
+// The processes are started anew in every round and have a core each. Before each size is measured, a tenth of the
+// values is sent, at least one, so that buffers and stores have been used. A round counts with the median of its
+// values. Round 0 warms up.
 #include "harness/process_group.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
@@ -32,9 +33,10 @@ struct payload_size {
   const char* name;
 };
 
-constexpr payload_size sizes[] = {{64 << 10, "64 KiB"}, {1 << 20, "1 MiB"}, {16 << 20, "16 MiB"}, {256 << 20, "256 MiB"}};
+constexpr payload_size sizes[] = {
+    {64 << 10, "64 KiB"}, {1 << 20, "1 MiB"}, {16 << 20, "16 MiB"}, {256 << 20, "256 MiB"}};
 
-/// So many that they say something, and not so many that small ones take longer than large ones.
+/// Enough values to be meaningful, but not so many that small ones take longer than large ones.
 std::uint64_t count_of(std::size_t size_bytes, std::size_t bytes_each) {
   constexpr std::uint64_t least = 3;
   constexpr std::uint64_t most = 300;
@@ -130,8 +132,9 @@ int main(int argument_count, char** arguments) {
     if (!told->serve.empty())
       return bench::serve_steps(bench::find_payload_subject(told->serve)->serve);
     if (!told->drive.empty())
-      return bench::drive_steps([&] { return bench::connect(*bench::find_payload_subject(told->drive), told->address); });
-  } catch (const std::exception& error) { // Of a peer's.
+      return bench::drive_steps(
+          [&] { return bench::connect(*bench::find_payload_subject(told->drive), told->address); });
+  } catch (const std::exception& error) { // Thrown by a peer's library.
     std::cout << "failed " << error.what() << std::endl;
     return 1;
   }

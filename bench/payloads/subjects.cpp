@@ -19,7 +19,7 @@ using maker_of_addresses = std::string (*)();
 
 constexpr std::string_view by_store = "troupe-store";
 
-/// What only hands over large values.
+/// A near end that only sends large values.
 class large_near_end : public near_end {
 public:
   std::expected<seconds, std::string> one_way(std::uint64_t) override { return std::unexpected{"carries none here"}; }
@@ -40,7 +40,7 @@ std::expected<void, std::string> serve(const std::string& address, std::optional
     return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actor needs no ending.
+  std::_Exit(0); // Skips the shutdown of the actor.
 }
 
 class troupe_near_end final : public large_near_end {
@@ -84,15 +84,15 @@ subject troupe_at(std::string name, maker_of_addresses address) {
           }};
 }
 
-// -- copying, which nothing that has a copy at the other end could be faster than
+// -- copying: a limit, because any transfer that leaves a copy at the other end takes at least as long
 
 class copying final : public large_near_end {
 public:
   std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t count, std::size_t size_bytes) override {
-    to_.resize(size_bytes); // Used before it is written to, as what a socket is read into after the first value.
+    to_.resize(size_bytes); // Touched before it is written, like a socket's buffer after the first value.
     return time_large_values(count, size_bytes, [this](const std::vector<char>& from) {
       std::memcpy(to_.data(), from.data(), from.size());
-      asm volatile("" : : "r"(to_.data()) : "memory"); // Somebody might read it.
+      asm volatile("" : : "r"(to_.data()) : "memory"); // Keeps the compiler from removing the copy.
       return number_of_large(to_);
     });
   }
@@ -119,7 +119,7 @@ const std::vector<subject>& payload_subjects() {
   static const auto all = [] {
     std::vector<subject> made{troupe_at("troupe-unix", unix_address), troupe_at("troupe-tcp", tcp_address),
                               troupe_at(std::string{by_store}, unix_address)};
-    // They differ from the one before them only in when threads wake, and in how small messages are sent.
+    // They differ from the peers before them only in how threads wake and how small messages are sent.
     constexpr std::string_view left_out[] = {"caf-basp-sharing", "openmpi-windowed"};
     for (auto& peer : all_peers())
       if (std::ranges::find(left_out, peer.name) == std::ranges::end(left_out))

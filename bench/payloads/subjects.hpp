@@ -1,4 +1,4 @@
-// Who takes part.
+// The subjects of the benchmark.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -9,14 +9,14 @@
 
 namespace bench {
 
-/// Troupe over its sockets and by a store, the peers, and as limits a bare socket and copying. In the order of the
+/// Troupe over its sockets and through a store, the peers, and as limits a bare socket and copying. In the order of the
 /// rounds and of the table.
 [[nodiscard]] const std::vector<subject>& payload_subjects();
 
-/// Null where there is none of that name.
+/// Null if no subject has that name.
 [[nodiscard]] const subject* find_payload_subject(std::string_view name);
 
-/// Whether its processes need the store of this run.
+/// Whether the subject's processes need the store of this run.
 [[nodiscard]] bool needs_store(std::string_view subject);
 
 } // namespace bench

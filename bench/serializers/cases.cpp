@@ -75,9 +75,7 @@ std::uint64_t repetitions(std::uint64_t bytes) {
 /// Encoding and viewing copy nothing; decoding into a vector that has the room copies once.
 class troupe_arrays {
 public:
-  troupe_arrays() {
-    encoding_.on_error = troupe::on_error::raise;
-  }
+  troupe_arrays() { encoding_.on_error = troupe::on_error::raise; }
 
   done measure(std::uint64_t bytes, observations& seen) {
     const auto values = std::vector<double>(bytes / sizeof(double), 1.5);
@@ -138,7 +136,7 @@ std::expected<observations, failure> copy_arrays(const serializers_options& told
     std::vector<double> into(from.size());
     const auto copying = mean_ns(repetitions(bytes), "copying", [&] {
       std::memcpy(into.data(), from.data(), bytes);
-      asm volatile("" : : "r"(into.data()) : "memory"); // Somebody might read it.
+      asm volatile("" : : "r"(into.data()) : "memory"); // Keeps the compiler from removing the copy.
       return true;
     });
     seen.emplace_back(array_quantity("decode to a vector", bytes), *copying);

@@ -16,7 +16,7 @@ namespace {
 struct promise {
   std::string_view subject;
   std::string_view quantity; // The beginning of its name.
-  std::string_view peer;     // Empty: none.
+  std::string_view peer;     // Empty if there is none.
   double at_most;
 };
 

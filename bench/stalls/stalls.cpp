@@ -32,7 +32,7 @@ struct stalls_options {
   bool is_quick = false;
   bool has_to_meet_limits = false;
   std::int64_t deadline = 60;
-  std::string serve, drive, address; // How the program starts itself.
+  std::string serve, drive, address; // For processes that the program starts itself.
 };
 
 constexpr limit limits[] = {

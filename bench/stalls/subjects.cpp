@@ -230,7 +230,7 @@ std::expected<void, std::string> serve_stalls(const stalls_subject& what,
             : addresses.front());
   wait_for_end_of_input();
   certificates.reset();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 std::expected<step_taker, std::string> connect_stalls(const stalls_subject& what, const std::string& address) {

@@ -1,4 +1,4 @@
-// What the benchmark can be told on the command line.
+// The benchmark's command line.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct store_options {
   std::uint32_t many_objects = 1'000'000;
   std::vector<std::string> cases; // Names in cases.hpp.
   std::string spill_directory = "/var/tmp/troupe-bench-store";
-  std::string json_file; // Empty: none.
+  std::string json_file; // Empty for no file.
   bool shows_limits = true;
   bool has_to_meet_limits = false; // Else they are only shown.
 };
 
-/// Fails with the exit status when the program has to end: 0 after --help, 2 after wrong arguments.
+/// If the program has to end, fails with its exit status: 0 after --help, 2 after wrong arguments.
 [[nodiscard]] std::expected<store_options, int> read_store_options(int argument_count, const char* const* arguments,
                                                                    const std::vector<std::string>& cases);
 

@@ -139,7 +139,7 @@ std::expected<void, std::string> serve(const ready_report& ready) {
     return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class fan_near_end final : public near_end {

@@ -46,7 +46,7 @@ std::expected<options, int> read_options(int argument_count, const char* const* 
   app.add_option("--deadline", deadline, "Seconds after which a subject that does not finish a case is given up")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  // How the program starts itself.
+  // For processes that the program starts itself.
   app.add_option("--serve", read.serve)->group("")->check(CLI::IsMember(subjects));
   app.add_option("--drive", read.drive)->group("")->check(CLI::IsMember(subjects));
   app.add_option("--address", read.address)->group("");

@@ -1,4 +1,4 @@
-// What the benchmark can be told on the command line.
+// The benchmark's command line.
 #pragma once
 
 #include <chrono>
@@ -15,17 +15,17 @@ struct options {
   std::uint64_t messages = 0; // Instead of that, when it is not 0.
   std::vector<std::string> subjects;
   std::vector<std::string> cases;
-  std::string json_file; // Empty: none.
+  std::string json_file; // Empty for no file.
   bool check_floors = false;
   std::chrono::seconds deadline{60}; // For one case of one subject in one round.
 
-  // In the processes that are measured: which subject this one serves or drives; empty in the one that measures.
+  // In measured processes: the subject to serve or drive. Empty in the measuring process.
   std::string serve;
   std::string drive;
   std::string address;
 };
 
-/// Fails with the exit status when the program has to end: 0 after --help, 2 after wrong arguments.
+/// If the program has to end, fails with its exit status: 0 after --help, 2 after wrong arguments.
 [[nodiscard]] std::expected<options, int> read_options(int argument_count, const char* const* arguments);
 
 } // namespace bench

@@ -31,7 +31,7 @@ struct question {
 /// of cases occur in one question only.
 [[nodiscard]] const std::vector<question>& all_questions();
 
-/// Null where there is none of that name.
+/// Null if no subject has that name.
 [[nodiscard]] const participant* find_subject(std::string_view name);
 [[nodiscard]] const measured_case* find_case(std::string_view name);
 

@@ -34,7 +34,7 @@ std::expected<void, std::string> serve_at(const std::string& address, const read
       return std::unexpected{published.error().message()};
   ready(process.node->addresses().front());
   wait_for_end_of_input();
-  std::_Exit(0); // The actors need no ending.
+  std::_Exit(0); // Skips the shutdown of the actors.
 }
 
 class troupe_near_end : public near_end {
