@@ -1,4 +1,4 @@
-// All peers: what users would pick instead.
+// All peers: the alternatives that users could pick.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -7,11 +7,11 @@
 
 namespace bench {
 
-/// In the order of rounds and tables. One whose package was not found when this was built says so when it is asked to
-/// serve.
+/// In the order of rounds and tables. If a peer's package was not found when this was built, its subject fails to serve
+/// with a text that says so.
 [[nodiscard]] std::vector<subject> all_peers();
 
-/// Those that are asked for many structs to a message.
+/// The peers with a variant that carries many structs per message.
 [[nodiscard]] std::vector<subject> peers_with_batches();
 
 } // namespace bench

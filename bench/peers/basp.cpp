@@ -39,10 +39,10 @@ std::expected<void, std::string> serve_basp(caf::atom_value policy, const ready_
   }
   ready(address);
   wait_for_end_of_input();
-  std::_Exit(0); // CAF would wait for actors that published names keep alive.
+  std::_Exit(0); // CAF would wait for actors that stay alive because they are published.
 }
 
-/// The near end together with the actor system that it lives in.
+/// The near end and the actor system in which it lives.
 class basp_near_end : public near_end {
 public:
   basp_near_end(caf::atom_value policy, load carried) : config_(policy), carried_(carried) {}

@@ -10,8 +10,8 @@ namespace {
 using begin_atom = caf::atom_constant<caf::atom("begin")>;
 using go_on_atom = caf::atom_constant<caf::atom("go_on")>;
 
-/// Structs that the producer sends before it looks at its mailbox: an actor that sends in one long loop never learns
-/// of an acknowledgement.
+/// Structs that the producer sends before it reads its mailbox: in one long loop, an actor would never see an
+/// acknowledgement.
 constexpr std::uint64_t slice = 500;
 
 struct consumer_state {
@@ -47,7 +47,7 @@ struct producer_state {
   std::uint64_t count = 0;
   std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
-  bool is_going_on = false; // A go_on message is under way.
+  bool is_going_on = false; // Whether a go_on message is in the mailbox.
   bench_clock::time_point began;
   caf::typed_response_promise<double> finished;
 
@@ -71,7 +71,7 @@ struct producer_state {
   }
 };
 
-/// Streams as many structs as it is asked for, and answers with the seconds that it took.
+/// Streams the requested number of structs, and answers with the seconds it took.
 caf::behavior producer(caf::stateful_actor<producer_state>* self, const caf::actor& consumer, load carried) {
   return {
       [self, consumer](begin_atom, std::uint64_t count) {
@@ -129,7 +129,7 @@ void ask_next(caf::stateful_actor<asker_state>* self) {
           });
 }
 
-/// Keeps as many requests under way as it is told, and answers with the seconds that all took.
+/// Keeps `window` requests in flight, and answers with the seconds that all took.
 caf::behavior asker(caf::stateful_actor<asker_state>* self, const caf::actor& echoer,
                     std::vector<seconds>* round_trips) {
   return {[=](begin_atom, std::uint64_t count, std::uint64_t window) {

@@ -1,4 +1,4 @@
-// The two ends of large values as ordinary event-based actors, whatever carries their messages.
+// The two ends for large values as ordinary event-based actors, for any transport.
 #pragma once
 
 #include "peers/large_values.hpp"
@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// Answers each value with its number. `Bytes` is the message's type: a vector of char, or what views one.
+/// Answers each value with its number. `Bytes` is the message's type: a vector of char, or a view of one.
 template <class Bytes>
 [[nodiscard]] caf::actor spawn_taker(caf::actor_system& system) {
   return system.spawn([](caf::event_based_actor*) -> caf::behavior {
@@ -23,7 +23,7 @@ template <class Bytes>
 
 namespace detail {
 
-/// Sends on what it gets, which is its own to give away, and answers with the seconds until the answer was here.
+/// Forwards the value by moving it, and answers with the seconds until the answer arrived.
 template <class Bytes>
 caf::behavior large_asker(caf::event_based_actor* self, const caf::actor& taker) {
   return {[self, taker](Bytes& value, std::uint64_t number) {

@@ -18,7 +18,7 @@ namespace {
 
 using capnproto_far = capnp_peer::Far;
 
-/// Messages may be as large as they want: the bounds are there against strangers.
+/// Accepts messages of any size: the library's bounds protect against strangers.
 capnp::ReaderOptions without_bounds() {
   capnp::ReaderOptions options;
   options.traversalLimitInWords = kj::maxValue;
@@ -32,7 +32,7 @@ void fill(capnp_peer::Small::Builder message, const small_fields& fields) {
   message.setText(capnp::Text::Reader{fields.text.data(), fields.text.size()});
 }
 
-// What it is derived from lets nobody delete through a base without a virtual destructor, but g++ does not see that.
+// The base class prevents deletion through a base without a virtual destructor, but g++ cannot tell.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
@@ -70,7 +70,7 @@ private:
 
 #pragma GCC diagnostic pop
 
-/// Serves one near end.
+/// Serves a single near end.
 void serve_one(const std::string& address, std::promise<void>& listens) {
   auto io = kj::setupAsyncIo();
   auto receiver = io.provider->getNetwork().parseAddress(address).wait(io.waitScope)->listen();
@@ -81,14 +81,14 @@ void serve_one(const std::string& address, std::promise<void>& listens) {
   network.onDisconnect().wait(io.waitScope);
 }
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_capnproto(const ready_report& ready) {
   const auto address = "unix-abstract:troupe-bench-capnproto-" + std::to_string(::getpid());
   std::promise<void> listens;
   std::thread{[&] {
     try {
       serve_one(address, listens);
-    } catch (const kj::Exception& error) { // With the near end's end, a connection that is reset.
+    } catch (const kj::Exception& error) { // When the near end ends, the connection may be reset.
       if (error.getType() != kj::Exception::Type::DISCONNECTED)
         std::cerr << error.getDescription().cStr() << '\n';
     }
@@ -96,10 +96,10 @@ std::expected<void, std::string> serve_capnproto(const ready_report& ready) {
   listens.get_future().wait();
   ready(address);
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits in its loop, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits in its event loop.
 }
 
-/// What the near end has to the far one.
+/// The near end's connection to the far one.
 class capnproto_connection {
 public:
   explicit capnproto_connection(const std::string& address)
@@ -136,7 +136,7 @@ public:
     for (std::uint64_t sent = 0; sent < count; ++sent) {
       auto request = far_.consumeRequest();
       fill(request, small_fields{sent});
-      request.send().wait(scope_); // Until there is room for the next one.
+      request.send().wait(scope_); // Waits until there is room for the next one.
     }
     const auto consumed = far_.finishRequest().send().wait(scope_).getCount();
     const seconds took = bench_clock::now() - began;

@@ -1,11 +1,11 @@
-// Cap'n Proto's RPC over a unix socket: a streaming method one way, a plain one for what is answered.
+// Cap'n Proto's RPC over a unix socket: a streaming method one way, a plain method for answered messages.
 #pragma once
 
 #include "peers/small_messages.hpp"
 
 namespace bench {
 
-/// What is under way one way is bounded by the library's own flow control, as its documentation recommends, and not by
+/// One way, the library's own flow control bounds the messages in flight, as its documentation recommends, instead of
 /// acknowledgements.
 [[nodiscard]] subject capnproto_unix();
 

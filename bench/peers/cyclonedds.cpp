@@ -17,8 +17,8 @@ namespace bench {
 
 namespace {
 
-/// Ends are of one domain if they have the same tag, so runs at the same time do not hear each other. Packets may be as
-/// large as the loopback device takes them. All else is as by default.
+/// Ends share a domain if they have the same tag, so simultaneous runs do not hear each other. Packets may be as large
+/// as the loopback device allows. Everything else has its default.
 std::string dds_settings(const std::string& tag) {
   return "<Domain Id=\"any\">"
          "<General><Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>"
@@ -37,16 +37,16 @@ dds_entity_t checked(dds_return_t result) {
   return result;
 }
 
-/// This process in the domain. Entities are never deleted: the process ends first.
+/// This process's participant in the domain. Entities are not deleted, because the process ends first.
 class dds_participant {
 public:
   explicit dds_participant(const std::string& tag) {
     constexpr dds_domainid_t domain = 0;
     checked(dds_create_domain(domain, dds_settings(tag).c_str()));
-    dds_write_set_batch(true); // Small messages are gathered until dds_write_flush().
+    dds_write_set_batch(true); // Gathers small messages until dds_write_flush().
     participant_ = checked(dds_create_participant(domain, nullptr, nullptr));
     qos_ = dds_create_qos();
-    dds_qset_reliability(qos_, DDS_RELIABILITY_RELIABLE, DDS_INFINITY); // Writers wait where readers are behind.
+    dds_qset_reliability(qos_, DDS_RELIABILITY_RELIABLE, DDS_INFINITY); // Writers wait for slow readers.
     dds_qset_history(qos_, DDS_HISTORY_KEEP_ALL, DDS_LENGTH_UNLIMITED);
   }
   dds_participant(const dds_participant&) = delete;
@@ -70,7 +70,7 @@ public:
   dds_sender(const dds_participant& by, const dds_topic_descriptor_t& type, const char* topic)
       : writer_(checked(dds_create_writer(by.get(), by.topic(type, topic), by.qos(), nullptr))) {}
 
-  /// Says it with the next flush, or before.
+  /// Sent with the next flush, or earlier.
   void write(const T& value) { checked(dds_write(writer_, &value)); }
   void flush() { dds_write_flush(writer_); }
 
@@ -93,10 +93,10 @@ public:
     checked(dds_waitset_attach(waits_, checked(dds_create_readcondition(reader_, DDS_ANY_STATE)), 0));
   }
 
-  /// Gives what has come to `handle`, at most `count`, if something comes within `patience`. Gives how many.
+  /// Passes up to `count` arrived values to `handle`, waiting up to `patience` for the first one. Returns their number.
   template <class Handle>
   std::uint64_t take(std::uint64_t count, const Handle& handle, dds_duration_t patience = DDS_INFINITY) {
-    std::array<void*, together_max> samples{}; // Lent.
+    std::array<void*, together_max> samples{}; // On loan from the reader.
     std::array<dds_sample_info_t, together_max> infos;
     const auto room = std::min<std::uint64_t>(count, together_max);
     for (int tries = 0;; ++tries) {
@@ -139,7 +139,7 @@ using dds_large = bench_dds_large;
 using dds_command = bench_dds_command;
 using dds_answer = bench_dds_answer;
 
-/// Returns when all of them know that there is another end.
+/// Returns once every end knows that there is another end. Throws after 15 seconds.
 template <class... Ends>
 void meet(const Ends&... ends) {
   constexpr std::chrono::seconds patience{15};
@@ -215,7 +215,8 @@ class cyclonedds_near_end : public near_end {
 public:
   explicit cyclonedds_near_end(const std::string& tag) : participant_(tag) {
     meet(commands_, messages_, values_, answers_, echoes_);
-    // An end may hear nothing before it has met the other one. The far end answers when it has, all that were heard.
+    // Before an end has met the other one, it may miss messages. Ask until the far end answers, then drain the answers
+    // to the other requests.
     constexpr dds_duration_t patience = DDS_MSECS(20);
     for (std::uint64_t heard = 0; heard == 0;) {
       ask(hand_coded_command::kind::consume, 0);
@@ -257,7 +258,7 @@ public:
     ask(hand_coded_command::kind::take, count);
     return time_large_values(count, size_bytes, [this](const std::vector<char>& bytes) {
       const auto size = static_cast<std::uint32_t>(bytes.size());
-      // It is only read.
+      // The value is only read.
       auto* const front = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(bytes.data()));
       values_.write({{size, size, front, false}});
       values_.flush();
@@ -279,7 +280,7 @@ private:
   dds_receiver<dds_small> echoes_{participant_, bench_dds_small_desc, "echoes"};
 };
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_cyclonedds(const ready_report& ready) {
   const auto tag = "troupe-bench-" + std::to_string(::getpid());
   cyclonedds_far_end far{tag};
@@ -288,11 +289,11 @@ std::expected<void, std::string> serve_cyclonedds(const ready_report& ready) {
     try {
       far.serve();
     } catch (const std::exception& error) {
-      std::cerr << error.what() << '\n'; // The near end says that nothing comes.
+      std::cerr << error.what() << '\n'; // The near end reports that no answer comes.
     }
   }}.detach();
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits for a message, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits for a message.
 }
 
 } // namespace

@@ -1,4 +1,5 @@
-// Eclipse Cyclone DDS: publish and subscribe without a server, by UDP on the loopback device; reliable, all is kept.
+// Eclipse Cyclone DDS: publish and subscribe without a server, by UDP on the loopback device. Reliable, with all
+// samples kept.
 #pragma once
 
 #include "peers/small_messages.hpp"

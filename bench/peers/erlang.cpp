@@ -12,10 +12,10 @@ namespace {
 using troupe::processes::lines;
 using troupe::processes::process;
 
-// What is said to the near node: "one-way COUNT", "echo COUNT WINDOW", "hand-over COUNT BYTES". It answers
-// "took NANOSECONDS...".
+// The near node is sent "one-way COUNT", "echo COUNT WINDOW" or "hand-over COUNT BYTES". It answers "took
+// NANOSECONDS...".
 
-/// A node of our own, which needs no epmd and leaves no file behind, neither a cookie nor a dump.
+/// Starts a node of our own, which needs no epmd and leaves no files behind, such as a cookie or a dump.
 std::expected<process, std::string> start_node(const char* function) {
   return process::start({.program = TROUPE_BENCH_ERL,
                          .words = {"erl",
@@ -42,7 +42,7 @@ std::expected<process, std::string> start_node(const char* function) {
                          .output = lines{}});
 }
 
-/// The node's next line, which has to begin with `begin`, without that.
+/// Returns the rest of the node's next line after `begin`. Fails if the line begins differently.
 std::expected<std::string, std::string> listen(process& node, std::string_view begin) {
   const auto line = node.channel().read_line();
   if (!line)
@@ -52,7 +52,7 @@ std::expected<std::string, std::string> listen(process& node, std::string_view b
   return line->substr(begin.size());
 }
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the node.
 std::expected<void, std::string> serve_erlang(const ready_report& ready) {
   auto node = start_node("far");
   if (!node)

@@ -1,4 +1,4 @@
-// Erlang's distribution over TCP on the loopback interface: processes of two nodes, which are programs of their own.
+// Erlang's distribution over TCP on the loopback interface: processes of two nodes, which are separate programs.
 #pragma once
 
 #include "peers/small_messages.hpp"

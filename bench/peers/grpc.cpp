@@ -54,20 +54,20 @@ public:
   }
 };
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_grpc(const ready_report& ready) {
   const auto address = "unix-abstract:troupe-bench-grpc-" + std::to_string(::getpid());
   grpc_far_end far;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials());
   builder.RegisterService(&far);
-  builder.SetMaxReceiveMessageSize(-1); // Without bound; it is 4 MiB otherwise.
+  builder.SetMaxReceiveMessageSize(-1); // No bound; the default is 4 MiB.
   const auto server = builder.BuildAndStart();
   if (server == nullptr)
     return std::unexpected{"gRPC cannot listen on " + address};
   ready(address);
   wait_for_end_of_input();
-  std::_Exit(0); // Nothing but the process has to end.
+  std::_Exit(0); // Skips the shutdown of the server.
 }
 
 class grpc_near_end : public near_end {
@@ -85,7 +85,7 @@ public:
       while (sent < count && sent - acknowledged < window_max) {
         Small message;
         fill(message, small_fields{sent++});
-        // Held back for company, but for the last one before we wait.
+        // Buffer all messages except the last one before waiting.
         const auto is_last = sent == count || sent - acknowledged == window_max;
         if (!stream->Write(message, is_last ? grpc::WriteOptions{} : grpc::WriteOptions{}.set_buffer_hint()))
           return std::unexpected{stream->Finish().error_message()};
@@ -97,7 +97,7 @@ public:
       acknowledged = answer.count();
     }
     const seconds took = bench_clock::now() - began;
-    while (stream->Read(&answer)) // Where the last acknowledgement was due anyway, there is one more.
+    while (stream->Read(&answer)) // If the last acknowledgement was due anyway, there is one more.
       continue;
     static_cast<void>(stream->Finish());
     return took;

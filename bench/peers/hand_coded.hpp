@@ -1,4 +1,4 @@
-// The message as somebody would encode it by hand who has no framework: for peers that carry bytes only.
+// The message encoded by hand, without a framework, for peers that carry only bytes.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -15,7 +15,7 @@ struct hand_coded {
   static constexpr std::size_t bytes_max = head_bytes + 64;
   static constexpr std::size_t bytes_max_together = structs_together * bytes_max;
 
-  /// Requires: room for `bytes_max`. Returns how many bytes were written.
+  /// Returns the number of bytes written. Requires: `to` has room for `bytes_max`.
   static std::size_t encode(const small_message& message, std::byte* to) {
     const auto length = static_cast<std::int32_t>(message.text.size());
     const std::int32_t head[] = {message.number, message.second, message.third, length};
@@ -24,7 +24,7 @@ struct hand_coded {
     return head_bytes + message.text.size();
   }
 
-  /// Reads the message at the front of `from` into `message`. Returns how many bytes it took, 0 when it is not whole.
+  /// Reads the message at the front of `from` into `message`. Returns its size in bytes, or 0 if it is incomplete.
   static std::size_t decode(std::span<const std::byte> from, small_message& message) {
     if (from.size() < head_bytes)
       return 0;
@@ -40,7 +40,8 @@ struct hand_coded {
     return head_bytes + length;
   }
 
-  /// One after the other. Requires: room for `bytes_max` each. Returns how many bytes were written.
+  /// Encodes the messages one after the other. Returns the number of bytes written. Requires: room for `bytes_max`
+  /// each.
   static std::size_t encode_each(const small_messages& messages, std::byte* to) {
     std::size_t written = 0;
     for (const auto& message : messages)
@@ -48,8 +49,8 @@ struct hand_coded {
     return written;
   }
 
-  /// Reads the whole messages in `from`, one after the other, each into `message`, and gives it to `handle`. Returns
-  /// how many bytes they took.
+  /// Reads the complete messages in `from`, one after the other, each into `message`, and passes it to `handle`.
+  /// Returns the number of bytes read.
   template <class Handle>
   static std::size_t decode_each(std::span<const std::byte> from, small_message& message, const Handle& handle) {
     std::size_t read = 0;
@@ -61,7 +62,7 @@ struct hand_coded {
   }
 };
 
-/// What the near end asks for before it sends messages, or large values (`take`).
+/// The near end's request before it sends messages, or large values (`take`).
 struct hand_coded_command {
   enum class kind : std::uint64_t { consume, echo, take };
   kind what = kind::consume;

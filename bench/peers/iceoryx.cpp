@@ -33,11 +33,11 @@ using troupe::processes::process;
 
 enum class iceoryx_waiting : std::uint8_t { by_polling, by_waitset };
 
-// Topics, by where they lead.
+// Topics, named after their destination.
 constexpr const char* topic_to_far = "to-far";
 constexpr const char* topic_to_near = "to-near";
 
-/// What the near end asks for, and which process it is.
+/// The near end's request and process.
 struct iceoryx_command {
   hand_coded_command asked;
   pid_t near_process = 0;
@@ -48,7 +48,7 @@ iox::capro::ServiceDescription description_of(const std::string& run, const char
           iox::capro::IdString_t{iox::cxx::TruncateToCapacity, std::string{topic}}};
 }
 
-/// Nothing is lost: a publisher waits where the queue of its subscriber is full, which has room for 256 messages.
+/// Nothing is lost: a publisher waits if its subscriber's queue, which holds 256 messages, is full.
 iox::popo::PublisherOptions publishing() {
   iox::popo::PublisherOptions options;
   options.subscriberTooSlowPolicy = iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER;
@@ -64,21 +64,21 @@ std::string runtime_name() {
   return "troupe-bench-iceoryx-" + std::to_string(::getpid());
 }
 
-/// The runtime, which every end needs before all else. The daemon answers it by files, which nobody needs later.
+/// Starts the runtime, which every end needs first. The daemon answers through files that are not needed later.
 void join_runtime() {
   iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kOff,
                                                            iox::log::LogLevelOutput::kHideLogLevel);
   iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t{iox::cxx::TruncateToCapacity, runtime_name()});
 }
 
-/// So that none is left behind, however this process ends. Requires: both ends have met.
+/// Removes these files, so that none is left behind however this process ends. Requires: both ends have met.
 void remove_files_of_runtime() {
   std::error_code ignored;
   for (const auto* ending : {"", ".lock"})
     std::filesystem::remove(std::string{iox::platform::IOX_UDS_SOCKET_PATH_PREFIX} + runtime_name() + ending, ignored);
 }
 
-/// One end: what it publishes, and what it has subscribed to.
+/// One end: its publisher and its subscriber.
 class iceoryx_end {
 public:
   /// Requires: the daemon runs, and this process has no other end.
@@ -91,7 +91,7 @@ public:
       throw std::runtime_error{"iceoryx: a WaitSet takes no subscriber"};
   }
 
-  /// Waits until the other end is there.
+  /// Waits up to ten seconds for the other end. Throws if it does not come.
   void meet() const {
     const auto deadline = bench_clock::now() + std::chrono::seconds{10};
     while (!out_.hasSubscribers() || in_.getSubscriptionState() != iox::SubscribeState::SUBSCRIBED) {
@@ -102,10 +102,10 @@ public:
     remove_files_of_runtime();
   }
 
-  /// The ends may have been placed anew.
+  /// To be called when the ends may have moved to other cores.
   void look_at_cores(pid_t other) { is_polite_ = share_one_core(other); }
 
-  /// Publishes a piece of shared memory of that size, once `fill` has written them.
+  /// Publishes `size_bytes` of shared memory after `fill` has written them.
   template <class Fill>
   void publish(std::size_t size_bytes, const Fill& fill) {
     auto loaned = out_.loan(static_cast<std::uint32_t>(size_bytes));
@@ -122,8 +122,8 @@ public:
     publish(hand_coded::bytes_max, [&](std::byte* to) { hand_coded::encode(message, to); });
   }
 
-  /// Waits for the next message and gives it to `handle`, and then those that have come with it, until `handle` says
-  /// no.
+  /// Waits for the next message and passes it to `handle`, followed by the other messages that have arrived, until
+  /// `handle` returns false.
   template <class Handle>
   void hear(const Handle& handle) {
     for (bool goes_on = true, has_heard = false; goes_on;) {
@@ -244,13 +244,13 @@ private:
   small_message message_;
 };
 
-/// What the daemon gives out, as bytes and number of pieces: queues of small messages in both directions, and two of
-/// each size of large values.
+/// The daemon's memory pools, as bytes per piece and number of pieces: queues of small messages in both directions, and
+/// two pieces for each size of large values.
 constexpr std::pair<std::size_t, std::size_t> pools[] = {
     {128, 2000}, {64 << 10, 2}, {1 << 20, 2}, {16 << 20, 2}, {256 << 20, 2}};
 
-/// Starts the daemon, and says when it is ready. Ends it when it is told to end, and removes the daemon's files: the
-/// daemon leaves them if one of its users died first. The lock shows that no other daemon uses these files.
+/// Starts the daemon and reports when it is ready. On SIGTERM, ends the daemon and removes its files: the daemon leaves
+/// them if one of its users died first. The lock shows that no other daemon uses these files.
 constexpr const char* keep_daemon = R"sh(
 folder=$1
 finish() {
@@ -269,7 +269,7 @@ echo ready
 wait
 )sh";
 
-/// There can be only one daemon on a machine. What another benchmark has started ends soon: until then this waits.
+/// Only one daemon can run on a machine. If another benchmark has started one, waits up to 15 seconds for its end.
 std::expected<process, std::string> start_daemon() {
   const own_folder folder{"troupe-bench-iceoryx"};
   std::ofstream settings{folder.path() / "roudi.toml"};
@@ -293,7 +293,7 @@ std::expected<process, std::string> start_daemon() {
   return std::unexpected{"iox-roudi does not start; another one may run"};
 }
 
-/// Serves until standard input ends, and the process with it, and the daemon then.
+/// Serves until standard input ends, and then ends the process and the daemon.
 std::expected<void, std::string> serve_iceoryx(const ready_report& ready, iceoryx_waiting how) {
   auto daemon = start_daemon();
   if (!daemon)
@@ -307,11 +307,11 @@ std::expected<void, std::string> serve_iceoryx(const ready_report& ready, iceory
       far.meet();
       serve_near_end(far);
     } catch (const std::exception& error) {
-      std::cerr << error.what() << '\n'; // The near end says that nothing comes.
+      std::cerr << error.what() << '\n'; // The near end reports that no answer comes.
     }
   }}.detach();
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits for a message, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits for a message.
 }
 
 subject iceoryx(std::string name, iceoryx_waiting how) {

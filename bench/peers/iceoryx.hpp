@@ -1,11 +1,11 @@
-// Eclipse iceoryx: publish and subscribe by shared memory, which a daemon of this run's own (iox-roudi) gives out.
+// Eclipse iceoryx: publish and subscribe through shared memory, which a daemon of this run (iox-roudi) manages.
 #pragma once
 
 #include "peers/small_messages.hpp"
 
 namespace bench {
 
-/// Receivers look again and again whether something has come.
+/// Receivers poll.
 [[nodiscard]] subject iceoryx_polling();
 /// Receivers sleep in a WaitSet.
 [[nodiscard]] subject iceoryx_waitset();

@@ -1,4 +1,4 @@
-// Large values, which show by themselves that they came whole and that it is the right one.
+// Large values that show whether they arrived whole and which value each is.
 #pragma once
 
 #include <cassert>
@@ -14,15 +14,15 @@
 
 namespace bench {
 
-/// Bytes in memory of the sender's own: a number, the size, what fills it, and the number again.
+/// Bytes in the sender's own memory: a number, the size, filling, and the number again.
 class large_value {
 public:
   static constexpr std::size_t bytes_min = 3 * sizeof(std::uint64_t);
 
-  /// Requires: at least `bytes_min`.
+  /// Requires: `size_bytes` is at least `bytes_min`.
   explicit large_value(std::size_t size_bytes) : bytes_(size_bytes, 'v') { write(sizeof(std::uint64_t), size_bytes); }
 
-  /// Makes it the value with that number.
+  /// Makes it the value with this number.
   void number(std::uint64_t number) {
     write(0, number);
     write(bytes_.size() - sizeof number, number);
@@ -39,8 +39,8 @@ private:
   std::vector<char> bytes_;
 };
 
-/// The number of a value that came, which the far end answers with. Ends a process that got a damaged one: its result
-/// would mean nothing.
+/// The number of a received value, with which the far end answers. If the value is damaged, ends the process: its
+/// result would mean nothing.
 inline std::uint64_t number_of_large(std::span<const char> bytes) {
   std::uint64_t words[3] = {0, 0, 1};
   if (bytes.size() >= large_value::bytes_min) {
@@ -54,8 +54,8 @@ inline std::uint64_t number_of_large(std::span<const char> bytes) {
   return words[0];
 }
 
-/// What near_end::hand_over does for peers whose far end answers with a value's number: `give` hands one over and
-/// returns its answer.
+/// Implements near_end::hand_over for peers whose far end answers with a value's number: `give` hands one value over
+/// and returns the answer.
 template <class Give>
 std::vector<seconds> time_large_values(std::uint64_t count, std::size_t size_bytes, const Give& give) {
   large_value value{size_bytes};

@@ -19,12 +19,12 @@ namespace bench {
 
 namespace {
 
-// The subjects, by where they lead.
+// The subjects, named after their destination.
 constexpr const char* nats_to_far = "bench.far";
 constexpr const char* nats_to_near = "bench.near";
 
-/// A server takes no message above 64 MiB, and by default none above this. Larger values go in pieces, as in its object
-/// store.
+/// A server accepts no message above 64 MiB, and by default none above this size. Larger values are sent in pieces, as
+/// in its object store.
 constexpr std::size_t piece_bytes_max = 1 << 20;
 
 void must(natsStatus status) {
@@ -33,8 +33,8 @@ void must(natsStatus status) {
 }
 
 enum class nats_writing : std::uint8_t {
-  gathered, ///< As by default: a thread of the library writes what has gathered in a millisecond.
-  at_once,  ///< Each message by itself.
+  gathered, ///< The default: a thread of the library writes the messages gathered within a millisecond.
+  at_once,  ///< Writes each message by itself.
 };
 
 class nats_connection {
@@ -63,20 +63,20 @@ private:
   natsConnection* connection_ = nullptr;
 };
 
-/// What one end hears.
+/// The receiving side of one end.
 class nats_hearing {
 public:
   nats_hearing(const std::string& address, const char* subject) : connection_(address, nats_writing::at_once) {
     must(natsConnection_SubscribeSync(&subscription_, connection_.get(), subject));
-    constexpr int no_limit = -1; // The benchmark has a bound.
+    constexpr int no_limit = -1; // The benchmark has its own bound.
     must(natsSubscription_SetPendingLimits(subscription_, no_limit, no_limit));
-    must(natsConnection_Flush(connection_.get())); // The server knows it now.
+    must(natsConnection_Flush(connection_.get())); // Now the server knows the subscription.
   }
   nats_hearing(const nats_hearing&) = delete;
   nats_hearing& operator=(const nats_hearing&) = delete;
   ~nats_hearing() { natsSubscription_Destroy(subscription_); }
 
-  /// Waits for the next message and gives it to `handle`.
+  /// Waits for the next message and passes it to `handle`.
   template <class Handle>
   void hear(const Handle& handle) {
     constexpr std::int64_t for_ever_ms = 1'000'000'000;
@@ -95,13 +95,13 @@ public:
     return object;
   }
 
-  /// A message of these.
+  /// Waits for the next struct, and checks its number.
   void hear_message(small_message& into, std::uint64_t number) {
     hear([&](std::span<const char> bytes) { hand_coded::decode(std::as_bytes(bytes), into); });
     check_number(into, number);
   }
 
-  /// What is published here and now goes out at once.
+  /// Messages published through this connection are sent at once.
   [[nodiscard]] nats_connection& speaking() { return connection_; }
 
 private:
@@ -119,7 +119,7 @@ void publish_message(nats_connection& by, const char* subject, const small_messa
   by.publish(subject, bytes.data(), hand_coded::encode(message, bytes.data()));
 }
 
-/// What the near end asks for, and how large its values are.
+/// The near end's request, and the size of its values.
 struct nats_command {
   hand_coded_command asked;
   std::uint64_t size_bytes = 0;
@@ -128,7 +128,7 @@ struct nats_command {
 [[noreturn]] void serve_near_end(nats_hearing& end) {
   using kind = hand_coded_command::kind;
   small_message message;
-  std::vector<char> value; // Used again and again.
+  std::vector<char> value; // Reused.
   for (;;) {
     const auto [asked, size_bytes] = end.hear_object<nats_command>();
     for (std::uint64_t received = 0; received < asked.count;) {
@@ -159,7 +159,7 @@ public:
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
     const auto begin = bench_clock::now();
-    ask(stream_, {{hand_coded_command::kind::consume, count}}); // By the same connection, which keeps the order.
+    ask(stream_, {{hand_coded_command::kind::consume, count}}); // The stream's own connection keeps the order.
     std::uint64_t acknowledged = 0;
     for (std::uint64_t sent = 0; acknowledged < count;) {
       while (sent < count && sent - acknowledged < window_max)
@@ -198,7 +198,7 @@ private:
   small_message message_;
 };
 
-/// The address of the server whose folder this is, once it listens.
+/// The address of the server that has this folder, or nullopt until it listens.
 std::optional<std::string> nats_address(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator{folder, ignored}) {
@@ -214,8 +214,8 @@ std::optional<std::string> nats_address(const std::filesystem::path& folder) {
   return std::nullopt;
 }
 
-/// On a free port of the loopback device. What a subscriber may be behind is bounded by the benchmark: by default the
-/// server would cut off one that is given 256 MiB at once.
+/// Starts a server on a free port of the loopback device. The benchmark bounds how far a subscriber is behind: with its
+/// default bound, the server would cut off a subscriber that is sent 256 MiB at once.
 std::expected<troupe::processes::process, std::string> start_nats_server(const std::filesystem::path& folder) {
   const auto settings = folder / "settings";
   std::ofstream{settings} << "listen: \"127.0.0.1:-1\"\nports_file_dir: \"" << folder.string()
@@ -224,14 +224,14 @@ std::expected<troupe::processes::process, std::string> start_nats_server(const s
                       [&folder] { return nats_address(folder).has_value(); });
 }
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_nats(const ready_report& ready) {
   std::optional<own_folder> folder{std::in_place, "troupe-bench-nats"};
   auto server = start_nats_server(folder->path());
   if (!server)
     return std::unexpected{std::move(server).error()};
   const auto address = nats_address(folder->path()).value();
-  folder.reset(); // What has no file leaves none behind, however we end.
+  folder.reset(); // The folder is not needed any more. Removed now, it cannot be left behind.
   nats_hearing far{address, nats_to_far};
   ready(address);
   serve_by(*std::move(server), folder, [&far] { serve_near_end(far); });

@@ -22,7 +22,7 @@ void must(int result) {
     throw std::runtime_error{nng_strerror(result)};
 }
 
-/// A message that is made to be sent, or that came.
+/// Owns a message to be sent or a received one.
 class packet {
 public:
   explicit packet(std::size_t size_bytes) { must(nng_msg_alloc(&message_, size_bytes)); }
@@ -43,7 +43,7 @@ private:
 
 class nng_end {
 public:
-  /// With the largest queues there are, and no bound on a message's size: the benchmark has its own bounds.
+  /// Uses the largest possible queues and does not bound a message's size: the benchmark has its own bounds.
   nng_end() {
     must(nng_pair0_open(&socket_));
     constexpr int queued_messages_max = 8192;
@@ -59,7 +59,7 @@ public:
   void dial(const std::string& address) { must(nng_dial(socket_, address.c_str(), nullptr, 0)); }
 
   void send(packet what) {
-    must(nng_sendmsg(socket_, what.release(), 0)); // Its own from now on, but where it fails, which ends us.
+    must(nng_sendmsg(socket_, what.release(), 0)); // The socket owns it now. If sending fails, the process ends.
   }
   template <class T>
   void send_object(const T& object) {
@@ -67,7 +67,7 @@ public:
     std::memcpy(made.bytes().data(), &object, sizeof object);
     send(std::move(made));
   }
-  /// Encoded in place, as nng's own messages allow.
+  /// Encodes in place, as nng's messages allow.
   void send_message(const small_message& message) {
     packet made{hand_coded::bytes_max};
     made.shorten(hand_coded::encode(message, made.bytes().data()));
@@ -92,7 +92,7 @@ private:
   nng_socket socket_ = NNG_SOCKET_INITIALIZER;
 };
 
-/// A name without a file.
+/// An abstract name, which has no file.
 std::string address_of(const std::string& name) {
   return "abstract://" + name;
 }
@@ -170,14 +170,14 @@ private:
   small_message message_;
 };
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_nng(const ready_report& ready) {
   const auto name = "troupe-bench-nng-" + std::to_string(::getpid());
   nng_server far{name};
   ready(name);
   std::thread{[&far] { far.serve(); }}.detach();
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits in a socket, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits in a socket.
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// nng over its unix-socket transport: PAIR sockets, both one way and for what is answered. PUSH and PULL, which it has
-// for one way, were six times slower there.
+// nng over its unix-socket transport, with PAIR sockets both one way and for answered messages. PUSH and PULL, its
+// sockets for one-way messages, were six times slower.
 #pragma once
 
 #include "peers/small_messages.hpp"

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#define OMPI_SKIP_MPICXX 1 // Only the interface for C.
+#define OMPI_SKIP_MPICXX 1 // Only the C interface.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -32,14 +32,14 @@ using troupe::processes::descriptor;
 using troupe::processes::nothing;
 using troupe::processes::process;
 
-// The ranks of one job are children of mpirun, and share memory only if they are of one job. The benchmark starts its
-// ends itself. So mpirun starts two shells, each of which writes down the variables that make a process its rank; each
-// end takes those of one rank, and the shells wait until the far end has gone. The folder of the run has all files of
-// the job, its shared memory too, and is removed by the near end once both ends have all of it open.
+// The ranks of a job are children of mpirun, and only ranks of one job share memory. But the benchmark starts its ends
+// itself. So mpirun starts two shells, each of which writes down the variables that make a process its rank. Each end
+// takes the variables of one rank, and the shells wait until the far end is gone. The folder of the run contains all
+// files of the job, including its shared memory. The near end removes it once both ends have opened everything in it.
 
 constexpr int near_rank = 0;
 constexpr int far_rank = 1;
-constexpr int any_tag = 0; // Messages of all kinds: each end knows what comes next.
+constexpr int any_tag = 0; // One tag for all messages: each end knows what comes next.
 
 /// Messages in a window of openmpi_windowed().
 constexpr std::size_t window_messages = 64;
@@ -48,7 +48,7 @@ std::filesystem::path variables_of(const std::filesystem::path& folder, int rank
   return folder / ("rank" + std::to_string(rank));
 }
 
-/// Makes this process that rank of the job, when it calls MPI_Init.
+/// Sets the variables from which MPI_Init takes this process's rank in the job.
 void become(int rank, const std::filesystem::path& folder) {
   std::ifstream file{variables_of(folder, rank), std::ios::binary};
   for (std::string variable; std::getline(file, variable, '\0');)
@@ -57,8 +57,8 @@ void become(int rank, const std::filesystem::path& folder) {
       ::setenv(variable.substr(0, middle).c_str(), variable.substr(middle + 1).c_str(), 1);
 }
 
-/// What the near end asks for. Structs are sent, and those of an echo answered, in groups of that many: a message each,
-/// or one message for the group.
+/// The near end's request. Structs are sent, and echoes answered, in groups of `group`: as one message each, or as one
+/// message for the group.
 struct openmpi_command {
   hand_coded_command::kind what = hand_coded_command::kind::consume;
   std::uint64_t count = 0;
@@ -66,10 +66,10 @@ struct openmpi_command {
   load carried = load::one_struct;
 };
 
-/// One rank. Everything in it is called by the thread that has made it. Errors of MPI end the process, as by default.
+/// One rank. Threads: only the one that created it. MPI errors end the process, as by default.
 class openmpi_end {
 public:
-  /// Returns when both ends have made theirs, and have all of the shared memory.
+  /// Returns once both ends exist and have opened the shared memory.
   openmpi_end(const std::filesystem::path& folder, int rank) : other_(rank == near_rank ? far_rank : near_rank) {
     become(rank, folder);
     int given = 0;
@@ -79,7 +79,7 @@ public:
                  other_, any_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 
-  /// The ends may have been placed anew.
+  /// To be called when the ends may have moved to other cores.
   void look_at_cores() { is_polite_ = share_one_core(others_process_); }
 
   void send(std::span<const char> bytes) const {
@@ -107,7 +107,8 @@ public:
     MPI_Recv(into.data(), static_cast<int>(into.size()), MPI_BYTE, other_, any_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 
-  /// Sends the structs with these numbers. Requires: at most `window_messages`, or in one message `structs_together`.
+  /// Sends the structs with these numbers. Requires: `count` is at most `window_messages`, or `structs_together` if one
+  /// message carries them.
   void send_group(std::uint64_t first, std::size_t count, load carried) {
     if (carried == load::one_struct)
       send_messages(first, count);
@@ -116,7 +117,7 @@ public:
             hand_coded::encode_each(numbered_together(first, first + count), together_.data())});
   }
 
-  /// Waits for `count` structs, numbered from `first` on, and gives each to `handle`. Requires: as for send_group.
+  /// Waits for `count` structs, numbered from `first` on, and passes each to `handle`. Requires: as for send_group().
   template <class Handle>
   void receive_group(std::uint64_t first, std::size_t count, load carried, const Handle& handle) {
     if (carried == load::one_struct)
@@ -173,8 +174,8 @@ private:
     return static_cast<std::size_t>(size);
   }
 
-  // MPI's own waiting polls without end. On one core mpirun would have it call sched_yield(), but asks only once, when
-  // the job begins.
+  // MPI's own waiting polls without end. For a shared core, mpirun could make it call sched_yield(), but decides that
+  // only once, when the job begins.
   void wait_for_one() const {
     for (int has_come = is_polite_ ? 0 : 1; has_come == 0;) {
       MPI_Iprobe(other_, any_tag, MPI_COMM_WORLD, &has_come, MPI_STATUS_IGNORE);
@@ -205,14 +206,14 @@ private:
   small_message message_;
 };
 
-/// How many of `count` structs, of which `done` are done, go together next.
+/// The number of structs in the next group, after `done` of `count`.
 std::size_t next_group(std::uint64_t done, std::uint64_t count, std::uint64_t group) {
   return static_cast<std::size_t>(std::min(group, count - done));
 }
 
 [[noreturn]] void serve_near_rank(openmpi_end& end) {
   using kind = hand_coded_command::kind;
-  std::vector<char> value; // Used again and again.
+  std::vector<char> value; // Reused.
   for (;;) {
     const auto asked = end.receive_object<openmpi_command>();
     end.look_at_cores();
@@ -239,7 +240,7 @@ class openmpi_near_end : public near_end {
 public:
   openmpi_near_end(const std::string& folder, std::uint64_t group, load carried)
       : end_(folder, near_rank), group_(group), carried_(carried) {
-    own_folder::remove(folder); // Both ends have all of it open.
+    own_folder::remove(folder); // Both ends have opened everything in it.
   }
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
@@ -260,7 +261,7 @@ public:
   std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
                                            std::vector<seconds>* round_trips) override {
     const auto begin = bench_clock::now();
-    const auto group = std::clamp<std::uint64_t>(window / 2, 1, group_); // So that both ends have something to do.
+    const auto group = std::clamp<std::uint64_t>(window / 2, 1, group_); // Lets both ends work at the same time.
     ask(hand_coded_command::kind::echo, count, group);
     std::uint64_t answered = 0;
     for (std::uint64_t sent = 0; answered < count;) {
@@ -297,8 +298,8 @@ private:
   load carried_;
 };
 
-/// Runs mpirun. On SIGTERM the script has mpirun end the ranks, and removes all files of the job. No
-/// transport but shared memory is allowed; the benchmark itself places the ranks on cores.
+/// Runs mpirun. On SIGTERM, the script makes mpirun end the ranks, and removes all files of the job. The only allowed
+/// transport is shared memory, and the benchmark itself places the ranks on cores.
 constexpr const char* keep_job = R"sh(
 folder=$1
 keep_rank=$2
@@ -310,13 +311,13 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 wait
 )sh";
 
-/// What a rank's shell does. It ends when the far end lets go of the file `alive`, however that ends.
+/// The shell of a rank. It ends when the far end releases the file `alive`, in whatever way the far end ends.
 constexpr const char* keep_rank = R"sh(
 exec 3<"$0/alive" &&
   env -0 >"$0/new$OMPI_COMM_WORLD_RANK" && mv "$0/new$OMPI_COMM_WORLD_RANK" "$0/rank$OMPI_COMM_WORLD_RANK" && flock -s 3
 )sh";
 
-/// Starts the job. It ends after this process, however that ends.
+/// Starts the job. It ends after this process, in whatever way this process ends.
 std::expected<process, std::string> start_job(const std::filesystem::path& folder) {
   auto job = process::start({.program = "/bin/sh",
                              .words = {"sh", "-c", keep_job, TROUPE_BENCH_MPIRUN, folder.string(), keep_rank},
@@ -337,7 +338,7 @@ std::expected<process, std::string> start_job(const std::filesystem::path& folde
   return job;
 }
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_openmpi(const ready_report& ready) {
   const own_folder folder{"troupe-bench-openmpi", "/dev/shm"};
   const auto place = folder.path();
@@ -353,7 +354,7 @@ std::expected<void, std::string> serve_openmpi(const ready_report& ready) {
     serve_near_rank(far);
   }}.detach();
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits for a message, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits for a message.
 }
 
 subject openmpi(std::string name, std::uint64_t group, load carried = load::one_struct) {

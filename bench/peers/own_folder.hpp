@@ -1,4 +1,4 @@
-// A folder of a subject's own, for what its programs put into files.
+// A folder for the files of one subject's programs.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace bench {
 
-/// Goes with this object, and with all that is in it.
+/// The destructor removes the folder and everything in it.
 class own_folder {
 public:
-  /// In `where`, with a name that begins with `name` and that nobody else has. Throws where it cannot be made.
+  /// Creates a folder in `where` with a unique name that begins with `name`. Throws if that fails.
   explicit own_folder(const std::string& name,
                       const std::filesystem::path& where = std::filesystem::temp_directory_path()) {
     auto made = (where / (name + "-XXXXXX")).string();
@@ -27,7 +27,7 @@ public:
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Also for a near end that is the last to need the folder: what has no file leaves none behind, however it ends.
+  /// For a near end that is the last user of the folder: once removed, the folder cannot be left behind.
   static void remove(const std::filesystem::path& folder) {
     std::error_code ignored; // The other end may have removed it.
     std::filesystem::remove_all(folder, ignored);

@@ -1,4 +1,4 @@
-// A server that a subject starts for itself, for its two ends to reach each other by.
+// A server that a subject starts for the connection between its two ends.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@
 
 namespace bench {
 
-/// Starts the program, and waits until `listens` says that the server does. `words` are the program's, from its name
-/// on.
+/// Starts the program and waits until `listens` reports that the server listens. `words` are the program's name and
+/// arguments. Fails with a text.
 template <class Listens>
 std::expected<troupe::processes::process, std::string> start_server(std::string program, std::vector<std::string> words,
                                                                     const Listens& listens) {
@@ -40,7 +40,7 @@ std::expected<troupe::processes::process, std::string> start_server(std::string 
   return server;
 }
 
-/// Serves until standard input ends; then the server ends, what is left of its folder goes, and the process ends.
+/// Serves until standard input ends. Then ends the server, removes its folder, and ends the process.
 template <class Serve>
 [[noreturn]] void serve_by(troupe::processes::process server, std::optional<own_folder>& folder, const Serve& serve) {
   std::optional running{std::move(server)};
@@ -48,13 +48,13 @@ template <class Serve>
     try {
       serve();
     } catch (const std::exception&) {
-      // The server has gone, and the near end with it.
+      // The server is gone, and so is the near end.
     }
   }}.detach();
   wait_for_end_of_input();
   running.reset();
   folder.reset();
-  std::_Exit(0); // The thread may wait for a message, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which may wait for a message.
 }
 
 } // namespace bench

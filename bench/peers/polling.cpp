@@ -10,7 +10,7 @@ bool share_one_core(pid_t other) {
   CPU_ZERO(&theirs);
   ::sched_getaffinity(0, sizeof ours, &ours);
   if (::sched_getaffinity(other, sizeof theirs, &theirs) != 0)
-    return false; // It has ended.
+    return false; // The other process has ended.
   CPU_OR(&all, &ours, &theirs);
   return CPU_COUNT(&all) == 1;
 }

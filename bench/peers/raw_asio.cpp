@@ -22,7 +22,7 @@ using command = hand_coded_command;
 
 constexpr std::size_t batch_bytes = 64 << 10;
 
-/// Gathers messages until there is enough to write at once.
+/// Gathers messages until there are enough to write at once.
 class batch {
 public:
   void add(const small_message& message) {
@@ -33,7 +33,7 @@ public:
     assert(!is_full(messages.size()));
     used_ += hand_coded::encode_each(messages, bytes_.data() + used_);
   }
-  /// Whether that many more may be too many.
+  /// Whether there may be no room for that many more structs.
   [[nodiscard]] bool is_full(std::size_t structs = 1) const {
     return bytes_.size() - used_ < structs * hand_coded::bytes_max;
   }
@@ -47,7 +47,7 @@ private:
   std::size_t used_ = 0;
 };
 
-/// Reads what is there and hands out the whole messages in it.
+/// Reads the available bytes and passes on the complete messages in them.
 class message_reader {
 public:
   template <class Handler>
@@ -61,7 +61,7 @@ public:
 private:
   std::vector<std::byte> bytes_ = std::vector<std::byte>(batch_bytes);
   std::size_t used_ = 0;
-  small_message message_; // Used again and again, so that its text needs no new memory.
+  small_message message_; // Reused, so that its text needs no new memory.
 };
 
 template <class T>
@@ -100,9 +100,9 @@ void send_back(unix_stream::socket& socket, std::uint64_t count) {
   }
 }
 
-/// Each value is preceded by its size.
+/// The size precedes each value.
 void take(unix_stream::socket& socket, std::uint64_t count) {
-  std::vector<char> value; // Used again and again, as one that minds the time would.
+  std::vector<char> value; // Reused, as efficient programs do.
   for (std::uint64_t taken = 0; taken < count; ++taken) {
     value.resize(read_object<std::uint64_t>(socket));
     asio::read(socket, asio::buffer(value));
@@ -123,7 +123,7 @@ void serve_one(unix_stream::socket socket) {
 }
 
 unix_stream::endpoint endpoint_of(const std::string& name) {
-  return unix_stream::endpoint{std::string(1, '\0') + name}; // A name without a file.
+  return unix_stream::endpoint{std::string(1, '\0') + name}; // An abstract name, which has no file.
 }
 
 class raw_asio_near_end : public near_end {
@@ -174,7 +174,7 @@ public:
   }
 
 private:
-  /// A stream has no messages: structs that are built together are encoded one after the other like others.
+  /// A stream has no messages: structs that are built together are encoded one after the other as usual.
   void add_next(std::uint64_t& sent, std::uint64_t count) {
     if (carried_ == load::one_struct) {
       batch_.add(numbered(sent++));
@@ -192,7 +192,7 @@ private:
   message_reader reader_;
 };
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_raw_asio(const ready_report& ready) {
   asio::io_context context;
   const auto address = "troupe-bench-raw-" + std::to_string(::getpid());
@@ -202,11 +202,11 @@ std::expected<void, std::string> serve_raw_asio(const ready_report& ready) {
     try {
       serve_one(acceptor.accept());
     } catch (const std::system_error&) {
-      // The near end has gone.
+      // The near end is gone.
     }
   }}.detach();
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits in the socket, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits in the socket.
 }
 
 subject raw_asio(std::string name, load carried) {

@@ -1,4 +1,4 @@
-// The limit: no actors and no framework, a unix socket by Asio, and whatever is there is read and written at once.
+// The limit: a unix socket with Asio, without actors or framework. All available bytes are read and written at once.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -6,7 +6,7 @@
 namespace bench {
 
 [[nodiscard]] subject raw_asio_unix();
-/// The same from vectors of many structs.
+/// Like raw_asio_unix(), from vectors of many structs.
 [[nodiscard]] subject batches_raw_asio_unix();
 
 } // namespace bench

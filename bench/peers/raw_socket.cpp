@@ -19,7 +19,7 @@ std::string problem(const char* what) {
   return std::string{what} + ": " + std::generic_category().message(errno);
 }
 
-/// An address of either kind, as the calls want it.
+/// An address of either kind, in the form of the system calls.
 struct socket_address {
   union {
     sockaddr any;
@@ -29,7 +29,7 @@ struct socket_address {
   socklen_t size;
 };
 
-/// A name without a file, or a port of this host.
+/// The text is an abstract name, which has no file, or a port of this host.
 socket_address address_of(socket_kind kind, const std::string& text) {
   socket_address made{};
   if (kind == socket_kind::unix_socket) {
@@ -69,7 +69,7 @@ bool read_all(int socket, void* bytes, std::size_t count) {
   return true;
 }
 
-/// What the near end says before it writes.
+/// Sent by the near end before it writes.
 struct announcement {
   std::uint64_t messages = 0;
   std::uint64_t message_bytes = 0;
@@ -106,10 +106,10 @@ std::expected<void, std::string> serve_raw(socket_kind kind, const ready_report&
   std::thread{[listening] {
     const auto accepted = ::accept(listening, nullptr, nullptr);
     read_for_ever(accepted);
-    ::close(accepted); // So that a near end that is still there notices.
+    ::close(accepted); // Lets a remaining near end notice.
   }}.detach();
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits in the socket, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits in the socket.
 }
 
 std::expected<std::unique_ptr<raw_near_end>, std::string> raw_near_end::connect(socket_kind kind,

@@ -1,5 +1,5 @@
-// What is measured against where many bytes go through a socket: a plain writer and a plain reader of messages as
-// large, over the same kinds of socket.
+// The reference for many bytes through a socket: a plain writer and a plain reader of equally large messages, over the
+// same kinds of socket.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -14,7 +14,7 @@ namespace bench {
 
 enum class socket_kind : std::uint8_t { unix_socket, tcp };
 
-/// In the far process: see subject::serve.
+/// For the far process; see subject::serve.
 [[nodiscard]] std::expected<void, std::string> serve_raw(socket_kind kind, const ready_report& ready);
 
 /// The driving end. Its calls block.
@@ -26,8 +26,8 @@ public:
   raw_near_end& operator=(const raw_near_end&) = delete;
   ~raw_near_end();
 
-  /// Writes so many messages of that size, all from one buffer and into one. The time until the far end has read all of
-  /// them.
+  /// Writes `messages` messages of `message_bytes`, all from one buffer and into one. Returns the time until the far
+  /// end has read them all.
   [[nodiscard]] std::expected<seconds, std::string> send_bulk(std::uint64_t messages, std::size_t message_bytes) const;
 
 private:

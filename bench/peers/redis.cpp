@@ -20,10 +20,10 @@ namespace {
 using command = hand_coded_command;
 using characters = std::span<const char>;
 
-/// Commands that are written at once where many are sent: the documentation's pipelining.
+/// Commands that are written at once when many are sent, which the documentation calls pipelining.
 constexpr std::uint64_t pipelined_commands = 500;
 
-// The channels, by where they lead.
+// The channels, named after their destination.
 constexpr std::string_view to_far = "far";
 constexpr std::string_view to_near = "near";
 
@@ -34,7 +34,7 @@ using reply = std::unique_ptr<redisReply, reply_deleter>;
 
 class redis_connection {
 public:
-  /// Gives nothing where nobody listens yet.
+  /// Returns null if no server listens yet.
   static std::unique_ptr<redis_connection> open(const std::string& address) {
     auto* const context = redisConnectUnix(address.c_str());
     auto made = std::unique_ptr<redis_connection>{new redis_connection{context}};
@@ -69,7 +69,7 @@ public:
     return reply{static_cast<redisReply*>(came)};
   }
 
-  /// What has been read already; null when that is nothing whole.
+  /// A reply from bytes already read; null if none is complete.
   reply receive_ready() {
     void* came = nullptr;
     if (redisReaderGetReply(context_->reader, &came) != REDIS_OK)
@@ -84,7 +84,7 @@ private:
   redisContext* context_;
 };
 
-/// One end: a connection that publishes and one that has subscribed.
+/// One end: a connection that publishes and one that is subscribed.
 class redis_end {
 public:
   redis_end(const std::string& address, std::string_view to, std::string_view from)
@@ -94,7 +94,7 @@ public:
     static_cast<void>(hearing_->receive());
   }
 
-  /// Says it with the next flush.
+  /// Sent with the next flush.
   void publish(characters bytes) {
     speaking_->append({std::string_view{"PUBLISH"}, to_, bytes});
     ++appended_;
@@ -108,8 +108,8 @@ public:
     publish({reinterpret_cast<const char*>(bytes.data()), hand_coded::encode(message, bytes.data())});
   }
 
-  /// The server answers each command. These answers are read before the next commands are written, when they have
-  /// long come, so that nobody waits for them.
+  /// The server answers each command. The answers are read before the next commands are written. They have arrived by
+  /// then, so reading them does not wait.
   void flush() {
     for (; unanswered_ > 0; --unanswered_)
       if (const auto answer = speaking_->receive(); answer->type != REDIS_REPLY_INTEGER || answer->integer != 1)
@@ -119,7 +119,7 @@ public:
   }
   [[nodiscard]] std::uint64_t appended() const { return appended_; }
 
-  /// Waits for the next message and gives it to `handle`, and then those that have come with it.
+  /// Waits for the next message and passes it to `handle`, followed by the other messages that have arrived.
   template <class Handle>
   void hear(const Handle& handle) {
     for (auto next = hearing_->receive(); next != nullptr; next = hearing_->receive_ready()) {
@@ -129,7 +129,7 @@ public:
     }
   }
 
-  /// Requires: nothing else is under way.
+  /// Requires: nothing else is in flight.
   template <class T>
   T hear_object() {
     T object{};
@@ -149,7 +149,7 @@ private:
   std::unique_ptr<redis_connection> hearing_;
   std::string_view to_;
   std::uint64_t appended_ = 0;
-  std::uint64_t unanswered_ = 0; // Written, and the server's answer not yet read.
+  std::uint64_t unanswered_ = 0; // Commands written whose answers have not been read.
 };
 
 void decode(characters from, small_message& into) {
@@ -162,7 +162,7 @@ void decode(characters from, small_message& into) {
   std::uint64_t received = 0;
   for (;;) {
     end.hear([&](characters bytes) {
-      if (received == asked.count) { // The next command.
+      if (received == asked.count) { // This is the next command.
         std::memcpy(&asked, bytes.data(), sizeof asked);
         received = 0;
         return;
@@ -187,7 +187,7 @@ void decode(characters from, small_message& into) {
 class redis_near_end : public near_end {
 public:
   explicit redis_near_end(const std::string& address) : end_(address, to_far, to_near) {
-    own_folder::remove(std::filesystem::path{address}.parent_path()); // Nobody else connects.
+    own_folder::remove(std::filesystem::path{address}.parent_path()); // No other process will connect.
   }
 
   std::expected<seconds, std::string> one_way(std::uint64_t count) override {
@@ -234,8 +234,8 @@ private:
   small_message message_;
 };
 
-/// Nothing is kept on disk, and what a subscriber may be behind is not bounded: the benchmark has a bound, and by
-/// default Redis would cut off one that is given 256 MiB at once.
+/// Starts a server that keeps nothing on disk and does not bound how far a subscriber is behind. The benchmark has its
+/// own bound; by default, Redis would cut off a subscriber that is sent 256 MiB at once.
 std::expected<troupe::processes::process, std::string> start_redis_server(const std::filesystem::path& folder,
                                                                           const std::string& socket) {
   return start_server(TROUPE_BENCH_REDIS_SERVER,
@@ -245,7 +245,7 @@ std::expected<troupe::processes::process, std::string> start_redis_server(const 
                       [&socket] { return redis_connection::open(socket) != nullptr; });
 }
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_redis(const ready_report& ready) {
   std::optional<own_folder> folder{std::in_place, "troupe-bench-redis"};
   const auto address = (folder->path() / "socket").string();

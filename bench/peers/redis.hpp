@@ -1,5 +1,5 @@
-// Redis publish and subscribe, by a server of this run's own on a unix socket: whatever goes from one process to the
-// other goes through the server.
+// Redis publish and subscribe through a server of this run on a unix socket. All messages between the two processes
+// pass through the server.
 #pragma once
 
 #include "peers/small_messages.hpp"

@@ -9,11 +9,11 @@
 
 namespace bench {
 
-/// In the process that measures: a store with room for several values of `largest_bytes`, for the processes that it
-/// starts. They attach to it, so that it is gone when this process lets go of it, however they end.
+/// For the measuring process: creates a store with room for several values of `largest_bytes`, to which the started
+/// processes attach. The store is removed when this process releases it, however the other processes end.
 [[nodiscard]] std::expected<troupe::store::object_store, std::string> make_store_of_this_run(std::size_t largest_bytes);
 
-/// As a process that was started finds it.
+/// For a started process: the options of that store.
 [[nodiscard]] troupe::store::options inherited_store();
 
 } // namespace bench

@@ -1,8 +1,8 @@
-// What every subject of a benchmark of small messages has to do, and the message itself.
+// The message of the benchmarks of small messages, and the interface of their subjects.
 //
-// Two processes: the far end serves, the near end drives and looks at the clock. All subjects keep the same bound on
-// what is under way, so that none profits from buffering without end: in the one-way case the far end acknowledges
-// every `acknowledged_every` messages and the last one, and the near end has at most `window_max` unacknowledged.
+// There are two processes: the far end serves, the near end drives and measures time. All subjects have the same bound
+// on messages in flight, so that none profits from unlimited buffering: one way, the far end acknowledges every
+// `acknowledged_every` messages and the last one, and the near end has at most `window_max` unacknowledged messages.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace bench {
 
-/// Three integers and a string of 24 characters, which is too long for std::string to keep it in itself.
+/// Three integers and a string of 24 characters, which is too long for std::string's internal buffer.
 struct small_message {
-  std::int32_t number = 0; // Counts from 0, which shows that nothing is lost and the order is kept.
+  std::int32_t number = 0; // Counts from 0, to detect lost or reordered messages.
   std::int32_t second = 0;
   std::int32_t third = 0;
   std::string text;
@@ -39,7 +39,7 @@ constexpr std::uint64_t acknowledged_every = 4'000;
 constexpr std::uint64_t window_max = 20'000;
 constexpr std::uint64_t echo_window = 100;
 
-/// What the message with that number has in it, for peers whose own types hold it.
+/// The contents of the message with that number, for peers that have their own types.
 struct small_fields {
   explicit small_fields(std::uint64_t of)
       : number(static_cast<std::int32_t>(of & 0x7fffffff)), second(number ^ 0x5555) {}
@@ -49,26 +49,25 @@ struct small_fields {
   static constexpr std::string_view text = "a text of 24 characters.";
 };
 
-/// The message with that number: built anew for each sending, as a program would.
+/// The message with that number. Built anew for each sending, as a program would.
 inline small_message numbered(std::uint64_t number) {
   const small_fields fields{number};
   return {fields.number, fields.second, fields.third, std::string{small_fields::text}};
 }
 
-/// How many structs a message carries.
+/// Number of structs in a message.
 enum class load : std::uint8_t {
   one_struct,
-  many_structs, ///< small_messages, `structs_together` of them.
+  many_structs, ///< small_messages with `structs_together` structs.
 };
 
 using small_messages = std::vector<small_message>;
 constexpr std::uint64_t structs_together = 100;
-static_assert(acknowledged_every % structs_together
-              == 0); // A message never has more than its last struct acknowledged.
+static_assert(acknowledged_every % structs_together == 0); // Only a message's last struct is acknowledged.
 static_assert(window_max % structs_together == 0);
 
-/// The structs from the number `first` on that go in one message, of those below `end`: as many as a message carries,
-/// in the last message what is left. Built anew for each sending, too.
+/// The structs of one message, numbered from `first` on: `structs_together` of them, or fewer if `end` comes first.
+/// Built anew for each sending.
 inline small_messages numbered_together(std::uint64_t first, std::uint64_t end) {
   const auto count = std::min(structs_together, end - first);
   small_messages made;
@@ -78,7 +77,7 @@ inline small_messages numbered_together(std::uint64_t first, std::uint64_t end) 
   return made;
 }
 
-/// Ends a process that got another message than the one it has to get next: its result would mean nothing.
+/// If another message than the expected one came, ends the process: its result would mean nothing.
 inline void check_fields(std::int32_t number, std::size_t text_size, std::uint64_t expected) {
   if (number == static_cast<std::int32_t>(expected & 0x7fffffff) && text_size == small_fields::text.size())
     return;
@@ -90,7 +89,7 @@ inline void check_number(const small_message& message, std::uint64_t expected) {
   check_fields(message.number, message.text.size(), expected);
 }
 
-/// Whether the far end acknowledges now that it has got that many structs of `count`.
+/// Whether the far end sends an acknowledgement after `received` structs of `count`.
 constexpr bool is_acknowledged(std::uint64_t received, std::uint64_t count) {
   return received % acknowledged_every == 0 || received == count;
 }
@@ -98,7 +97,7 @@ constexpr bool is_acknowledged(std::uint64_t received, std::uint64_t count) {
 using seconds = std::chrono::duration<double>;
 using bench_clock = std::chrono::steady_clock;
 
-/// The driving end of one subject. Its calls block and have no deadlines of their own: whoever started the process has.
+/// The driving end of one subject. Its calls block without deadlines; the process that started this one has a deadline.
 class near_end {
 public:
   near_end() = default;
@@ -106,25 +105,26 @@ public:
   near_end& operator=(const near_end&) = delete;
   virtual ~near_end() = default;
 
-  /// Streams `count` structs, in as many messages as they take. The time from before the first one until the
-  /// acknowledgement of the last one is here: one hop back longer than until the far end has it.
+  /// Streams `count` structs. Returns the time from before the first one until the last one's acknowledgement is here,
+  /// which is one hop back longer than until the far end has it.
   [[nodiscard]] virtual std::expected<seconds, std::string> one_way(std::uint64_t count) = 0;
 
-  /// Has `count` messages sent back, with at most `window` of them under way. Appends each one's time to `round_trips`
-  /// unless that is null. Requires: window is 1 when it is not null.
+  /// Has `count` messages sent back, with at most `window` in flight. Appends each one's round-trip time to
+  /// `round_trips` unless that is null. Requires: if `round_trips` is not null, `window` is 1.
   [[nodiscard]] virtual std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
                                                                  std::vector<seconds>* round_trips) = 0;
 
-  /// Hands over `count` values of `size_bytes`, one after the other (peers/large_values.hpp): for each, the time from
-  /// when it lies in memory of the sender's own until the answer of whoever has all of it before it is here.
+  /// Hands over `count` values of `size_bytes`, one after the other (peers/large_values.hpp). For each, returns the
+  /// time from when the value lies in the sender's own memory until the answer has arrived of the receiver that has
+  /// read it.
   [[nodiscard]] virtual std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t /*count*/,
                                                                                    std::size_t /*size_bytes*/) {
     return std::unexpected{"carries no large values here"};
   }
 };
 
-/// What near_end::echo does once the far end has been asked. `send` sends a message, or has it wait; `hear` sends those
-/// that wait, hears one answer or more, and counts them up from the number of those that were heard before.
+/// Implements near_end::echo once the far end has been asked. `send` sends a message or queues it. `hear` sends the
+/// queued messages, waits for one or more answers, and increments its argument, the number of answers so far.
 template <class Send, class Hear>
 void exchange_echoes(std::uint64_t count, std::uint64_t window, std::vector<seconds>* round_trips, const Send& send,
                      const Hear& hear) {
@@ -139,14 +139,14 @@ void exchange_echoes(std::uint64_t count, std::uint64_t window, std::vector<seco
   }
 }
 
-/// How a far end says at which address it is reached.
+/// Called by a far end with the address at which it can be reached.
 using ready_report = std::function<void(const std::string& address)>;
 
-/// One system that is measured.
+/// One measured system.
 struct subject {
   std::string name;
-  /// In the far process: opens, calls `ready`, and serves until standard input ends. Fails with a text when it cannot
-  /// open here.
+  /// In the far process: opens, calls `ready`, and serves until standard input ends. Fails with a text if it cannot
+  /// open.
   std::function<std::expected<void, std::string>(const ready_report& ready)> serve;
   /// In the near process. Fails with a text.
   std::function<std::expected<std::unique_ptr<near_end>, std::string>(const std::string& address)> connect;

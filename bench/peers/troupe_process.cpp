@@ -12,7 +12,7 @@ namespace bench {
 
 namespace {
 
-/// In the environment, where other users cannot read it, as they can arguments.
+/// The secret is in the environment, because other users can read arguments but not the environment.
 constexpr const char* secret_variable = "TROUPE_BENCH_SECRET";
 
 troupe::link_options link_of_this_run(const troupe_process& process) {
@@ -27,7 +27,7 @@ troupe::link_options link_of_this_run(const troupe_process& process) {
 } // namespace
 
 void make_secret_of_this_run() {
-  std::random_device random; // The system's own source of randomness.
+  std::random_device random; // Reads the system's own source of randomness.
   std::string secret;
   for (int i = 0; i < 8; ++i)
     secret += std::to_string(random());
@@ -49,7 +49,7 @@ std::string tcp_address() {
 std::expected<void, std::string> troupe_process::open(std::vector<std::string> listen,
                                                       std::optional<troupe::store::options> store) {
   if (what == seeing::all)
-    troupe::set_log_sink([](troupe::log_level, std::string_view) {}); // Made, and shown to nobody.
+    troupe::set_log_sink([](troupe::log_level, std::string_view) {}); // Messages are formatted but not shown.
   if (what != seeing::as_users_get_it)
     troupe::set_log_threshold(what == seeing::all ? troupe::log_level::debug : troupe::log_level::off);
   auto opened = troupe::node::open(system, types, families,

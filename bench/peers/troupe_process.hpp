@@ -11,31 +11,31 @@
 
 namespace bench {
 
-/// In the process that measures, before it starts others: the two ends of a TCP link know each other by a secret of
-/// this run, which they inherit. Without it they would share the user's cookie file, and leave one where there was
-/// none.
+/// For the measuring process, before it starts others: makes a secret of this run, which they inherit and by which the
+/// two ends of a TCP link recognize each other. Without it, they would use the user's cookie file, and create it if
+/// there is none.
 void make_secret_of_this_run();
 
-/// Where a node of this run listens, over unix sockets or on a TCP port that the system chooses.
+/// Addresses for nodes of this run: over unix sockets, or on a TCP port that the system chooses.
 [[nodiscard]] std::string unix_address();
 [[nodiscard]] std::string tcp_address();
-/// The same over unix sockets, with links through rings.
+/// Like unix_address(), with links through rings.
 [[nodiscard]] std::string shm_address();
 
-/// Whether a node counts and logs all that it can, or nothing.
+/// How much a node counts and logs.
 enum class seeing { as_users_get_it, all, nothing };
 
-/// All that one process needs, declared in the order that node.hpp asks for.
+/// Everything that a process with a node needs, declared in the order that node.hpp requires.
 struct troupe_process {
-  /// Without a store, unless told otherwise: what is measured goes through the socket, and a process may be killed
-  /// without leaving a store behind. Requires: the message types are added.
+  /// Opens the node. By default without a store: the measured bytes go through the socket, and a killed process leaves
+  /// no store behind. Requires: the message types have been added.
   [[nodiscard]] std::expected<void, std::string> open(std::vector<std::string> listen,
                                                       std::optional<troupe::store::options> store = std::nullopt);
 
-  /// Requires: open.
+  /// Requires: the node is open.
   [[nodiscard]] std::expected<troupe::link, std::string> dial(const std::string& address);
 
-  /// Opens, and dials.
+  /// Opens the node and dials.
   [[nodiscard]] std::expected<troupe::link, std::string> connect(const std::string& address,
                                                                  std::vector<std::string> listen = {});
 

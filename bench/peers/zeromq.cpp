@@ -15,8 +15,8 @@ namespace {
 
 using command = hand_coded_command;
 
-/// No bound on what ZeroMQ queues: the benchmark has one, the same for all subjects, and ZeroMQ shall not stop for its
-/// own below that.
+/// Opens a socket without ZeroMQ's bound on queued messages: the benchmark's own bound, the same for all subjects,
+/// shall be the only one.
 zmq::socket_t open_socket(zmq::context_t& context, zmq::socket_type type) {
   zmq::socket_t socket{context, type};
   socket.set(zmq::sockopt::sndhwm, 0);
@@ -25,7 +25,7 @@ zmq::socket_t open_socket(zmq::context_t& context, zmq::socket_type type) {
   return socket;
 }
 
-// Both with names without a file.
+// Both are abstract names, which have no files.
 std::string stream_address(const std::string& name) {
   return "ipc://@" + name + "-stream";
 }
@@ -48,7 +48,7 @@ std::span<const std::byte> bytes_of(const zmq::message_t& packet) {
   return {static_cast<const std::byte*>(packet.data()), packet.size()};
 }
 
-/// The far end: one thread for both sockets, since only one is in use at a time.
+/// The far end. One thread serves both sockets, because only one is in use at a time.
 class zeromq_server {
 public:
   explicit zeromq_server(const std::string& name) {
@@ -108,7 +108,7 @@ private:
   zmq::context_t context_;
   zmq::socket_t stream_ = open_socket(context_, zmq::socket_type::pull);
   zmq::socket_t questions_ = open_socket(context_, zmq::socket_type::router);
-  zmq::message_t asker_; // Whom the router socket has its present question from.
+  zmq::message_t asker_; // The sender of the router socket's present question.
   zmq::message_t packet_;
   small_message message_;
 };
@@ -180,14 +180,14 @@ private:
   std::vector<std::byte> together_ = std::vector<std::byte>(hand_coded::bytes_max_together);
 };
 
-/// Serves until standard input ends, and the process with it.
+/// Serves until standard input ends, and then ends the process.
 std::expected<void, std::string> serve_zeromq(const ready_report& ready) {
   const auto name = "troupe-bench-zeromq-" + std::to_string(::getpid());
   zeromq_server far{name};
   ready(name);
   std::thread{[&far] { far.serve(); }}.detach();
   wait_for_end_of_input();
-  std::_Exit(0); // The thread waits in a socket, and nothing but the process has to end.
+  std::_Exit(0); // Also ends the thread, which waits in a socket.
 }
 
 subject zeromq(std::string name, load carried) {

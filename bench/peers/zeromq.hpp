@@ -1,4 +1,4 @@
-// ZeroMQ over its unix-socket transport: PUSH and PULL one way, DEALER and ROUTER for what is answered.
+// ZeroMQ over its unix-socket transport: PUSH and PULL one way, DEALER and ROUTER for answered messages.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -6,7 +6,7 @@
 namespace bench {
 
 [[nodiscard]] subject zeromq_ipc();
-/// Many structs to a message.
+/// With many structs per message.
 [[nodiscard]] subject batches_zeromq_ipc();
 
 } // namespace bench

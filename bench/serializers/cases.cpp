@@ -23,7 +23,7 @@ std::unexpected<failure> failed(std::string why) {
   return std::unexpected{failure{.reason = std::move(why)}};
 }
 
-/// The mean in nanoseconds, after a twentieth that does not count.
+/// The mean in nanoseconds, after a warm-up of a twentieth of the calls.
 template <class Call>
 std::expected<double, failure> mean_ns(std::uint64_t calls, const char* what, Call call) {
   auto begin = bench_clock::now();
@@ -72,7 +72,7 @@ std::uint64_t repetitions(std::uint64_t bytes) {
   return std::clamp<std::uint64_t>((std::uint64_t{256} << 20) / bytes, 5, 10'000);
 }
 
-/// Encoding and viewing copy nothing; decoding into a vector that has the room copies once.
+/// Encoding and viewing copy nothing. Decoding into a vector with enough capacity copies once.
 class troupe_arrays {
 public:
   troupe_arrays() { encoding_.on_error = troupe::on_error::raise; }

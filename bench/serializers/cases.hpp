@@ -1,4 +1,4 @@
-// What is measured: a struct through every subject, and arrays through Troupe's default family beside copying.
+// The measurement: a struct through every subject, and arrays through Troupe's default family, compared with copying.
 #pragma once
 
 #include "harness/rounds.hpp"
@@ -10,9 +10,9 @@
 
 namespace bench {
 
-inline constexpr auto subject_copying = "memcpy"; // What bounds arrays.
+inline constexpr auto subject_copying = "memcpy"; // The limit for arrays.
 
-/// Of the coders, and memcpy.
+/// The coders, and memcpy.
 [[nodiscard]] std::vector<std::string> serializer_subjects();
 
 [[nodiscard]] std::expected<observations, failure> run_serializer_cases(const serializers_options& told,

@@ -1,4 +1,4 @@
-// How each subject turns a sample into bytes and back.
+// The coders of the subjects, which turn a sample into bytes and back.
 #pragma once
 
 #include "serializers/sample.hpp"
@@ -18,29 +18,29 @@ public:
   coder& operator=(const coder&) = delete;
   virtual ~coder() = default;
 
-  /// Makes the bytes anew each time, and keeps them.
+  /// Encodes anew each time, and keeps the bytes.
   virtual bool encode(const sample& value) = 0;
-  /// From the bytes of the last encode().
+  /// Decodes the bytes of the last encode().
   virtual bool decode(sample& value) = 0;
   [[nodiscard]] virtual std::size_t size_bytes() const = 0;
 };
 
 using coder_ptr = std::unique_ptr<coder>;
 
-/// By the family of that name: as a link does it, and through serialize() and deserialize(), whose payloads are
-/// self-contained.
+/// Coders that use the family with that name. The link coder works as a link does. The payload coder uses serialize()
+/// and deserialize(), whose payloads are self-contained.
 [[nodiscard]] coder_ptr make_link_coder(const std::string& family);
 [[nodiscard]] coder_ptr make_payload_coder(const std::string& family);
 
-// What users would write instead, a file each in peers.cpp, protobuf.cpp.
+// What users would write instead; see peers.cpp and protobuf.cpp.
 [[nodiscard]] coder_ptr make_cereal_coder();   // Portable binary over a string stream.
-[[nodiscard]] coder_ptr make_msgpack_coder();  // Packed by hand, a map with the members' names, as the family has it.
+[[nodiscard]] coder_ptr make_msgpack_coder();  // Packed by hand: a map with member names, like the family.
 [[nodiscard]] coder_ptr make_caf_coder();      // binary_serializer over a buffer.
-[[nodiscard]] coder_ptr make_protobuf_coder(); // Null where it is not built in.
+[[nodiscard]] coder_ptr make_protobuf_coder(); // Null if it is not built in.
 
-/// In the order in which they are shown.
+/// In display order.
 [[nodiscard]] const std::vector<std::string>& coder_names();
-/// Null when it is not built in.
+/// Null if it is not built in.
 [[nodiscard]] coder_ptr make_coder(const std::string& name);
 
 } // namespace bench

@@ -12,10 +12,10 @@ namespace bench {
 
 namespace {
 
-/// A subject's median time over a peer's, of the same rounds; without a peer the value itself.
+/// Limits a subject's median time relative to a peer's in the same rounds, or absolutely if there is no peer.
 struct promise {
   std::string_view subject;
-  std::string_view quantity; // The beginning of its name.
+  std::string_view quantity; // A prefix of its name.
   std::string_view peer;     // Empty if there is none.
   double at_most;
 };

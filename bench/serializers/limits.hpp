@@ -1,4 +1,4 @@
-// What Troupe's families promise, beside peers of the same run.
+// Limits that Troupe's families must meet, relative to peers in the same run.
 #pragma once
 
 #include "harness/statistics.hpp"
@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// Writes a line for each promise that was measured. Gives whether all are kept.
+/// Writes a line for each limit that was measured. Returns whether all of these are met.
 [[nodiscard]] bool check_serializer_limits(const std::vector<row>& rows, std::ostream& out);
 
 } // namespace bench

@@ -1,4 +1,4 @@
-// Values of one type, coded as links do it.
+// Encodes and decodes values of one type as links do.
 #pragma once
 
 #include <troupe/serializers/serialize.hpp>
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// Into a buffer that is used again, with a header that both ends know already.
+/// Reuses its buffer, and uses a header that both ends already know.
 template <class T>
 class link_coding {
 public:
@@ -29,7 +29,7 @@ public:
   [[nodiscard]] bool encode(const T& value) {
     return troupe::encode_value(*entry_, &value, used_, context_, output_).has_value();
   }
-  /// Requires: encode() came before.
+  /// Requires: encode() was called before.
   [[nodiscard]] bool decode(T& into) {
     const troupe::frame body{output_.body().bytes(), nullptr};
     return troupe::decode_value(*entry_, &into, *used_[0], fields_, std::span{&body, 1}, context_).has_value();

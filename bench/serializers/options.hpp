@@ -15,7 +15,7 @@ struct serializers_options {
   std::vector<std::string> subjects;                                              // Names of serializer_subjects().
   std::string json_file;                                                          // Empty for no file.
   bool shows_limits = true;
-  bool has_to_meet_limits = false; // Else they are only shown.
+  bool has_to_meet_limits = false; // Otherwise the limits are only shown.
 };
 
 /// If the program has to end, fails with its exit status: 0 after --help, 2 after wrong arguments.

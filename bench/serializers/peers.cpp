@@ -1,4 +1,4 @@
-// cereal, msgpack-cxx and CAF as their users would write it.
+// Coders with cereal, msgpack-cxx and CAF, as their users would write them.
 #include "serializers/coders.hpp"
 
 #include <caf/actor_system.hpp>

@@ -10,8 +10,8 @@ namespace bench {
 
 namespace {
 
-/// From a user's own struct and back, since that is what both sides work with. The message object is used again, as
-/// protobuf's guide advises.
+/// Converts from and to a user's own struct, because both sides of a program work with that. The message object is
+/// reused, as protobuf's guide advises.
 class protobuf_coder final : public coder {
 public:
   bool encode(const sample& value) override {

@@ -1,4 +1,4 @@
-// The struct that all subjects carry: eight mixed fields, among them a string of 24 characters.
+// The struct that all subjects carry: eight fields of different types, among them a string of 24 characters.
 #pragma once
 
 #include <troupe/serializers/describe.hpp>
@@ -21,12 +21,12 @@ struct sample {
   friend bool operator==(const sample&, const sample&) = default;
 
   template <class Archive>
-  void serialize(Archive& archive) { // cereal's
+  void serialize(Archive& archive) { // For cereal.
     archive(id, level, celsius, humidity, is_active, taken_ns, port, sensor);
   }
 
   template <class Inspector>
-  friend auto inspect(Inspector& inspector, sample& x) { // CAF's
+  friend auto inspect(Inspector& inspector, sample& x) { // For CAF.
     return inspector(x.id, x.level, x.celsius, x.humidity, x.is_active, x.taken_ns, x.port, x.sensor);
   }
 };

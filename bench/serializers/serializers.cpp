@@ -1,10 +1,10 @@
-// Question: what do the families cost beside what users would write instead?
+// Question: what do the families cost, compared with what users would write instead?
 //
-// A struct of eight mixed fields goes through the families as on a link (troupe-*: into a buffer that is used again,
-// with a header that both ends know), as self-contained payloads through serialize() and deserialize() (payload-*), and
-// through cereal, msgpack-cxx, protobuf and CAF's binary serializer as their users would write it. Arrays of doubles go
-// through the default family beside memcpy: encoding them and viewing them must not depend on their size. One thread;
-// all memory was used before. Round 0 warms up.
+// A struct of eight different fields passes through the families as on a link (troupe-*: into a reused buffer, with a
+// header that both ends know), as self-contained payloads through serialize() and deserialize() (payload-*), and
+// through cereal, msgpack-cxx, protobuf and CAF's binary serializer as their users would write it. Arrays of doubles
+// pass through the default family and are compared with memcpy: the time to encode or view them must not depend on
+// their size. One thread; all memory was used before. Round 0 warms up.
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
 #include "serializers/cases.hpp"

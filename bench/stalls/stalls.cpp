@@ -1,12 +1,12 @@
-// How long does a request to an actor take, and a ping, beside another actor of the same process that takes long for
-// each of its messages, of which as many wait as the link lets through?
+// How long do a request to an actor and a ping take while another actor of the same process is slow to handle its
+// messages, of which as many wait as the link allows?
 //
-// And beside another link of the same node, whose messages take 20 ms to decode, or others that dial by TLS without a
-// pause: with one I/O thread, and with two.
+// And how long do they take beside another link of the same node whose messages take 20 ms to decode, or beside peers
+// that dial over TLS without a pause? Measured with one I/O thread and with two.
 //
-// The slow actor is fed with strings of 4 KiB without a pause, over the same link or over another one, and computes for
-// 50, 150 or 400 us in each handler, or for a second in each hundredth. Meanwhile one question at a time is asked of an
-// actor that answers at once. Over unix sockets, without a store; all bounds are the defaults.
+// The slow actor is fed with strings of 4 KiB without a pause, over the same link or another one, and computes for 50,
+// 150 or 400 us per message, or for a second in every hundredth. Meanwhile, another actor, which answers at once, is
+// asked one question at a time. Over unix sockets, without a store; all bounds are the defaults.
 #include "harness/limits.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 struct stalls_options {
   int rounds = 5;
-  std::uint64_t milliseconds = 2'000; // Of questions in each round.
+  std::uint64_t milliseconds = 2'000; // Duration of the questions in each round.
   std::vector<std::string> subjects;
   std::string json_file;
   bool is_quick = false;

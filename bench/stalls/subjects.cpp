@@ -27,7 +27,7 @@ namespace bench {
 
 namespace {
 
-/// Keeps its core busy, as a handler does that computes.
+/// Keeps its core busy, like a handler that computes.
 void work_for(std::chrono::microseconds time) {
   for (const auto end = bench_clock::now() + time; bench_clock::now() < end;) {
   }
@@ -35,10 +35,10 @@ void work_for(std::chrono::microseconds time) {
 
 } // namespace
 
-/// A value that takes long to decode.
+/// A value that is slow to decode.
 struct slow_to_decode {
   std::uint64_t microseconds = 0;
-  std::string ballast; // So that windows of bytes hold few of them.
+  std::string ballast; // Limits how many of them fit into windows of bytes.
 };
 
 } // namespace bench
@@ -69,7 +69,7 @@ caf::behavior slow(caf::event_based_actor*, std::chrono::microseconds handler, s
           [](const slow_to_decode&) {}};
 }
 
-/// Certificates of the far node, in a folder in memory that goes with this object.
+/// The far node's certificates, in a folder in memory that the destructor removes.
 class certificate_folder {
 public:
   static std::expected<certificate_folder, std::string> make() {
@@ -110,20 +110,20 @@ void add_types(troupe_process& process) {
   process.types.add<small_message>("bench.small_message").add<slow_to_decode>("bench.slow_to_decode");
 }
 
-/// In what the far end says of where it is reached.
+/// Separates the parts of the address that the far end reports.
 constexpr char address_separator = ' ';
 
 struct near_stalls {
   troupe_process process;
-  std::optional<troupe::link> fed;   // Where the slow actor is.
-  std::optional<troupe::link> asked; // Where the other one is; the same, unless the subject says otherwise.
+  std::optional<troupe::link> fed;   // To the slow actor.
+  std::optional<troupe::link> asked; // To the other actor; the same link unless the subject says otherwise.
   caf::actor slow;
   std::unique_ptr<near_end> asker;
-  std::unique_ptr<troupe_process> storm; // Dials by TLS; null: nobody does.
+  std::unique_ptr<troupe_process> storm; // Dials over TLS; null if the subject has no storm.
   std::string tls_address;
 };
 
-/// Does something again and again for as long as this lives.
+/// Repeats a call on its own thread until it is destroyed.
 class doing {
 public:
   explicit doing(const std::function<void()>& what)
@@ -143,7 +143,7 @@ private:
   std::thread thread_;
 };
 
-/// What is done beside the questions; empty: nothing.
+/// The call to repeat beside the questions, or empty if there is none.
 std::function<void()> done_beside(const stalls_subject& what, near_stalls& near) {
   if (what.has_tls_storm)
     return [&near] {
@@ -152,7 +152,7 @@ std::function<void()> done_beside(const stalls_subject& what, near_stalls& near)
       else
         std::cerr << "a link by TLS failed: " << link.error() << '\n';
     };
-  // Always as much as the link takes.
+  // Sends as much as the link accepts.
   if (what.decoding.count() > 0)
     return [whom = near.slow, value = slow_to_decode{static_cast<std::uint64_t>(what.decoding.count()),
                                                      std::string(50'000, 'x')}] { caf::anon_send(whom, value); };
@@ -173,7 +173,7 @@ std::expected<numbers, std::string> ask_for(near_stalls& near, std::chrono::mill
     if (auto ponged = near.asked->ping(std::chrono::seconds{60}); !ponged)
       return std::unexpected{ponged.error().message()};
     pings.push_back(seconds{bench_clock::now() - begin}.count() * 1e6);
-    std::this_thread::sleep_for(std::chrono::milliseconds{1}); // So that the slow one gets ahead again.
+    std::this_thread::sleep_for(std::chrono::milliseconds{1}); // Lets the slow actor get ahead again.
   }
   return numbers{percentile(requests, 50), percentile(requests, 99), percentile(pings, 50)};
 }
@@ -236,7 +236,7 @@ std::expected<void, std::string> serve_stalls(const stalls_subject& what,
 std::expected<step_taker, std::string> connect_stalls(const stalls_subject& what, const std::string& address) {
   auto near = std::make_shared<near_stalls>();
   add_types(near->process);
-  std::vector<std::string> parts; // Of what the far end says.
+  std::vector<std::string> parts; // Parts of the far end's address.
   for (const auto part : std::views::split(address, address_separator))
     parts.emplace_back(part.begin(), part.end());
   if (what.has_tls_storm) {

@@ -13,7 +13,7 @@ using run_case = std::expected<observations, failure> (*)(const store_options& t
 
 struct one_case {
   run_case of_store;
-  run_case of_limit; // Null: there is none.
+  run_case of_limit; // Null if there is none.
 };
 
 const std::vector<std::pair<std::string, one_case>>& all_cases() {

@@ -1,4 +1,4 @@
-// What is measured of the store, and beside it what bounds it: the same work without a store.
+// The measurements of the store, and their limits: the same work without a store.
 #pragma once
 
 #include "harness/rounds.hpp"
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// In the order in which they run.
+/// In the order of running.
 [[nodiscard]] const std::vector<std::string>& store_cases();
 
 inline constexpr const char* subject_store = "troupe-store";

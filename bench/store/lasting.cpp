@@ -1,4 +1,4 @@
-// The disk, and what deaths cost.
+// Spilling to disk, and recovering from dead processes.
 #include "store/parts.hpp"
 #include "store/support.hpp"
 
@@ -24,7 +24,7 @@ const quantity spilling{"spill", "GB/s"};
 const quantity restoring{"restore", "GB/s"};
 const quantity restoring_cached{"cached restore", "GB/s"};
 
-/// A directory that is gone at the end.
+/// A directory that the destructor removes.
 class scratch {
 public:
   explicit scratch(std::filesystem::path path) : path_(std::move(path)) { std::filesystem::create_directories(path_); }
@@ -40,7 +40,7 @@ private:
   std::filesystem::path path_;
 };
 
-/// Until the disk has all of that directory.
+/// Waits until the disk has everything in that directory.
 bool sync(const std::filesystem::path& directory) {
   const auto descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY);
   const auto is_done = ::syncfs(descriptor) == 0;
@@ -48,7 +48,7 @@ bool sync(const std::filesystem::path& directory) {
   return is_done;
 }
 
-/// So that reading them is reading the disk. Requires: they are synced.
+/// Drops the files from the page cache, so that reading them reads the disk. Requires: they are synced.
 void drop_from_memory(const std::filesystem::path& directory) {
   for (const auto& entry : std::filesystem::directory_iterator{directory}) {
     const auto descriptor = ::open(entry.path().c_str(), O_RDONLY);
@@ -69,7 +69,7 @@ std::expected<std::vector<stores::handle>, failure> put_many(stores::object_stor
   return all;
 }
 
-/// So that no page's first use is measured.
+/// Touches all memory, so that no page's first use is measured.
 done touch_all(stores::object_store& store, std::uint64_t bytes) {
   const auto all_of_it = store.create(bytes);
   if (!all_of_it)
@@ -83,7 +83,7 @@ done touch_all(stores::object_store& store, std::uint64_t bytes) {
 namespace {
 
 done spill_all(stores::object_store& store, std::uint64_t capacity_bytes) {
-  const auto all_of_it = store.create(capacity_bytes); // All others have to go.
+  const auto all_of_it = store.create(capacity_bytes); // All other objects have to go.
   if (!all_of_it)
     return failed("making room", all_of_it);
   return {};
@@ -97,7 +97,7 @@ std::expected<double, failure> time_of_pinning(const std::vector<stores::handle>
   return seconds_since(begin);
 }
 
-/// The file that the limit writes and reads: as much at a time as an object of the store has.
+/// Writes the file of the limit, as many bytes at a time as an object of the store has.
 done write_file(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
   const auto file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   for (std::uint64_t at = 0; at < bytes.size(); at += disk_object_bytes)
@@ -117,15 +117,15 @@ std::expected<double, failure> time_of_reading(const std::filesystem::path& path
   return seconds_since(begin);
 }
 
-/// What is measured: all of it to the disk, back from there, and once more where it does not lie yet.
+/// The measured operations: write everything to disk, and read it back from the page cache and from the disk.
 struct disk_use {
-  std::function<done()> prepare;                        // Nothing is on the disk.
-  std::function<done()> write;                          // All is there, and has to be read to be used.
+  std::function<done()> prepare;                        // Leaves nothing on the disk.
+  std::function<done()> write;                          // Afterwards everything is on disk and must be read to be used.
   std::function<std::expected<double, failure>()> read; // In seconds.
-  std::function<done()> forget;                         // It has to be read again.
+  std::function<done()> forget;                         // Afterwards it must be read again.
 };
 
-/// Each is done a few times and the median taken: the system lets a writer wait now and then.
+/// Repeats the operations a few times and takes the median, because the system makes writers wait now and then.
 case_result to_disk_and_back(const store_options& told, const std::filesystem::path& directory, const disk_use& use) {
   constexpr auto times = 3;
   std::vector<double> writing;
@@ -134,7 +134,7 @@ case_result to_disk_and_back(const store_options& told, const std::filesystem::p
   for (auto left = times; left > 0; --left) {
     if (auto ready = use.prepare(); !ready)
       return std::unexpected{ready.error()};
-    sync(directory); // What others have written is not ours to wait for.
+    sync(directory); // Does not measure what other programs have written.
     const auto begin = store_clock::now();
     if (auto written = use.write(); !written)
       return std::unexpected{written.error()};
@@ -164,7 +164,7 @@ case_result to_disk_and_back(const store_options& told, const std::filesystem::p
 
 case_result spill_and_restore(const store_options& told) {
   scratch directory{told.spill_directory};
-  // So much room that nothing is spilled ahead of need.
+  // Leave so much room that nothing is spilled ahead of need.
   auto settings = own_store(told.disk_bytes * 3 / 2);
   settings.spill_directory = directory.path();
   auto store = open(settings);
@@ -175,7 +175,7 @@ case_result spill_and_restore(const store_options& told) {
   std::vector<stores::handle> objects;
   const auto put_again = [&]() -> done {
     objects.clear();
-    store->reap(); // Removes the files, too.
+    store->reap(); // Also removes the files.
     auto made = put_many(*store, told.disk_bytes);
     if (!made)
       return std::unexpected{made.error()};

@@ -13,7 +13,7 @@ namespace bench {
 
 namespace {
 
-/// Of a quantity whose name begins so: its median, or its ratio to the limit's.
+/// Limits the median of quantities whose name begins with `name`, or its ratio to the limit subject's.
 struct promise {
   std::string_view name;
   bool is_ratio;

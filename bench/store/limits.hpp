@@ -1,4 +1,4 @@
-// What is promised.
+// Limits that the store must meet.
 #pragma once
 
 #include "harness/statistics.hpp"
@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// Prints a line for each promise whose quantities were measured. False when one is missed.
+/// Prints a line for each limit whose quantities were measured. Returns false if one is missed.
 [[nodiscard]] bool check_store_limits(const std::vector<row>& rows, std::ostream& out);
 
 } // namespace bench

@@ -1,4 +1,4 @@
-// Putting, finding, and handing over.
+// Puts, finds, and hands over objects.
 #include "store/parts.hpp"
 #include "store/support.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t small_bytes = 1024;
 
-/// At least so many bytes are copied for one value.
+/// The least number of bytes copied for one value.
 constexpr std::uint64_t large_bytes_together = 512 << 20;
 
 quantity putting(std::uint64_t bytes) {
@@ -35,7 +35,7 @@ std::uint64_t repetitions(std::uint64_t bytes) {
   return std::max<std::uint64_t>(large_bytes_together / bytes, 3);
 }
 
-/// The median of so many calls, which leaves out what disturbed some.
+/// The median of `calls` calls, which is robust against disturbances.
 template <class Call>
 std::expected<double, failure> median_time(std::uint64_t calls, Call call) {
   std::vector<double> times;
@@ -48,7 +48,7 @@ std::expected<double, failure> median_time(std::uint64_t calls, Call call) {
   return median(std::move(times));
 }
 
-/// The mean, in nanoseconds, once all that is touched was touched before.
+/// The mean in nanoseconds, after a warm-up of a twentieth of the calls.
 template <class Call>
 std::expected<double, failure> mean_ns(std::uint64_t calls, Call call) {
   for (std::uint64_t i = 0; i < calls / 20; ++i)
@@ -61,7 +61,7 @@ std::expected<double, failure> mean_ns(std::uint64_t calls, Call call) {
   return seconds_since(begin) / static_cast<double>(calls) * 1e9;
 }
 
-/// As the store's own lock: shared between processes, and given on when its owner dies.
+/// Like the store's own lock: shared between processes, and passed on when its owner dies.
 class robust_lock {
 public:
   robust_lock()
@@ -128,7 +128,7 @@ case_result put_cold(const store_options& told) {
     };
     while (!is_ready())
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    std::vector<stores::handle> kept; // So that each goes to a place of its own.
+    std::vector<stores::handle> kept; // Makes each object take its own place.
     const auto begin = store_clock::now();
     for (auto left = 4; left > 0; --left) {
       auto made = store->put(bytes);
@@ -218,7 +218,7 @@ case_result lock_small(const store_options& told) {
 
 case_result put_by_two(const store_options& told) {
   const auto settings = own_store(16 << 20);
-  auto store = open(settings); // Keeps it.
+  auto store = open(settings); // Keeps the store in existence.
   if (!store)
     return std::unexpected{store.error()};
   const auto put_many = [&](stores::object_store& into) {

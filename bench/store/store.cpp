@@ -1,8 +1,8 @@
-// Question: what does the store cost beside what it cannot do without?
+// Question: what does the store cost, compared with the work it cannot avoid?
 //
-// Beside each case runs its limit, the same work without a store: copying between two buffers, taking locks, writing to
-// a file. All memory was used before it is measured: the first touch of a page costs more than the copy, with a store
-// and without. In this process but where a case needs others. Round 0 warms up.
+// Each case runs beside its limit, the same work without a store: copying between two buffers, taking locks, writing to
+// a file. All measured memory has been used before: the first touch of a page costs more than the copy, with or without
+// a store. Everything runs in this process, except cases that need several. Round 0 warms up.
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
 #include "store/cases.hpp"

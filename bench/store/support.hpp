@@ -1,4 +1,4 @@
-// What the cases share: a store of their own, stopwatches, other processes.
+// Shared by the cases: stores, stopwatches, other processes.
 #pragma once
 
 #include "harness/rounds.hpp"
@@ -38,7 +38,7 @@ template <class Value>
   return std::unexpected{failure{.reason = std::move(why)}};
 }
 
-/// Of a store that no other run has.
+/// Options of a store that no other run uses.
 [[nodiscard]] inline stores::options own_store(std::uint64_t capacity_bytes) {
   static int next = 0;
   stores::options settings;
@@ -58,7 +58,7 @@ template <class Value>
   return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
 }
 
-/// Words between this process and its children.
+/// A pipe for words between this process and its children.
 class words {
 public:
   words() {

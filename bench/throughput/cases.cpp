@@ -22,7 +22,7 @@ std::vector<measured_case> pair_cases() {
        as_the_system_likes,
        {{"one-way small struct", "msg/s"}},
        {{"processor time per message, one way", "ns"}}},
-      // Before both ends share a core, where some that poll let others run.
+      // Before the cases in which both ends share a core, where some polling subjects yield.
       {"at-rest", exchange::nothing, as_the_system_likes, {}, {{"processor time at rest", "% of a core"}}},
       {"echo", exchange::echo, as_the_system_likes, {{"pipelined echo", "requests/s"}}},
       {"round-trip", exchange::round_trip, as_the_system_likes, both_percentiles("idle round trip")},

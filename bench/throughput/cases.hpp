@@ -1,4 +1,4 @@
-// What is asked of every subject.
+// The cases that every subject runs.
 #pragma once
 
 #include "harness/process_group.hpp"
@@ -12,35 +12,35 @@
 
 namespace bench {
 
-/// What the messages of a case do.
+/// The traffic of a case.
 enum class exchange : std::uint8_t {
   one_way,          ///< The near end streams.
-  one_way_together, ///< All near ends stream to all far ends at once; whoever asks them looks at the clock.
-  echo,             ///< Many requests under way.
-  round_trip,       ///< One at a time, each timed.
+  one_way_together, ///< All near ends stream to all far ends at once; the asking process measures the time.
+  echo,             ///< Many requests in flight.
+  round_trip,       ///< One request at a time, each timed.
   nothing,          ///< Both ends wait for something to do.
 };
 
-/// One case: how its name is written on the command line, and what it yields.
+/// One case: its name on the command line, and what it measures.
 struct measured_case {
   std::string_view name;
   exchange does = exchange::one_way;
   placement where = placement::as_the_system_likes;
-  std::vector<quantity> quantities; ///< What the near end measures.
+  std::vector<quantity> quantities; ///< Measured by the near end.
   /// The quantities of processor time. The parent process measures them, over all processes of the subject.
   std::vector<quantity> quantities_outside = {};
 };
 
-/// Less cannot be told from what the system itself does with a process: in per cent of a core.
+/// In per cent of a core. Less cannot be distinguished from the system's own work for a process.
 constexpr double rest_percent_min = 0.1;
 
-/// Between two processes; from and to several; between two, many structs to a message; within one.
+/// Cases between two processes; between one and several; between two with many structs per message; within one.
 [[nodiscard]] std::vector<measured_case> pair_cases();
 [[nodiscard]] std::vector<measured_case> fan_cases();
 [[nodiscard]] std::vector<measured_case> batch_cases();
 [[nodiscard]] std::vector<measured_case> local_cases();
 
-/// What one run of a case gave.
+/// The result of one run of a case.
 struct measurement {
   bench::seconds took;
   std::vector<double> values; // One for each of the case's quantities, those from outside last.

@@ -16,15 +16,15 @@ namespace {
 using begin_atom = caf::atom_constant<caf::atom("begin")>;
 using go_on_atom = caf::atom_constant<caf::atom("go_on")>;
 
-/// Messages that the producer sends before it looks at its mailbox.
+/// Messages that the producer sends before it reads its mailbox.
 constexpr std::uint64_t slice = 500;
 
-/// What comes from one producer. Its messages carry the stream's number, `third`.
+/// The stream from one producer. Its messages carry the stream's number in `third`.
 struct incoming {
   std::uint64_t count = 0;
   std::uint64_t received = 0;
   caf::actor producer;
-  std::uint64_t target = 0; // What the producer calls this consumer.
+  std::uint64_t target = 0; // The producer's number for this consumer.
 };
 
 caf::behavior consumer(caf::stateful_actor<std::vector<incoming>>* self) {
@@ -44,20 +44,20 @@ caf::behavior consumer(caf::stateful_actor<std::vector<incoming>>* self) {
   };
 }
 
-/// What goes to one consumer.
+/// The stream to one consumer.
 struct outgoing {
   caf::actor consumer;
-  std::int32_t stream = -1; // Not yet known.
+  std::int32_t stream = -1; // Negative until it is known.
   std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
 };
 
 struct producer_state {
-  std::uint64_t count = 0; // For each.
+  std::uint64_t count = 0; // For each consumer.
   std::vector<outgoing> targets;
   std::size_t next = 0;
   std::size_t unfinished = 0;
-  bool is_going_on = false; // A go_on message is under way.
+  bool is_going_on = false; // Whether a go_on message is in the mailbox.
   bench_clock::time_point began;
   caf::typed_response_promise<double> finished;
 
@@ -89,7 +89,7 @@ struct producer_state {
   }
 };
 
-/// Streams as many messages as it is asked for to each of the consumers, and answers with the seconds that it took.
+/// Streams the requested number of messages to each consumer, and answers with the seconds it took.
 caf::behavior producer(caf::stateful_actor<producer_state>* self, const std::vector<caf::actor>& consumers) {
   return {
       [self, consumers](begin_atom, std::uint64_t count) {

@@ -1,4 +1,4 @@
-// Actors that stream to each other between several processes.
+// Streams between actors of several processes.
 #pragma once
 
 #include "peers/small_messages.hpp"
@@ -7,9 +7,8 @@
 
 namespace bench {
 
-/// One actor in each far process, which takes what all near ends stream; one actor for each near end, which streams to
-/// all far ones, a message to each in turn. The counts that near_end::one_way is given are those of each such stream.
-/// Over unix sockets.
+/// One actor in each far process receives the streams of all near ends. One actor in each near end streams to all far
+/// ends, one message to each in turn. near_end::one_way counts the messages of each stream. Over unix sockets.
 [[nodiscard]] subject fan_subject(std::string name);
 
 } // namespace bench

@@ -9,22 +9,22 @@ namespace bench {
 namespace {
 
 struct bound {
-  bool is_floor; // Else a goal.
+  bool is_floor; // Otherwise it is a goal.
   const char* quantity_name;
   const char* subject;
-  bool is_upper; // The ratio shall be at most the limit; else at least.
+  bool is_upper; // Whether the ratio must be at most the limit; otherwise at least.
   double limit;
   const char* peer;
 };
 
-// A node costs local actors at most so much: the time of theirs over that of plain CAF's.
+// The maximum cost of a node for local actors: their time over that of plain CAF's actors.
 constexpr double local_cost_max = 1.03;
 
 constexpr bound bounds[] = {
     {true, "one-way small struct", "troupe-unix", false, 14, "caf-basp"},
     {true, "pipelined echo", "troupe-unix", false, 8, "caf-basp"},
     {true, "idle round trip, a core each p50", "troupe-unix", true, 3, "raw-asio-unix"},
-    // What counting and logging may cost: 1.03 of the time, so 0.97 of the messages in the same time.
+    // The maximum cost of counting and logging: 1.03 of the time, so 0.97 of the messages in the same time.
     {true, "one-way small struct", "troupe-unix-seen", false, 0.97, "troupe-unix-unseen"},
     {true, "one-way small struct, all processes together", "fan-in-8", false, 0.8, "one-pair"},
     {true, "one-way small struct, all processes together", "fan-out-8", false, 0.8, "one-pair"},

@@ -1,4 +1,5 @@
-// What Troupe has to reach (floors) and wants to reach (goals), each as a ratio to a peer measured in the same run.
+// Troupe's floors, which it must reach, and goals, which it should reach. Each is a ratio to a peer measured in the
+// same run.
 #pragma once
 
 #include "harness/statistics.hpp"
@@ -7,7 +8,7 @@
 
 namespace bench {
 
-/// Prints a line for each floor and goal. False when a floor is missed, or could not be checked.
+/// Prints a line for each floor and goal. Returns false if a floor is missed or could not be checked.
 [[nodiscard]] bool check_floors(const std::vector<row>& rows, std::ostream& out);
 
 } // namespace bench

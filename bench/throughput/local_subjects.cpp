@@ -10,7 +10,7 @@ namespace bench {
 
 namespace {
 
-/// What both have: two ends in one system.
+/// The base of both subjects: two ends in one system.
 class local_near_end : public near_end {
 public:
   std::expected<seconds, std::string> one_way(std::uint64_t count) override { return near_->one_way(count); }
@@ -42,7 +42,7 @@ public:
 
 private:
   troupe_process process_;
-  std::optional<troupe::link> link_; // Idle.
+  std::optional<troupe::link> link_; // Stays idle.
 };
 
 struct plain_config : caf::actor_system_config {
@@ -68,7 +68,7 @@ std::expected<void, std::string> serve_troupe(const ready_report& ready) {
   std::_Exit(0);
 }
 
-/// So that there are two processes here, too.
+/// Serves nothing, so that this subject has two processes as well.
 std::expected<void, std::string> serve_nobody(const ready_report& ready) {
   ready("nowhere");
   wait_for_end_of_input();

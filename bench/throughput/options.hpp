@@ -10,9 +10,9 @@
 namespace bench {
 
 struct options {
-  int rounds = 0;             // 0: as each question says.
-  double seconds = 0.5;       // How long one case of one subject shall take in one round.
-  std::uint64_t messages = 0; // Instead of that, when it is not 0.
+  int rounds = 0;             // 0 means the question's own number.
+  double seconds = 0.5;       // Approximate time of one case of one subject in one round.
+  std::uint64_t messages = 0; // If not 0, replaces `seconds`.
   std::vector<std::string> subjects;
   std::vector<std::string> cases;
   std::string json_file; // Empty for no file.

@@ -1,4 +1,4 @@
-// What is asked, and who takes part.
+// The questions, their subjects and their cases.
 #pragma once
 
 #include "harness/process_group.hpp"
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// A subject and how many processes it takes.
+/// A subject and its number of processes.
 struct participant {
   subject who;
   group_shape shape = {};
@@ -19,16 +19,16 @@ struct participant {
 
 /// Subjects that are compared with each other, round by round.
 struct question {
-  int rounds = 5;                    // Unless told otherwise.
+  int rounds = 5;                    // The default.
   std::vector<participant> subjects; // In the order of the rounds and of the table.
-  std::vector<std::string> peers;    // Those that ratios are taken to.
-  /// Those whose ratios are columns of the table, where not all of them are.
+  std::vector<std::string> peers;    // The subjects to which ratios are taken.
+  /// The peers whose ratios are columns of the table, if not all are shown.
   std::vector<std::string> shown_peers = {};
-  std::vector<measured_case> cases; // Asked of every subject.
+  std::vector<measured_case> cases; // Run for every subject.
 };
 
-/// A subject whose library was not found when this was built says so when it is asked to serve. Names of subjects and
-/// of cases occur in one question only.
+/// All questions. If a subject's library was not found when this was built, the subject fails to serve with a text that
+/// says so. Each name of a subject or a case occurs in only one question.
 [[nodiscard]] const std::vector<question>& all_questions();
 
 /// Null if no subject has that name.

@@ -1,21 +1,21 @@
-// Four questions. How many small messages a second go between actors of two processes, and how long does one take
-// there and back when nothing else is going on; and how does that compare to what a user would pick instead? How many
-// go from eight processes to an actor of one, and from an actor of one to eight, all together, beside one pair's? How
-// many structs a second go between actors of two processes when each message carries 100 of them? And does a node cost
-// the actors of its own process anything, beside plain CAF?
+// Five questions. How many small messages per second pass between actors of two processes, how long does a message take
+// there and back on an idle system, and how does that compare with alternatives? What do counting and logging cost? How
+// many messages pass from eight processes to an actor of one, and from an actor of one to eight, in total, compared
+// with one pair? How many structs per second pass between actors of two processes if each message carries 100 of them?
+// And does a node cost the actors of its own process anything, compared with plain CAF?
 //
-// One way: a producer streams, a consumer counts, until the consumer has the last one. Pipelined echo: 100 requests
-// under way, each answered with the message. Idle round trip: one request at a time, with the two processes where the
-// system puts them, on a core each, and on one core. Processor time of both ends: for a message one way, and at
-// rest, which shows the subjects that poll. For every subject alike, no more than 20,000 messages are under way between
-// two processes, or 20,000 structs where a message carries many, see peers/small_messages.hpp. Local actors are the
-// same ones, in a process whose node listens and has an idle link, and in one without a node, under the same scheduler
+// One way: a producer streams and a consumer counts, until the consumer has the last message. Pipelined echo: 100
+// requests in flight, each answered with the message. Idle round trip: one request at a time, with the two processes
+// where the system puts them, on a core each, and on one core. Processor time of both ends: for a message one way, and
+// at rest, which shows the subjects that poll. All subjects have at most 20,000 messages in flight between two
+// processes, or 20,000 structs if a message carries many; see peers/small_messages.hpp. The local actors are the same
+// ones, in a process whose node listens and has an idle link, and in a process without a node, with the same scheduler
 // options.
 //
-// The ends of a subject are processes of their own, started anew in every round: idle ones of other subjects would
-// disturb (CAF's workers may poll), and the luck of one process's addresses and threads shall not be that of a whole
-// run. Each case is first run at a tenth of its size to warm such processes up. Round 0 finds out who can run here at
-// all, and how many messages fill the time that a case shall take.
+// The ends of a subject are separate processes, started anew in every round: idle processes of other subjects would
+// disturb (CAF's workers may poll), and the luck of one process's addresses and threads must not affect a whole run.
+// Each case first runs at a tenth of its size, to warm the processes up. Round 0 finds out which subjects can run on
+// this machine, and how many messages fill the time of a case.
 #include "harness/child_process.hpp"
 #include "harness/process_group.hpp"
 #include "harness/report.hpp"
@@ -36,8 +36,8 @@ namespace bench {
 
 namespace {
 
-// What the processes say beyond what harness/process_group.hpp asks for: "CASE MESSAGES" to the near ones,
-// and "took SECONDS VALUE..." from each.
+// In addition to the lines of harness/process_group.hpp, the near processes are sent "CASE MESSAGES", and each answers
+// "took SECONDS VALUE...".
 
 int serve(const subject& who) {
   const auto served = who.serve([](const std::string& address) { std::cout << "ready " << address << std::endl; });
@@ -68,10 +68,10 @@ int drive(const subject& who, const std::string& address) {
       std::cout << ' ' << value;
     std::cout << std::endl;
   }
-  std::_Exit(0); // What is measured is over; how a subject ends is not the question.
+  std::_Exit(0); // The measurement is over; a subject's shutdown is not measured.
 }
 
-/// What an answer says.
+/// Parses an answer.
 std::expected<measurement, failure> read_answer(const measured_case& what, const std::string& answer) {
   std::istringstream numbers{answer};
   double took = 0;
@@ -97,7 +97,7 @@ public:
     return running{*std::move(group), who.shape, deadline};
   }
 
-  /// Lets them run a case.
+  /// Runs a case.
   std::expected<measurement, failure> run(const measured_case& what, std::uint64_t messages) {
     const auto streams = shape_.far_ends * shape_.near_ends;
     const auto of_each = std::max<std::uint64_t>(messages / streams, 1);
@@ -117,7 +117,7 @@ public:
     return made;
   }
 
-  /// Lets them rest for so long, of which the first part, when they may still look for more to come, does not count.
+  /// Lets the processes rest for `duration`. A time before it, when they may still poll for messages, is not measured.
   std::expected<measurement, failure> rest(const measured_case& what, seconds duration) {
     using std::chrono::milliseconds;
     constexpr milliseconds settling{100};
@@ -142,7 +142,7 @@ private:
   std::chrono::seconds deadline_;
 };
 
-/// Runs the cases of a question, and remembers for every subject how many messages each takes.
+/// Runs the cases of a question, and keeps the number of messages for each subject and case.
 class measuring {
 public:
   measuring(const options& told, std::vector<measured_case> cases, stop_signals& signals)
@@ -185,10 +185,10 @@ public:
   }
 
 private:
-  /// Longer than a case: timers that tick each half a second are to be seen.
+  /// Longer than a case, so that it covers timers that tick every half second.
   [[nodiscard]] seconds duration_of_rest() const { return seconds{told_.messages != 0 ? 0.1 : 2 * told_.seconds}; }
 
-  /// How many messages take the time that was asked for.
+  /// The number of messages that take the requested time.
   std::expected<std::uint64_t, failure> find_enough(running& processes, const measured_case& what) {
     if (told_.messages != 0) {
       if (auto tried = processes.run(what, std::max<std::uint64_t>(told_.messages / 10, 1)); !tried)
@@ -199,7 +199,7 @@ private:
       auto tried = processes.run(what, messages);
       if (!tried)
         return std::unexpected{std::move(tried).error()};
-      const auto parts = tried->took.count() / told_.seconds; // Of the time that was asked for.
+      const auto parts = tried->took.count() / told_.seconds; // As a part of the requested time.
       if (parts > 0.1)
         return std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(messages) / parts), 1);
     }
@@ -211,7 +211,7 @@ private:
   std::map<std::pair<std::string, std::string_view>, std::uint64_t> messages_; // By subject and case.
 };
 
-/// What is left of a question when only what was asked for is measured. Without subjects or cases: nothing.
+/// Measures the requested subjects and cases of a question. Without any of them, returns an empty outcome.
 outcome measure(const question& asked, const options& told, stop_signals& signals) {
   std::vector<std::string> subjects;
   for (const auto& each : asked.subjects)
@@ -278,7 +278,7 @@ int main(int argument_count, char** arguments) {
       return bench::serve(bench::find_subject(told->serve)->who);
     if (!told->drive.empty())
       return bench::drive(bench::find_subject(told->drive)->who, told->address);
-  } catch (const std::exception& error) { // Of a peer's.
+  } catch (const std::exception& error) { // Thrown by a peer's library.
     std::cout << "failed " << error.what() << std::endl;
     return 1;
   }

@@ -9,11 +9,11 @@ namespace bench {
 
 namespace {
 
-/// How an end is to be opened.
+/// How to open an end.
 struct end_options {
   seeing what = seeing::as_users_get_it;
   troupe::wait_mode wait = troupe::wait_mode::adaptive;
-  load carried = load::one_struct; // One way.
+  load carried = load::one_struct; // For streams one way.
 };
 
 void add_message_types(troupe::type_registry& types) {
