@@ -1,4 +1,4 @@
-// The `troupe` command.
+// The `troupe` command: adds all subcommands and runs the requested one.
 #include <CLI/CLI.hpp>
 
 #include "bench/command.hpp"

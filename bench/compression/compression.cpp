@@ -1,4 +1,4 @@
-// Question: what does compressing cost and save, by kind of data, and below which speed of the network does it pay?
+// Question: what does compression cost and save for each kind of data, and below which network speed does it pay?
 //
 // A frame passes through serialize() and deserialize() in each mode, beside a memcpy of it. `left` is the payload's
 // size over the frame's. `pays below` is the network speed at which sending the saved bytes takes as long as both ends

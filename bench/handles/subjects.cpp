@@ -90,7 +90,7 @@ handles_subject sending() {
           run_sending_round};
 }
 
-// -- reading what is here
+// -- reading values on this host
 
 measured take_getting_step(getting_near_end& near, const step& next) {
   const auto took = near.measure(next.count, next.size_bytes);
@@ -134,7 +134,7 @@ handles_subject getting(const std::string& name, origin from) {
       [name](const handles_options& told, stop_signals& signals) { return run_getting_round(name, told, signals); }};
 }
 
-// -- from another host, and a plain writer and reader
+// -- fetching from another host, beside a plain writer and reader
 
 measured take_pulling_step(pulling_near_end& near, const step& next) {
   if (next.name == "warm") {

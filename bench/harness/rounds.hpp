@@ -33,7 +33,7 @@ private:
   bool is_shown_ = false;
 };
 
-/// What a subject reached in one round.
+/// The results of a subject in one round.
 using observations = std::vector<std::pair<quantity, double>>;
 
 /// Runs one subject once. Round 0 warms up; its observations are dropped.

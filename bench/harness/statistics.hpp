@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// The middle value, or the mean of the two in the middle. Requires: not empty.
+/// The middle value, or the mean of the two in the middle. Requires: `values` is not empty.
 [[nodiscard]] double median(std::vector<double> values);
 
 /// The smallest of `values` that at least `percent` per cent of them do not exceed. Requires: `values` is not empty.

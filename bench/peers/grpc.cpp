@@ -97,7 +97,7 @@ public:
       acknowledged = answer.count();
     }
     const seconds took = bench_clock::now() - began;
-    while (stream->Read(&answer)) // If the last acknowledgement was due anyway, there is one more.
+    while (stream->Read(&answer)) // The last acknowledgement may come twice.
       continue;
     static_cast<void>(stream->Finish());
     return took;

@@ -16,7 +16,7 @@ namespace {
 using command = hand_coded_command;
 
 /// Opens a socket without ZeroMQ's bound on queued messages: the benchmark's own bound, the same for all subjects,
-/// shall be the only one.
+/// is the only one.
 zmq::socket_t open_socket(zmq::context_t& context, zmq::socket_type type) {
   zmq::socket_t socket{context, type};
   socket.set(zmq::sockopt::sndhwm, 0);

@@ -1,4 +1,4 @@
-// The smallest whole program: `hello serve` in one terminal, `hello` in another.
+// The smallest complete program: `hello serve` in one terminal, `hello` in another.
 #include <iostream>
 #include <numeric>
 #include <stdexcept>

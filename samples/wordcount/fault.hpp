@@ -15,7 +15,7 @@ struct fault {
   std::size_t block = 0;
   kind what = kind::kill;
 
-  /// If `nth_block` is the planned one, kills or stops this process, or returns true if the answer shall be an error.
+  /// If `nth_block` is the planned one, kills or stops this process, or returns true if the answer must be an error.
   [[nodiscard]] bool strikes(std::size_t nth_block) const;
 };
 

@@ -1,4 +1,4 @@
-// `troupe memory`.
+// `troupe memory`: shows the objects in memory and on disk, the processes that keep them, and why.
 #pragma once
 
 #include <iosfwd>

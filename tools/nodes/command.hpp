@@ -1,4 +1,4 @@
-// `troupe links`, `troupe ping` and `troupe types`.
+// `troupe links`, `troupe ping` and `troupe types`: ask nodes about their links, response times and types.
 #pragma once
 
 #include <iosfwd>

@@ -1,4 +1,4 @@
-// `troupe store`: looks into stores.
+// `troupe store`: lists, verifies and cleans stores.
 #pragma once
 
 #include <iosfwd>

@@ -1,4 +1,4 @@
-// `troupe top`.
+// `troupe top`: a live view of nodes, their links and stores.
 #pragma once
 
 #include <iosfwd>
