@@ -1,4 +1,4 @@
-// Certificates made for a test, in a folder that goes with it.
+// Certificates made for a test, in a folder that is removed with the object that made it.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,11 @@ public:
   certificate_folder(const certificate_folder&) = delete;
   certificate_folder& operator=(const certificate_folder&) = delete;
 
-  /// A certificate that signs others.
+  /// Makes a certificate that signs others.
   certificate_files authority(const std::string& name);
 
-  /// A certificate for `names`, as OpenSSL writes them ("DNS:localhost,IP:127.0.0.1"), good until then.
+  /// Makes a certificate for `names`, in OpenSSL's notation ("DNS:localhost,IP:127.0.0.1"), valid for `good_until` from
+  /// now.
   certificate_files issue(const certificate_files& authority, const std::string& name, const std::string& names,
                           std::chrono::seconds good_until = std::chrono::hours(1));
 

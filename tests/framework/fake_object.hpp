@@ -1,4 +1,4 @@
-// Objects whose bytes are elsewhere until a test says that they have come.
+// Objects whose bytes are remote until a test makes them arrive.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ public:
     return is_here_ ? std::optional{bytes_} : std::nullopt;
   }
 
-  /// The bytes come unannounced after so many more questions whether they are here, just before the next one.
+  /// Makes the bytes arrive without an answer: `asks` more calls of here() find nothing, the next one finds the bytes.
   void arrive_after_asks(std::size_t asks) {
     std::lock_guard guard{mutex_};
     asks_until_here_ = asks;
@@ -64,7 +64,7 @@ public:
     then(std::unexpected{node_error{node_errc::fetch_timed_out, "cancelled"}});
   }
 
-  /// The bytes come.
+  /// Makes the bytes arrive and answers all fetches.
   void arrive() {
     {
       std::lock_guard guard{mutex_};
@@ -72,7 +72,7 @@ public:
     }
     answer_all(bytes_);
   }
-  /// They never will.
+  /// Fails all fetches, running and future ones.
   void fail(node_error reason) {
     {
       std::lock_guard guard{mutex_};
@@ -80,7 +80,7 @@ public:
     }
     answer_all(std::unexpected{std::move(reason)});
   }
-  /// What a source does at the deadline, before it is there: those that have one are answered.
+  /// Answers all fetches that have a deadline with fetch_timed_out, as a real source does when the deadline expires.
   void run_out_of_time() {
     answer_all(std::unexpected{node_error{node_errc::fetch_timed_out, "still on its way"}}, true);
   }
@@ -93,7 +93,7 @@ public:
     std::lock_guard guard{mutex_};
     return cancelled_;
   }
-  /// False when nobody has asked for the bytes within ten seconds.
+  /// Returns false if the bytes have not been fetched `times` times within ten seconds.
   bool is_fetched(int times = 1) const {
     std::unique_lock guard{mutex_};
     return changed_.wait_for(guard, std::chrono::seconds(10), [&] { return fetches_ >= times; });
@@ -139,7 +139,7 @@ private:
   int cancelled_ = 0;
 };
 
-/// The same value as `local`, elsewhere.
+/// A reference to the same value as `local` whose bytes come from a fake source.
 template <class T>
 struct far_object {
   explicit far_object(const object_ref<T>& local) : far_object(local, *local.state()->source->here()) {}

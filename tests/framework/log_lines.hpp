@@ -1,4 +1,4 @@
-// What is logged while it lives, instead of going to the standard error stream.
+// Captures log lines while the object lives; meanwhile nothing is written to the standard error stream.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ public:
     std::lock_guard guard{mutex_};
     return lines_;
   }
-  /// How many have that in them.
+  /// Counts the lines that contain `part`.
   [[nodiscard]] std::size_t with(std::string_view part) const {
     const auto lines = all();
     return static_cast<std::size_t>(

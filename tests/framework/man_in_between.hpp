@@ -1,4 +1,4 @@
-// Somebody on the way between two ends of a TCP link, who reads all and may change one part of the handshake.
+// A relay between the two ends of a TCP link that reads everything and may change one part of the handshake.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace troupe::tests {
 
 class man_in_between {
 public:
-  /// What is changed: the first admin message of this operation from this side.
+  /// Rewrites the first admin message with operation `op` from side `from`.
   struct change {
     link_side from = link_side::dialer;
     admin_op op = admin_op::greet;
@@ -49,7 +49,7 @@ public:
     byte_vector from_dialer;
   };
 
-  /// Once both ends have closed: what was said.
+  /// Waits until both ends have closed. Returns what was recorded.
   const record& end() {
     relay_.join();
     return record_;

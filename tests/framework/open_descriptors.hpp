@@ -1,4 +1,4 @@
-// How many descriptors this process has open.
+// Counts the file descriptors that this process has open.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace troupe::tests {
 
-/// The one that it looks with included.
+/// Includes the descriptor that is opened to count the others.
 inline std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {}));
 }
 
-/// The same while other threads open and close some: a descriptor that is opened while the others are counted may have
-/// taken the place of one that was counted already. So the least of several counts.
+/// Counts correctly while other threads open and close descriptors: a descriptor opened during the count may reuse the
+/// number of one already counted, so this returns the least of five counts.
 inline std::size_t held_descriptors() {
   auto least = open_descriptors();
   for (int i = 0; i < 4; ++i)

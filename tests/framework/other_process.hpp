@@ -1,4 +1,4 @@
-// What has to be done by another process, since descriptors, memory or the user count.
+// Work that needs another process because its descriptors, memory or user differ.
 #pragma once
 
 #include <troupe/processes/process.hpp>
@@ -9,14 +9,14 @@
 
 namespace troupe::tests {
 
-/// A process that does something with an address that it is told later, and stays until this object ends.
+/// A process that runs `work` on an address that the test passes in later. It lives until this object is destroyed.
 class other_process {
 public:
   explicit other_process(std::function<bool(const std::string&)> work)
       : process_(processes::process::fork([work = std::move(work)](processes::line_channel& test) {
                    if (const auto address = test.read_line())
                      test.write_line(work(*address) ? "yes" : "no");
-                   static_cast<void>(test.read_line()); // There is none: it ends.
+                   static_cast<void>(test.read_line()); // Returns once the test has closed the channel.
                    return 0;
                  }).value()) {}
 

@@ -1,4 +1,4 @@
-// A peer that speaks the protocol by hand, well or badly.
+// A peer that speaks the protocol by hand, correctly or incorrectly.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace troupe::tests {
 
 using namespace internal;
 
-/// What both ends of a test's links know.
+/// The secret shared by both ends of a test's links.
 inline const std::string test_secret = "a secret of at least 16 bytes";
 
 inline bytes_view bytes_of(std::string_view text) {
@@ -47,8 +47,8 @@ inline sockaddr_in loopback(std::uint16_t port, std::uint32_t last = 1) {
   return at;
 }
 
-/// A socket connected to "unix://@name", "tcp://127.0.0.1:port" or "tls://127.0.0.1:port".
-/// It comes from 127.0.0.`source`.
+/// Returns a socket connected to "unix://@name", "tcp://127.0.0.1:port" or "tls://127.0.0.1:port".
+/// For TCP and TLS, it connects from 127.0.0.`source`.
 inline int connect_to(const std::string& address, std::uint32_t source = 1) {
   int made = -1;
   int failed = 0;
@@ -73,7 +73,7 @@ inline int connect_to(const std::string& address, std::uint32_t source = 1) {
   return made;
 }
 
-/// A TCP socket that listens, for ends that are no nodes.
+/// A listening TCP socket for link ends that are not nodes.
 class raw_listener {
 public:
   raw_listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -98,7 +98,7 @@ private:
   std::uint16_t port_ = 0;
 };
 
-/// Who a raw peer says it is.
+/// The identity that a raw peer claims.
 struct raw_identity {
   std::uint32_t process = 1;
   std::string host = std::string(40, 'a');
@@ -106,11 +106,11 @@ struct raw_identity {
 
 class raw_peer {
 public:
-  /// Connects; with a secret it proves itself by it.
+  /// Connects. With a secret, the peer proves that it knows the secret.
   explicit raw_peer(const std::string& address, std::string secret = {}, const raw_identity& me = {})
       : raw_peer(connect_to(address), link_side::dialer, std::move(secret), me) {}
 
-  /// Takes a connected socket over, at either end.
+  /// Takes over a connected socket, at either end.
   raw_peer(int connected, link_side side, std::string secret = {}, const raw_identity& me = {})
       : socket_(connected), side_(side), proofs_(side, me.process, me.host, std::move(secret), random_digest()) {
     timeval limit{.tv_sec = 60, .tv_usec = 0};
@@ -127,7 +127,7 @@ public:
     while (!bytes.empty()) {
       auto written = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (written <= 0)
-        return; // The node has closed already: what the test waits for.
+        return; // The node has already closed, which is what the test waits for.
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
   }
@@ -146,7 +146,7 @@ public:
     write_packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
   }
 
-  /// The same with descriptors beside it.
+  /// Writes an admin packet with descriptors attached.
   template <class Admin>
   void write_admin_with(std::span<const int> descriptors, admin_op op, const Admin& what) {
     auto bytes = packet(packet_kind::admin, static_cast<std::uint8_t>(op), msgpack::encode_described(what));
@@ -165,13 +165,13 @@ public:
     EXPECT_EQ(::sendmsg(socket_, &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
 
-  /// The beginning of a packet whose rest never comes.
+  /// Writes half of a packet; the rest never follows.
   void write_half_a_packet() {
     auto whole = packet(packet_kind::admin, static_cast<std::uint8_t>(admin_op::hello), byte_vector(100));
     write(bytes_view{whole}.first(50));
   }
 
-  /// Closes at once and throws away what is under way, as a process that is killed does.
+  /// Closes at once and discards bytes in flight, like a killed process.
   void reset() {
     linger at_once{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -182,7 +182,7 @@ public:
 
   authentication& proofs() { return proofs_; }
 
-  /// A part of the handshake, which counts among what was said.
+  /// Writes a part of the handshake and adds it to the transcript.
   template <class Admin>
   void say(admin_op op, const Admin& what) {
     auto body = msgpack::encode_described(what);
@@ -216,7 +216,7 @@ public:
             .message_bytes = 1 << 20};
   }
 
-  /// The dialer's part up to the hellos.
+  /// Runs the dialer's handshake up to the hellos.
   void prove_itself() {
     greet();
     EXPECT_TRUE(hear<struct greet>(admin_op::greet));
@@ -229,7 +229,7 @@ public:
     EXPECT_TRUE(proofs_.peer_proves(proof_of::secret, theirs->proof, said_before_));
   }
 
-  /// What a process says of a store that it has opened. Requires: the hello is next.
+  /// Returns a hello that proves that the process has opened `store`. Requires: the hello is the next message.
   template <class Store>
   hello hello_of(const Store& store) {
     auto mine = honest_hello();
@@ -241,10 +241,10 @@ public:
     return mine;
   }
 
-  /// The same peer, with what it is known again by; its hello has to list the feature.
+  /// Sets the key by which nodes recognize this peer again. Takes effect if its hello lists the feature "node_key".
   void use_key(const node_key& key) { key_ = key; }
 
-  /// A correct handshake.
+  /// Runs a correct handshake.
   void open(hello mine = honest_hello()) {
     prove_itself();
     const auto has_key = std::ranges::any_of(mine.features, [](const auto& offer) { return offer.name == "node_key"; });
@@ -266,7 +266,7 @@ public:
     EXPECT_TRUE(proofs_.peer_proves(proof_of::agreement, theirs->proof, said_before_));
   }
 
-  /// A correct handshake, and the number of what is published as `name`.
+  /// Runs a correct handshake, then returns the number of the actor published as `name`, or 0.
   std::uint64_t open_and_find(const std::string& name) {
     open();
     write_admin(admin_op::find, find_query{1, name});
@@ -276,14 +276,14 @@ public:
 
   // -- afterwards
 
-  /// Each number once, from 0 on.
+  /// Requires: numbers count up from 0, each used once.
   void define_signature(std::vector<std::string> aliases, std::uint64_t number = 0) {
     byte_vector signature;
     append_signature(signature, {.number = number, .aliases = std::move(aliases)});
     write_packet(packet_kind::signature, 0, signature);
   }
 
-  /// The packet of a message of signature 0 with one value, whose header and body are given.
+  /// Returns the packet of a message of signature 0 with one value, which has the given header and body.
   static byte_vector message_packet(const message_head& head, bytes_view header, bytes_view body) {
     byte_vector message;
     append_message_head(message, head);
@@ -292,13 +292,13 @@ public:
     return packet(packet_kind::message, head.flags, message);
   }
 
-  /// A message for `receiver` with one i32 whose header and body are given.
+  /// Sends `receiver` a message with one i32 that has the given header and body.
   void send_int(std::uint64_t receiver, bytes_view header, bytes_view body) {
     define_signature({"i32"});
     write(message_packet({.receiver = receiver, .signature = 0}, header, body));
   }
 
-  /// Reads packets until the node closes; gives the reason of its goodbye or refusal, or "closed" without one.
+  /// Reads packets until the node closes. Returns the reason in its goodbye or refusal, or "closed" if there was none.
   std::string farewell() {
     std::string reason = "closed";
     read_preamble();
@@ -317,7 +317,7 @@ public:
     byte_vector body;
   };
 
-  /// Nothing once the node has closed.
+  /// Returns nullopt if the node has closed.
   std::optional<read_packet> next_packet() {
     std::array<std::byte, packet_head_bytes> head_bytes{};
     if (!read(head_bytes))
@@ -327,7 +327,7 @@ public:
     return read(result.body) ? std::optional{std::move(result)} : std::nullopt;
   }
 
-  /// All that the node writes until it closes.
+  /// Returns all bytes that the node writes until it closes.
   byte_vector everything() {
     byte_vector all;
     std::array<std::byte, 4096> some;
@@ -339,14 +339,14 @@ public:
     }
   }
 
-  /// The node writes it first; read once.
+  /// Reads the preamble, which the node writes first. Does nothing if it has been read.
   void read_preamble() {
     std::array<std::byte, preamble_bytes> preamble{};
     if (!std::exchange(preamble_read_, true))
       read(preamble);
   }
 
-  /// False at the end of the stream, and after a minute.
+  /// Returns false at the end of the stream or if nothing arrives within the socket's timeout of 60 seconds.
   bool read(std::span<std::byte> into) {
     while (!into.empty()) {
       auto count = ::recv(socket_, into.data(), into.size(), 0);

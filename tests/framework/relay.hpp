@@ -1,4 +1,4 @@
-// A relay between the two ends of a link: it passes encrypted bytes on, slowly, or not at all.
+// A relay between the two ends of a link that passes bytes on unread, and can slow down or stop.
 #pragma once
 
 #include <poll.h>
@@ -15,22 +15,22 @@
 
 namespace troupe::tests {
 
-/// Passes bytes on between a dialing node and a listening one, both over TCP or TLS, as fast as it is told.
+/// Passes bytes between a dialing and a listening node, over TCP or TLS, at an adjustable speed.
 class relay {
 public:
   explicit relay(const std::string& to) : to_(to), thread_([this] { run(); }) {}
   ~relay() { stop(); }
 
-  /// To dial instead of `to`.
+  /// The address to dial instead of `to`.
   [[nodiscard]] std::string address() const { return to_.substr(0, 3) + listener_.address().substr(3); }
 
-  /// From now on nothing that the dialer writes is read.
+  /// Stops reading from the dialer.
   void stall() {
     stalled_ = true;
     while (!resting_)
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
-  /// From now on nothing is passed on, and both connections stay.
+  /// Stops passing bytes in either direction; both connections stay open.
   void fall_silent() {
     silent_ = true;
     while (!resting_)
@@ -72,7 +72,7 @@ private:
     ::close(acceptor_);
   }
 
-  /// What there is at the moment. False at the stream's end.
+  /// Passes on the bytes that are readable within 1 ms. Returns false at the end of the stream.
   static bool pass(int from, int to, std::span<char> some) {
     pollfd readable{.fd = from, .events = POLLIN, .revents = 0};
     if (::poll(&readable, 1, 1) <= 0)
@@ -96,7 +96,7 @@ private:
 /// Two nodes whose link may pass through a relay.
 class relayed_nodes : public two_nodes {
 protected:
-  /// Links them. Gives an actor at the far end that counts the texts that it gets.
+  /// Links the nodes through a relay. Returns a handle to an actor at the far end that counts the texts it receives.
   caf::actor connect_through_relay(const link_options& options) {
     publish("sink", far().system.spawn([got = got_]() -> caf::behavior {
       return {[got](const std::string&) { got->fetch_add(1); }};
@@ -107,9 +107,10 @@ protected:
     return find("sink");
   }
 
-  /// It takes several times the heartbeat's timeout of 600 ms to read all of this.
+  /// Sends an amount that takes several times the heartbeat timeout (600 ms) to read, and expects the link to stay
+  /// open.
   void expect_to_stay_though_reading_is_slow(const caf::actor& sink) {
-    between_->pause_between_reads(std::chrono::milliseconds{25}); // About 800 kB a second.
+    between_->pause_between_reads(std::chrono::milliseconds{25}); // About 800 kB per second.
     constexpr std::uint64_t messages = 2'000;
     const std::string text(1'000, 'x');
     for (std::uint64_t i = 0; i < messages; ++i)

@@ -1,4 +1,4 @@
-// What this process takes of the machine's memory.
+// The resident memory of this process.
 #pragma once
 
 #include <cstddef>

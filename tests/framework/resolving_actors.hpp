@@ -1,5 +1,4 @@
-// What the tests of resolving behaviors have in common: one node, objects elsewhere, and actors that note what they
-// got.
+// Shared by the tests of resolving behaviors: one node, remote objects, and actors that record what they handle.
 #pragma once
 
 #include <functional>
@@ -21,7 +20,7 @@ using stir_atom = caf::atom_constant<caf::atom("stir")>;
 using note_atom = caf::atom_constant<caf::atom("note")>;
 using turn_atom = caf::atom_constant<caf::atom("turn")>;
 
-/// What actors have handled, in order.
+/// Records what actors have handled, in order.
 class notes {
 public:
   void add(std::string text) {
@@ -41,7 +40,7 @@ private:
   std::vector<std::string> all_; // Guarded by mutex_.
 };
 
-/// Handles readings, doubles, and texts that it is to note.
+/// Handles readings, doubles, and texts to record.
 inline caf::behavior noting(caf::event_based_actor* self, std::shared_ptr<notes> to) {
   return troupe::resolving{self,
                            [to](const reading& value) {
@@ -73,7 +72,7 @@ protected:
   caf::actor spawn(Arguments&&... arguments) {
     return keep(home_.system.spawn(std::forward<Arguments>(arguments)...));
   }
-  /// Ends with the test.
+  /// Sends the actor an exit message when the test ends.
   caf::actor keep(caf::actor actor) {
     kept_.push_back(actor);
     return actor;
@@ -84,7 +83,7 @@ protected:
     kept_.clear();
   }
 
-  /// What a request of another sender gives.
+  /// Sends a request from a new sender and returns its result.
   template <class Result, class... Arguments>
   auto ask(const caf::actor& whom, Arguments&&... arguments) {
     return tests::ask<Result>(home_.system, whom, std::forward<Arguments>(arguments)...);

@@ -1,4 +1,4 @@
-// Three nodes in a row: near - far - third. What near knows of third, it knows through far.
+// Three nodes in a row: near - far - third. Near reaches third only through far.
 #pragma once
 
 #include "two_nodes.hpp"
@@ -25,7 +25,7 @@ protected:
     connect(near_to_far);
   }
 
-  /// Published by third, found there by far and published again, found there by near.
+  /// Publishes `actor` on third. Far finds it and publishes it again. Returns the handle that near finds on far.
   template <class Handle = caf::actor>
   Handle find_beyond(const std::string& name, const Handle& actor) {
     if (auto published = third().home->publish(name, actor); !published)
@@ -41,7 +41,7 @@ protected:
     return *at_near;
   }
 
-  /// What far has passed on without decoding it.
+  /// Counts the messages that far has forwarded without decoding them.
   [[nodiscard]] std::uint64_t forwarded() {
     std::uint64_t sum = 0;
     for (const auto& each : far().home->links())

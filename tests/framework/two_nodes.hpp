@@ -31,7 +31,7 @@ struct reading {
 };
 TROUPE_DESCRIBE(reading, sensor, celsius, samples)
 
-/// Names its friends, so handles travel inside it.
+/// Contains actor handles.
 struct guest_list {
   std::string host;
   std::vector<caf::actor> guests;
@@ -44,20 +44,20 @@ struct secret {
 };
 TROUPE_DESCRIBE(secret, value)
 
-/// A name for stores and sockets that no other test of any process uses.
+/// Returns a name for stores and sockets that no other test in any process uses.
 inline std::string unique_name(std::string_view prefix) {
   static std::atomic<int> counter{0};
   return std::string{prefix} + '-' + std::to_string(::getpid()) + '-' + std::to_string(counter++);
 }
 
-/// TROUPE_IO_THREADS=<n> gives so many I/O threads to all nodes of which a test does not say how many.
+/// TROUPE_IO_THREADS=<n> sets the number of I/O threads of every node whose test leaves it at the default of 1.
 inline node_options with_io_threads(node_options options) {
   if (const auto* given = std::getenv("TROUPE_IO_THREADS"); given != nullptr && options.io_threads == 1)
     options.io_threads = std::strtoul(given, nullptr, 10);
   return options;
 }
 
-/// An actor system with its node, and all that a program's main would own.
+/// An actor system with its node, and everything else that a program's main would own.
 struct side {
   explicit side(node_options options, const std::function<void(type_registry&)>& add_types = {},
                 const std::function<void(family_set&)>& add_families = {},
@@ -135,7 +135,7 @@ protected:
     return *found;
   }
 
-  /// The store's objects once everything that is on its way has arrived; both ends share it.
+  /// Waits until all messages in flight have arrived and the store that both ends share has no objects left.
   bool store_empties() {
     return eventually([this] {
       auto summary = store::object_store{*near().home->store()}.summary();
@@ -144,7 +144,7 @@ protected:
   }
 
   std::string store_ = unique_name("two-nodes");
-  /// Where the far end listens; with the port that the system chose, once it does.
+  /// The address at which the far end listens. Once it listens, this holds the port that the system chose.
   std::string address_ = "unix://@" + unique_name("troupe-test");
   std::function<void(type_registry&)> far_types_;
   std::function<void(type_registry&)> near_types_;
@@ -159,7 +159,7 @@ protected:
   std::optional<link> link_;
 };
 
-/// What a request from outside actors gives: the value, or the error's text.
+/// Sends a request from outside any actor. Returns the value or the error.
 template <class Result, class... Arguments>
 std::expected<Result, caf::error> ask(caf::actor_system& system, const caf::actor& whom, Arguments&&... arguments) {
   caf::scoped_actor self{system};

@@ -1,4 +1,4 @@
-// Bytes in tests, as people write them.
+// Readable notations for bytes in tests.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace troupe::tests {
 
-/// "01 a2 ff" and the like.
+/// Parses a text such as "01 a2 ff".
 inline std::vector<std::byte> from_hex(std::string_view text) {
   std::vector<std::byte> bytes;
   auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };

@@ -1,4 +1,4 @@
-// Every order in which the steps of a few agents can follow each other.
+// Explores every order in which the steps of a few agents can follow each other.
 #pragma once
 
 #include <algorithm>
@@ -12,41 +12,43 @@
 
 namespace troupe::tests {
 
-/// Runs agents, which are plain functions, one step at a time: a step ends where the agent calls yield(). explore()
-/// repeats that with another order each time until it has had all of them, or all with so many preemptions (after
-/// Musuvathi and Qadeer, "Iterative context bounding", 2007): changes from an agent that could have gone on.
+/// Runs agents, which are plain functions, one step at a time; a step ends where the agent calls yield(). explore()
+/// repeats the run once per order, until all orders with at most `preemptions_max` preemptions have been tried. A
+/// preemption is a switch away from an agent that could have continued (after Musuvathi and Qadeer, "Iterative context
+/// bounding", 2007).
 ///
 /// Threads: one.
 class interleavings {
 public:
-  /// Called before each run, to make the agents' surroundings anew.
+  /// Calls `reset` before each run to set the agents' surroundings up again.
   explicit interleavings(std::function<void()> reset) : reset_(std::move(reset)) {}
 
   void add(std::function<void()> what) { agents_.push_back({.run = std::move(what)}); }
 
-  /// What runs whenever nothing else does what it waits for, such as memory that is written late. It never ends.
+  /// Adds a background agent, such as memory that is written late. It never ends, and a run may end without it.
+  /// `can_go_on` decides whether it can take a step.
   void add_background(std::function<void()> what, std::function<bool()> can_go_on) {
     agents_.push_back({.run = std::move(what), .can_go_on = std::move(can_go_on), .is_background = true});
   }
 
-  /// Within an agent: others may come first.
+  /// Called within an agent: lets other agents run first.
   static void yield() {
     if (auto* const self = current_)
       self->leave();
   }
-  /// Within an agent: goes on once that is so.
+  /// Called within an agent: continues once `so` returns true.
   static void wait_until(std::function<bool()> so) {
     auto& self = *current_;
     self.agents_[self.running_].can_go_on = std::move(so);
     self.leave();
     self.agents_[self.running_].can_go_on = nullptr;
   }
-  /// Which agent runs.
+  /// Returns the index of the running agent.
   [[nodiscard]] static std::size_t running() { return current_->running_; }
 
   struct outcome {
     std::uint64_t orders = 0;
-    std::uint64_t stuck = 0; // Of them, those in which agents waited for ever.
+    std::uint64_t stuck = 0; // The number of orders in which agents waited for ever.
   };
   [[nodiscard]] outcome explore(std::size_t preemptions_max) {
     outcome result;
@@ -61,7 +63,7 @@ public:
 private:
   struct agent {
     std::function<void()> run;
-    std::function<bool()> can_go_on = nullptr; // Null: yes.
+    std::function<bool()> can_go_on = nullptr; // Null if the agent can always continue.
     bool is_background = false;
     bool is_over = false;
     ucontext_t context = {};
@@ -84,7 +86,7 @@ private:
 
   void leave() { swapcontext(&agents_[running_].context, &scheduler_); }
 
-  /// False where agents are left that wait for ever.
+  /// Returns false if agents were left that wait for ever.
   bool run_once(std::size_t preemptions_max) {
     reset_();
     current_ = this;
@@ -109,7 +111,7 @@ private:
       if (able.empty())
         break;
       const auto goes_on = std::ranges::find(able, running_) != able.end();
-      if (goes_on) { // First: it costs no preemption.
+      if (goes_on) { // First in the list, since continuing costs no preemption.
         std::erase(able, running_);
         able.insert(able.begin(), running_);
         if (preemptions == preemptions_max)

@@ -1,4 +1,4 @@
-// Tables of handles without a ledger, for one part of it.
+// The tables of a ledger without the ledger, to test one of its parts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,13 +51,13 @@ public:
   }
 
   std::map<object_id, std::uint64_t> holds;
-  std::map<object_id, std::uint64_t> in_flight; // To here.
+  std::map<object_id, std::uint64_t> in_flight; // To this process.
   std::map<object_id, std::vector<object_id>> captured;
   std::vector<object_id> handed_over;
   bool is_busy = false;
 };
 
-/// One event in which parts of a ledger do their work; what they want done is looked at.
+/// Runs parts of a ledger within one event and checks the actions that they request.
 class part_of_a_ledger : public testing::Test, protected entry_changes {
 protected:
   static constexpr node_name self{1, 1};
@@ -76,7 +76,7 @@ protected:
     which.phase = link_phase::grace;
     which.grace_ends.set(time_ + std::chrono::seconds(30));
   }
-  /// One reference to what a peer has sent.
+  /// Imports an object from a peer. Returns a reference to it, the only one.
   reference import(link_record& from, const object_id& name, handle_mode mode = handle_mode::mine) {
     const auto what = books_.entries.make(entry_state::remote);
     auto& made = books_.entries.at(what);
@@ -96,7 +96,7 @@ protected:
     books_.clock.begin_event();
   }
 
-  /// What is wanted since the last call, in words.
+  /// Returns the actions requested since the last call, as text.
   std::vector<std::string> wanted() {
     std::vector<std::string> result;
     for (const auto& each : books_.actions.take())
@@ -162,7 +162,7 @@ protected:
   time_point time_{};
   counted_objects objects_;
   books books_{options_of(*this), objects_};
-  std::vector<std::pair<reference, reference>> moves_; // Not done.
+  std::vector<std::pair<reference, reference>> moves_; // Recorded, not performed.
   std::vector<reference> came_;
 };
 

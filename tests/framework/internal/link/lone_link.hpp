@@ -1,4 +1,4 @@
-// What the parts of a link share, without a link.
+// The state that the parts of a link share, without a link.
 #pragma once
 
 #include <any>
@@ -23,7 +23,7 @@
 
 namespace troupe::internal {
 
-/// In the numbers of actors of third nodes.
+/// Set in the numbers of actors of third nodes.
 inline constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
 
 struct packet_said {
@@ -31,7 +31,7 @@ struct packet_said {
   byte_vector body;
 };
 
-/// In the order in which they were appended.
+/// Returns the packets in the order in which they were appended.
 inline std::vector<packet_said> packets_in(const outbox& out) {
   std::vector<bytes_view> pieces;
   out.gather(pieces);
@@ -48,12 +48,13 @@ inline std::vector<packet_said> packets_in(const outbox& out) {
   return packets;
 }
 
-/// Remembers what is said to the peer.
+/// Records what is said to the peer.
 class heard_admin_output final : public admin_output {
 public:
   using admin_output::admin_output;
 
-  /// What was said first and not heard yet; nullopt where that is something else.
+  /// Removes and returns the oldest packet that has not been heard. Returns nullopt if there is none, or if it has
+  /// another operation or cannot be decoded.
   template <class Admin>
   std::optional<Admin> hear(admin_op op) {
     read();
@@ -87,13 +88,13 @@ private:
   std::vector<packet_said> said_;
 };
 
-/// A node that knows no actor again.
+/// A node that recognizes no actor.
 class no_recognition final : public actor_recognition {
 public:
   caf::strong_actor_ptr recognize(const introduce&) const override { return nullptr; }
 };
 
-/// Values that go beside the bytes.
+/// Holds values that travel beside the bytes.
 class value_list final : public value_lane {
 public:
   void push(std::any& value) override { values.push_back(std::move(value)); }
@@ -102,7 +103,7 @@ public:
   std::vector<std::any> values;
 };
 
-/// Does nothing for its proxies.
+/// A link that does nothing for its proxies.
 class idle_proxy_link : public proxy_link {
 public:
   void send(std::uint64_t, caf::mailbox_element_ptr, caf::execution_unit*) override {}
@@ -127,7 +128,7 @@ public:
   void notify_when_ready(std::uint64_t, const caf::strong_actor_ptr&, const caf::strong_actor_ptr&) override {}
 };
 
-/// Lets one part of a link be tested alone.
+/// Fixture to test one part of a link alone.
 class lone_link : public testing::Test {
 protected:
   lone_link() {
@@ -139,7 +140,7 @@ protected:
     agree(agreed);
   }
 
-  /// Before a part looks at them; the last ones count.
+  /// Requires: no part has read the terms yet. The last call wins.
   virtual void agree(agreed_terms agreed) { terms_.reach(std::move(agreed)); }
 
   void open() { enter(link_state::open); }
@@ -147,7 +148,7 @@ protected:
     const auto held = mutex_.lock();
     life_.enter(held, state);
   }
-  /// An actor of this node, which lives as long as the test.
+  /// Returns an actor of this node that lives as long as the test.
   caf::strong_actor_ptr actor() {
     return caf::actor_cast<caf::strong_actor_ptr>(
         system_.spawn<caf::lazy_init>([](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; }));
@@ -168,7 +169,7 @@ protected:
   const link_common common_{mutex_, life_, terms_, admin_, log_};
 };
 
-/// The same for parts that name actors.
+/// Fixture for parts that name actors.
 class lone_named_link : public lone_link {
 protected:
   lone_named_link() {

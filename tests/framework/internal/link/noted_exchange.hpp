@@ -1,4 +1,4 @@
-// A node's exchange of objects that only notes, and a link in it without a peer.
+// A node's exchange of objects that only records calls, and a link in it without a peer.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace troupe::internal {
 
-/// Notes what a link tells it, and says what a test has put into it.
+/// Records what a link tells it, and answers what the test has set.
 class noted_exchange final : public handle_counter {
 public:
   handles::node_name self() const noexcept override { return {1, 10}; }
@@ -54,7 +54,7 @@ public:
     chunks.emplace_back(head.what.offset, troupe::tests::text_of(bytes));
     return {};
   }
-  /// One that is counted becomes an object of its own.
+  /// Returns an object of its own for each counted mention, null for the others.
   std::expected<std::vector<object_source_ptr>, node_error> receive(handles::link_number,
                                                                     std::span<const object_mention> mentions) override {
     std::vector<object_source_ptr> result(mentions.size());
@@ -82,28 +82,28 @@ public:
   }
   bool has_piece(handles::link_number) const override { return !pieces.empty(); }
 
-  // What the link has told.
-  std::shared_ptr<counted_link> up; // As long as a test keeps it.
+  // Recorded from the link.
+  std::shared_ptr<counted_link> up; // Kept alive until the test resets it.
   handles::link_number up_as = 0;
   handles::node_name up_to;
   std::optional<exchange_channel> up_shared;
   std::vector<std::string> downs;
   std::vector<handles::message> heard;
-  std::vector<std::pair<std::uint64_t, std::string>> chunks; // Their offsets, their bytes.
+  std::vector<std::pair<std::uint64_t, std::string>> chunks; // Offset and bytes.
   std::uint64_t counted = 0;
-  // What it answers.
+  // Set by the test.
   bool refuses = false;
   std::vector<handles::message> says;
   std::vector<std::string> pieces;
 };
 
-/// Stands for a counted reference, where nobody looks into it.
+/// Stands for a counted reference in tests that never dereference it.
 inline std::shared_ptr<exchanged_object> some_reference() {
   alignas(exchanged_object) static std::byte place[sizeof(exchanged_object)];
   return {std::shared_ptr<void>{}, reinterpret_cast<exchanged_object*>(place)};
 }
 
-/// A link that takes part in the exchange, with an outbox that nobody writes.
+/// A link that takes part in the exchange; its outbox is never written to a socket.
 class lone_exchange_link : public lone_named_link {
 protected:
   class no_entrances final : public entrance_book {
@@ -132,7 +132,7 @@ protected:
     return packets_in(*to_->open_outbox(held));
   }
 
-  io_batch batch_; // Nothing is written while it is current.
+  io_batch batch_; // Nothing is written to the socket while this batch is current.
   io_batch::scope gathering_{batch_};
   asio::io_context io_;
   const std::shared_ptr<connection> to_ =

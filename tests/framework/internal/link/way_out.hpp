@@ -1,4 +1,4 @@
-// The parts of a link by which messages leave, with an outbox that nobody writes.
+// The parts of a link through which messages leave; the outbox is never written to a socket.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@
 
 namespace troupe::internal {
 
-/// Writes a line for each message whose objects it was to describe.
+/// Writes one line per call with the number of mentions.
 class line_for_mentions final : public mention_describer {
 public:
   void append_mentions(const link_held&, std::span<const outgoing_mention> mentions, outbox& out) override {
@@ -40,7 +40,7 @@ public:
   }
 };
 
-/// Puts objects on their way to a process, itself where there is a store.
+/// Puts objects in flight to a process. If there is a store, it does so in the store; otherwise the handles are empty.
 class flights_to final : public flight_path<store::handle> {
 public:
   std::expected<void, store::store_error> hand_over(const store::handle& object) override {
@@ -58,7 +58,7 @@ public:
   void release(const link_held&, const store::object_id&, std::uint64_t) override {}
 
   store::process_id receiver;
-  int landed = 0; // Objects that were on their way to the peer.
+  int landed = 0; // Objects taken back from their flight to the peer.
 };
 
 class way_out : public lone_link {
@@ -74,7 +74,7 @@ protected:
     open();
   }
 
-  /// Before a message.
+  /// Requires: no message has been sent.
   void agree(agreed_terms agreed) override {
     agreed.peer.message_bytes = UINT64_MAX;
     agreed.peer.header_bytes = agreed.peer.frames = 1000;
@@ -94,7 +94,7 @@ protected:
     gate.open(held, *to, now);
   }
 
-  /// As it would wait: its packet says `text`.
+  /// A message as it waits in the queue; its packet contains `text`.
   static packed_message packed(std::string_view text, std::uint64_t receiver = 3, std::uint64_t cost = 100) {
     const auto bytes = troupe::tests::bytes_of(text);
     packed_message message;
@@ -105,7 +105,7 @@ protected:
     return message;
   }
 
-  /// What has been appended, each byte below a blank left out.
+  /// Returns the appended text without bytes below a space.
   std::string appended() {
     const auto held = mutex_.lock();
     return text_of(*to->open_outbox(held));
@@ -124,7 +124,7 @@ protected:
           text += c;
     return text;
   }
-  /// Whether these come in that order.
+  /// Returns true if `text` contains `parts` in this order.
   static bool in_order(const std::string& text, std::initializer_list<std::string_view> parts) {
     std::size_t at = 0;
     for (const auto part : parts) {
@@ -136,7 +136,7 @@ protected:
     return true;
   }
 
-  // Nothing is written while this batch is current.
+  // Nothing is written to the socket while this batch is current.
   io_batch batch;
   io_batch::scope gathering{batch};
   asio::io_context io;
@@ -195,10 +195,10 @@ protected:
                               .lists = epochs,
                               .messages_sent = sent}};
 
-  // What the messages are made of.
+  // The parts that messages are made from.
   std::optional<store::object_store> store;
   std::shared_ptr<handle_counter> exchange;
-  // Threads remember links and terms by these: no two tests have the same.
+  // Threads cache links and terms by these numbers, so no two tests may share them.
   static inline std::uint64_t last_number = 0;
   const std::uint64_t serial = ++last_number;
   std::atomic<std::uint64_t> terms_number{++last_number};
@@ -209,12 +209,12 @@ protected:
   const newest_terms terms{.mutex = mutex_, .link = serial, .number = terms_number, .terms = newest};
 };
 
-/// The same with what encoding needs.
+/// Adds what encoding needs.
 class encoding_way_out : public way_out {
 protected:
   encoding_way_out() { renew(); }
 
-  /// The peer accepts these, all of which this end sends by.
+  /// Sets the families that the peer accepts; this end sends by all of them.
   void renew(const std::vector<std::string>& accepted = {"typed"}) {
     auto next = std::make_shared<sending_terms>();
     next->number = ++last_number;
@@ -270,7 +270,7 @@ private:
   std::uint64_t change_ = 0;
 };
 
-/// The same with what offloading needs: actors that send, and the node's encoder, which may be held up.
+/// Adds what offloading needs: actors that send, and the node's encoder, which a test can hold up.
 class offloading_way_out : public encoding_way_out {
 protected:
   offloading_way_out() {
@@ -291,7 +291,7 @@ protected:
             .gate = gate,
             .pump = pump};
   }
-  /// Runs it in an actor, whose messages may be offloaded.
+  /// Runs `body` in an actor, whose messages may be offloaded.
   template <class Body>
   auto in_actor(Body body) {
     std::packaged_task<decltype(body())()> task{std::move(body)};
@@ -299,12 +299,12 @@ protected:
     senders->run_soon([&task] { task(); });
     return result.get();
   }
-  /// The encoder does nothing until go_on().
+  /// Blocks the encoder until go_on().
   void hold_up() {
     is_held_up_.emplace();
     encoder_of_node->run_soon([over = is_held_up_->get_future().share()] { over.wait(); });
   }
-  /// Until the encoder has nothing to do.
+  /// Releases the encoder and waits until it has no work left.
   void go_on() {
     release();
     do {
@@ -313,7 +313,7 @@ protected:
       over.get_future().get();
     } while (!encoding.is_idle());
   }
-  /// Messages of more than 1000 bytes are large; so many bytes of them may wait.
+  /// Makes messages of more than 1000 bytes large, and lets `bytes` bytes of large messages wait.
   void bound_waiting(std::uint64_t bytes) {
     auto agreed = terms_.now();
     agreed.windows.window = 1000;

@@ -1,4 +1,4 @@
-// What stands around the core of the exchange in its tests: a store without bytes, and surroundings that only note.
+// Surroundings for tests of the exchange's core: a store without bytes, and interfaces that only record calls.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace troupe::tests {
 
 namespace handles = internal::handles;
 
-/// Objects that are there as long as they are held.
+/// A store whose objects live as long as they are held.
 class store_of_names final : public handles::local_objects {
 public:
   static constexpr std::uint64_t number = 7;
 
-  /// Held once, by whoever makes it.
+  /// Makes an object with one hold, which the caller owns.
   store::object_id make(std::uint64_t size_bytes, std::vector<store::object_id> captured = {}) {
     const store::object_id made{number, ++last_, 1};
     objects_[made] = {size_bytes, 1, std::move(captured)};
@@ -58,7 +58,7 @@ private:
   std::uint32_t last_ = 0;
 };
 
-/// Does nothing, and tells what was to be done.
+/// Performs nothing and records each request.
 struct noted_surroundings : internal::core_errands,
                             internal::room_maker,
                             internal::object_finisher,
@@ -89,7 +89,7 @@ struct noted_surroundings : internal::core_errands,
   std::vector<handles::time_point> wakes;
   std::vector<handles::node_name> dialed;
   std::vector<internal::fetch_answer> answers;
-  std::vector<std::pair<handles::room_id, std::uint64_t>> wanted; // Rooms, and their sizes.
+  std::vector<std::pair<handles::room_id, std::uint64_t>> wanted; // Rooms and their sizes in bytes.
   std::vector<std::pair<handles::room_id, std::vector<store::object_id>>> sealed;
   std::vector<std::pair<handles::room_id, handles::reference>> finished;
   std::vector<handles::room_id> dropped;
