@@ -1,6 +1,6 @@
-// Kills at each single step of an exchange: before each call of the store, and before anything that a node's core wants
-// written, made or answered. As often as there are steps, the same exchange begins anew and one of its nodes dies one
-// step later.
+// Kills a node at each single step of an exchange: before each call of the store, and before each action that its core
+// requests (a write, a room, an answer). The exchange is replayed once per step, and the node dies one step later each
+// time.
 #include <gtest/gtest.h>
 
 #include "world.hpp"
@@ -10,7 +10,8 @@ namespace {
 
 constexpr unsigned steps_max = 500; // More than any exchange has.
 
-/// Plays the exchange until the victim has survived it. `build` gives the nodes that may die, `play` uses them.
+/// Replays the exchange for each victim until the victim survives. `build` makes the nodes and returns how many may
+/// die; `play` runs the exchange.
 template <class Build, class Play>
 void expect_whole_whoever_dies(bool writes_late, Build build, Play play) {
   std::size_t victims = 1;
@@ -91,7 +92,7 @@ TEST_P(each_step, of_a_hand_over_in_a_shared_store_may_be_the_last) {
         send_last(in, 0, 1);
         drop_all(in, 0);
         read_last(in, 1);
-        send_last(in, 1, 0); // Home again.
+        send_last(in, 1, 0); // Back to its home.
         drop_all(in, 1);
       });
 }
@@ -109,7 +110,7 @@ TEST_P(each_step, of_an_adoption_may_be_the_last) {
       [](world& in) {
         (void)in.put(0, 10);
         send_last(in, 0, 1);
-        send_last(in, 1, 2); // Which connects to the first.
+        send_last(in, 1, 2); // This makes node 2 connect to node 0.
         drop_all(in, 1);
         read_last(in, 2);
       });

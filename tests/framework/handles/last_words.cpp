@@ -15,7 +15,8 @@ struct {
 
 constexpr std::size_t told_steps = 12;
 
-/// Not what a handler may do, strictly; but the process is lost anyway, and the thread that dies is the run's own.
+/// A signal handler may not strictly do this. It is acceptable here: the process is dying anyway, and the thread that
+/// dies is the one that executes the run.
 void tell(int signal) {
   std::signal(signal, SIG_DFL);
   if (current.plan != nullptr) {

@@ -1,5 +1,5 @@
-// What a run was doing when the process died of it: an assertion in the ledger ends the process, and no exception tells
-// which run it was.
+// Reports what a run was doing when it killed the process: a failed assertion in the ledger ends the process, and no
+// exception tells which run it was.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace troupe::simulation {
 
-/// From here on SIGABRT and SIGSEGV say which run was under way, which of its steps, and how to repeat it; and then
-/// kill as before.
+/// From now on, SIGABRT and SIGSEGV print the current run, its step and how to repeat it, and then end the process as
+/// before.
 void tell_last_words();
 
-/// While it lives, a run is under way on this thread. The steps stay where they are.
+/// Marks a run as in progress on this thread while the object lives. Lifetime: `plan` and `steps` outlive it.
 class run_in_progress {
 public:
   run_in_progress(const run_plan& plan, const std::vector<step_choice>& steps);
@@ -20,7 +20,7 @@ public:
   run_in_progress(const run_in_progress&) = delete;
   run_in_progress& operator=(const run_in_progress&) = delete;
 
-  /// The step with this number comes next.
+  /// Sets the number of the next step.
   void at(std::size_t step);
 };
 

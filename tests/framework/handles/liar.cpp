@@ -47,7 +47,7 @@ public:
     return made;
   }
 
-  /// Of an object that lies in the store of both ends, and was handed over, or else not.
+  /// Makes a handle to an object in the store that both ends share. Usually hands the object over first, sometimes not.
   handle_descriptor shared_handle() {
     auto living = in_.store_of(self_).living();
     auto made = living[below(living.size())];
@@ -56,7 +56,7 @@ public:
     return {made, handle_mode::shared, in_.store_of(self_).size_of(made) + (below(16) == 0), {}};
   }
 
-  /// Of what the liar was sent, or has in its host's store; or made up for something that it was not sent.
+  /// Returns a home name that the liar was sent, or of an object in its host's store, or an invented one.
   home_name home() {
     const auto& known = in_.homes_of_liars;
     const auto& store = in_.store_of(self_);
@@ -71,7 +71,7 @@ public:
     auto made = handle_without_home();
     if (below(2) == 0)
       made.home = home();
-    if (made.home && below(2) == 0) // Else what was put there has another size.
+    if (made.home && below(2) == 0) // Otherwise the size usually does not match.
       for (const auto& store : in_.stores)
         if (store.lives(made.home->name))
           made.size_bytes = store.size_of(made.home->name);
@@ -91,7 +91,7 @@ public:
     if (made.mode == handle_mode::behind && below(2) == 0)
       made.offer = adoption_offer{node(), name(), token()};
     if (made.mode == handle_mode::behind && below(2) == 0) {
-      const auto& known = in_.marks_of_liars; // Who was sent one may have what it stands for; others cannot guess it.
+      const auto& known = in_.marks_of_liars; // A sent mark may lead to its object; others cannot be guessed.
       made.mark = known.empty() || below(4) == 0 ? below(100) : known[below(known.size())];
       made.hops = static_cast<std::uint32_t>(below(2) == 0 ? below(16) : ~std::uint32_t{0});
     }
@@ -105,14 +105,14 @@ public:
     return made;
   }
 
-  /// For a question of the liar's.
+  /// Returns a number for a question of the liar's.
   request_number number() {
     auto made = below(4) != 0 ? end_.fresh_number() : below(8) == 0 ? below(1000) : below(8);
     end_.used(made);
     return made;
   }
 
-  /// For an answer: mostly to what the peer has asked.
+  /// Picks a question to answer, usually one that the peer has asked.
   liar_end::question question() {
     auto& known = end_.questions();
     if (known.empty() || below(8) == 0)
@@ -155,7 +155,7 @@ public:
     }
   }
 
-  /// Objects that lie in the store of both ends, and were handed over, or else not.
+  /// Returns names of objects in the store that both ends share, handed over or not.
   std::vector<object_id> some_stored() {
     std::vector<object_id> made;
     if (below(3) == 0)
@@ -193,7 +193,7 @@ public:
     switch (below(6)) {
     case 0:
       return {0, parcel{some_handles(), {}, below(2) == 0}, 0};
-    case 5: // Few others than who shares a store may say anything of it.
+    case 5: // Releases and stored objects come mostly over links that share a store.
       if (!in_.links[over_].shares_store && below(8) != 0)
         return {0, answer(), 0};
       if (below(2) == 0)
@@ -215,7 +215,7 @@ private:
   std::mt19937 random_;
 };
 
-/// A link of a living liar that is up at its end.
+/// Picks a link of a running liar that has not been cut.
 [[nodiscard]] std::optional<std::pair<link_index, int>> liars_link(const world& in, std::uint32_t which) {
   std::vector<std::pair<link_index, int>> found;
   for (link_index at = 0; at < in.links.size(); ++at)

@@ -1,4 +1,4 @@
-// What a node does that has the link's secret and bad intentions: it writes what it likes.
+// The attacks of a node that knows the link's secret and may write anything.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace troupe::simulation {
 
-/// Puts a made-up packet on one of a liar's links. Does nothing where there is no liar.
+/// Puts an invented packet on one of a liar's links. Does nothing if there is no liar.
 void forge(world& in, std::uint32_t how, std::uint32_t seed);
 
-/// Changes, repeats, drops or swaps what a liar has just written.
+/// Changes, repeats, drops or swaps packets that a liar has written and that have not arrived yet.
 void tamper(world& in, std::uint32_t how, std::uint32_t seed);
 
 } // namespace troupe::simulation

@@ -1,5 +1,5 @@
-// What a peer that lies gets: nothing that it was not given, and the end of its link. Cycles too, since only lies make
-// them.
+// A lying peer gets nothing that it was not given, and loses its link. Cycles are tested here as well, since most of
+// them need a liar.
 #include "scenario.hpp"
 
 namespace troupe::simulation {
@@ -25,7 +25,7 @@ protected:
     arrive();
     return !is_linked(a, liar);
   }
-  /// A asks for the bytes of an object that does not exist: its request is the first on the link.
+  /// A asks for the bytes of an object that does not exist. This is A's first request on the link.
   [[nodiscard]] handles::waiter_id asks_for_bytes() {
     EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
     auto waiter = begin_reading(a);
@@ -58,7 +58,7 @@ TEST_F(lying_peer, releases_what_it_was_never_given) {
 TEST_F(lying_peer, pulls_what_it_was_never_given) {
   say(liar, a, handles::pull{100, name_of(in_.put(a, 10))});
   ASSERT_TRUE(in_.deliver(0, 0));
-  EXPECT_EQ(tables(a).servings, 0u); // It is refused.
+  EXPECT_EQ(tables(a).servings, 0u); // The pull is refused.
   EXPECT_FALSE(in_.send_chunk(0, 0));
 }
 
@@ -96,7 +96,7 @@ TEST_F(lying_peer, adopts_with_a_token_that_was_meant_for_another) {
   EXPECT_EQ(tables(a).parked, 1u);
   pass_grace();
   EXPECT_EQ(tables(a).parked, 0u);
-  arrive(); // The world would notice if the liar got it.
+  arrive(); // The world fails if the liar gets the bytes.
 }
 
 TEST_F(lying_peer, adopts_twice_with_one_token) {
@@ -110,7 +110,7 @@ TEST_F(lying_peer, adopts_twice_with_one_token) {
   ASSERT_EQ(in_.tokens_seen.size(), 1u);
   say(liar, a, handles::adopt{100, name_of(object), in_.tokens_seen[0]});
   ASSERT_TRUE(in_.deliver(0, 0));
-  EXPECT_EQ(tables(a).parked, 1u); // As if nobody had ever vouched.
+  EXPECT_EQ(tables(a).parked, 1u); // Parked as if nobody had vouched.
 }
 
 TEST_F(lying_peer, reclaims_what_another_was_given) {
@@ -142,7 +142,7 @@ TEST_F(lying_peer, cannot_give_its_own_bytes_for_anothers_name) {
   forge(liar, b, {{name_of(object), handle_mode::mine, 10, {}}});
   arrive();
   send_and_arrive(a, b, {object});
-  EXPECT_EQ(read(b), handle_errc::none); // The world checks that these are A's bytes.
+  EXPECT_EQ(read(b), handle_errc::none); // The world checks that the bytes are A's.
 }
 
 TEST_F(lying_peer, answers_what_was_not_asked) {
@@ -158,7 +158,7 @@ TEST_F(lying_peer, answers_what_was_not_asked) {
 TEST_F(lying_peer, refuses_for_no_reason) {
   auto waiter = asks_for_bytes();
   EXPECT_TRUE(loses_its_link_by(handles::refused{1, handle_errc::none}));
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet.
   pass_grace();
   EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
 }
@@ -167,7 +167,7 @@ TEST_F(lying_peer, refuses_for_reasons_that_only_this_end_may_have) {
   for (unsigned reason = 0; reason < 256; ++reason) {
     auto why = static_cast<handle_errc>(reason);
     if (why == handle_errc::busy || why == handle_errc::full)
-      continue; // It is asked again.
+      continue; // A asks again.
     link_again();
     auto waiter = asks_for_bytes();
     EXPECT_EQ(loses_its_link_by(handles::refused{1, why}), !handles::may_refuse(why)) << reason;
@@ -190,7 +190,7 @@ TEST_F(lying_peer, refuses_for_no_reason_what_is_forwarded) {
   auto waiter = begin_reading(c); // A fetches for C.
   arrive();
   EXPECT_TRUE(loses_its_link_by(handles::refused{1, handle_errc::none}));
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet.
   EXPECT_TRUE(is_linked(a, c));
   pass_grace();
   EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
@@ -206,7 +206,7 @@ TEST_F(lying_peer, answers_each_question_as_if_it_were_another) {
     for (bool dropped : {false, true}) {
       for (std::size_t answer = 0; answer < answers.size(); ++answer) {
         if (answer == asked || (asked != to_reclaim && dropped))
-          continue; // It is cancelled: then any answer is late.
+          continue; // The question is canceled, so every answer counts as late.
         link_again();
         if (asked == to_adopt) {
           auto offer = handles::adoption_offer{in_.nodes[liar].name, {1, 2, 3}, 4};
@@ -306,9 +306,9 @@ TEST_F(lying_peer, gives_one_name_two_sizes_over_two_links) {
   EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 10, {}}));
   break_link(a, liar);
   arrive();
-  link(a, liar); // A reclaims what it had ...
+  link(a, liar); // A reclaims its old import ...
   EXPECT_FALSE(loses_its_link_by_sending({invented, handle_mode::mine, 11, {}}));
-  EXPECT_TRUE(loses_its_link_by(handles::reclaimed{1, invented})); // ... and is told that it is the same.
+  EXPECT_TRUE(loses_its_link_by(handles::reclaimed{1, invented})); // ... and is told that both are the same object.
   pass_grace();
 }
 
@@ -321,7 +321,7 @@ TEST_F(lying_peer, gives_what_is_adopted_another_size_and_nothing_is_adopted) {
   auto waiter = begin_reading(a);
   arrive();
   EXPECT_FALSE(loses_its_link_by(handles::adopted{1, {invented, handle_mode::mine, std::uint64_t{1} << 50, {}}}));
-  EXPECT_TRUE(in_.nodes[a].ledger->is_behind(last_of(a).what)); // B may have lied as well: it stays there.
+  EXPECT_TRUE(in_.nodes[a].ledger->is_behind(last_of(a).what)); // B may have lied instead, so A stays behind B.
   EXPECT_EQ(in_.nodes[a].rooms.begin()->second.size_bytes, 10u);
   in_.cancel(a, waiter);
 }
@@ -353,7 +353,7 @@ TEST_F(lying_peer, offers_an_adoption_of_what_it_has_itself) {
   EXPECT_TRUE(loses_its_link_by_sending({invented, handle_mode::mine, 10, offer}));
 }
 
-// Goal: an object that captures itself is waited for by itself, and no longer than it may bring nothing.
+// Goal: an object that captures itself waits for itself, and is given up after the pull patience or with its link.
 TEST_F(lying_peer, makes_an_object_capture_itself) {
   for (bool link_is_lost : {false, true}) {
     link_again();
@@ -364,7 +364,7 @@ TEST_F(lying_peer, makes_an_object_capture_itself) {
     arrive();
     in_.cancel(a, waiter);
     in_.drop_all(a);
-    EXPECT_EQ(tables(a).fetches, 1u); // It waits for itself.
+    EXPECT_EQ(tables(a).fetches, 1u); // The object waits for itself.
     if (link_is_lost) {
       break_link(a, liar);
       arrive();
@@ -417,9 +417,9 @@ TEST_F(lying_peer, makes_a_cycle_of_captured_handles_which_ends_by_itself) {
   EXPECT_EQ(tables(a).entries, 0u);
 }
 
-// Goal: a liar cannot close a circle of honest nodes, which would keep itself for ever.
-// Method: what C has from the liar goes C -> D -> A -> liar; the liar then vouches at A for C, so that C would get
-// behind A, who is behind D, who is behind C.
+// Goal: a liar cannot close a circle of honest nodes, which would keep itself alive for ever.
+// Method: a handle that C has from the liar goes C -> D -> A -> liar. The liar then vouches at A for C, so that C would
+// get behind A, which is behind D, which is behind C.
 TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
   auto c = node_on_new_host();
   auto d = node_on_new_host();
@@ -442,7 +442,7 @@ TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
   ASSERT_TRUE(in_.deliver(0, 0));
   give(handles::adoption_offer{in_.nodes[a].name, name, 7});
   ASSERT_TRUE(in_.deliver(ca, 1)); // C asks A to adopt ...
-  ASSERT_TRUE(in_.deliver(ca, 0)); // ... A asked C before, but D's vouch is not there yet ...
+  ASSERT_TRUE(in_.deliver(ca, 0)); // ... A handles C's question, but D's vouch is missing ...
   ASSERT_TRUE(in_.deliver(ca, 0)); // ... and C gets its answer.
   EXPECT_EQ(in_.adoptions, 1u);
   for (auto each : {a, c, d})
@@ -454,9 +454,9 @@ TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
     EXPECT_EQ(tables(each).entries, 0u);
 }
 
-// Goal: nor by sending a node its own handle home.
-// Method: what C has from the liar goes C -> D -> E -> C, under another name, and on to the liar, who vouches at C for
-// C itself: so that the first would become the second, which is behind it.
+// Goal: a liar cannot close such a circle by sending a node its own handle, either.
+// Method: a handle that C has from the liar goes C -> D -> E -> C, under another name, and on to the liar. The liar
+// vouches at C for C itself, so that C's first handle would become the second, which is behind the first.
 TEST_F(lying_peer, cannot_close_a_circle_by_sending_a_handle_home) {
   auto c = node_on_new_host();
   auto d = node_on_new_host();
@@ -487,8 +487,9 @@ TEST_F(lying_peer, cannot_close_a_circle_by_sending_a_handle_home) {
     EXPECT_EQ(tables(each).entries, 0u);
 }
 
-// Goal: no cycle of nodes that are behind each other, either.
-// Method: A -> B -> C -> A, each before anybody could adopt; then the way back is looked at.
+// Goal: honest nodes do not form a cycle in which each is behind the next, either.
+// Method: the handle goes A -> B -> C -> D -> B, each time before anybody can adopt. Then all are dropped, and nothing
+// may be left.
 TEST_F(handle_protocol, a_handle_that_went_in_a_circle_is_let_go_by_all) {
   auto a = node_on_new_host();
   auto b = node_on_new_host();
@@ -513,7 +514,7 @@ TEST_F(handle_protocol, a_handle_that_went_in_a_circle_is_let_go_by_all) {
   EXPECT_EQ(objects_at(a), 0u);
 }
 
-// Goal: nor after the first link of the circle is lost.
+// Goal: such a cycle does not survive the loss of its source, either.
 TEST_F(handle_protocol, a_circle_whose_source_is_lost_is_lost_for_all_and_keeps_nothing) {
   auto a = node_on_new_host();
   auto b = node_on_new_host();

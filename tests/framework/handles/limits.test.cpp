@@ -1,4 +1,4 @@
-// What one peer can make a node keep, or do: each limit at its bound.
+// Tests each limit on what one peer can make a node keep or do, at its bound.
 #include "scenario.hpp"
 
 #include <utility>
@@ -20,12 +20,12 @@ protected:
   [[nodiscard]] static handle_descriptor handle_to(std::uint32_t index) {
     return {invented(index), handle_mode::mine, 4, {}};
   }
-  /// A node of a chain: each object captures the next one.
+  /// Answers with one more object of a chain: each object captures the next one.
   void answer_with_one_more(node_index liar, node_index to, handles::request_number request) {
     say(liar, to, handles::pull_head{request, 4, {handle_to(static_cast<std::uint32_t>(request) + 1)}});
     say(liar, to, handles::pull_chunk{request, 0, 4});
   }
-  /// B's waiter for the first of a chain of lies that has grown to `depth`, and waits for one more.
+  /// Returns B's waiter for the first object of an invented chain, which has grown to `depth` and waits for one more.
   [[nodiscard]] handles::waiter_id begin_chain(node_index liar, node_index to, std::size_t depth) {
     forge(liar, to, {handle_to(1)});
     arrive();
@@ -56,7 +56,7 @@ TEST_F(limits, of_vouchers_let_the_oldest_go) {
     say(liar, a, handles::vouch{name_of(a, object), in_.nodes[c].name, token});
   arrive();
   EXPECT_EQ(tables(a).vouchers, 2u);
-  in_.nodes[c].liar = true; // It asks what its ledger does not know of.
+  in_.nodes[c].liar = true; // From now on it asks questions that its ledger does not know of.
   say(c, a, handles::adopt{1, name_of(a, object), 1});
   say(c, a, handles::adopt{2, name_of(a, object), 2});
   while (in_.deliver(ca, 1))
@@ -65,9 +65,9 @@ TEST_F(limits, of_vouchers_let_the_oldest_go) {
   EXPECT_EQ(tables(a).vouchers, 1u);
 }
 
-// Goal: who uses a forwarder's vouchers up for itself leaves those for others.
-// Method: B has forwarded A's object to C, which has not asked yet; a liar, which B sent it to as well, vouches at B
-// for itself and adopts, again and again, so that B vouches for it at A each time.
+// Goal: a peer that uses up a forwarder's vouchers leaves the vouchers of other peers alone.
+// Method: B has forwarded A's object to C, which has not asked yet. B has sent the object to a liar as well. The liar
+// vouches at B for itself and adopts, again and again, so that B vouches for it at A each time.
 TEST_F(limits, of_vouchers_are_met_by_each_beneficiary_for_itself) {
   in_.limits.vouchers_max = 8;
   for (std::uint64_t times : {2, 100}) {
@@ -80,7 +80,7 @@ TEST_F(limits, of_vouchers_are_met_by_each_beneficiary_for_itself) {
     auto bl = link(b, liar);
     auto ca = link(c, a);
     send_and_arrive(a, b, {in_.put(a, 10)});
-    in_.freeze(liar); // It says nothing of its own.
+    in_.freeze(liar); // Its ledger says nothing.
     send(b, liar, {last_of(b)});
     auto name = std::get<parcel>(in_.links[bl].queues[1].back().what).handles[0].name;
     send(b, c, {last_of(b)});
@@ -208,8 +208,9 @@ TEST_F(limits, of_what_a_fetch_imports_are_passed_on_by_a_forwarder_without_its_
   EXPECT_EQ(in_.answers.at(waiter), (handles::fetch_error{handle_errc::too_many, 0, 0}));
 }
 
-// Goal: who asks for little is not refused because another asks for much.
-// Method: a large object and a small one capture the same inner one, whose own are what is too much for the large one.
+// Goal: a small fetch is not refused because a large one imports too many handles.
+// Method: a large object and a small one capture the same inner object. Only the large one's own captures exceed the
+// limit.
 TEST_F(limits, of_what_a_fetch_imports_do_not_touch_who_only_joined_it) {
   in_.limits.fetch_imports_max = 3;
   auto a = node_on_new_host();
@@ -223,9 +224,9 @@ TEST_F(limits, of_what_a_fetch_imports_do_not_touch_who_only_joined_it) {
   in_.finish_room(b);
   ASSERT_TRUE(in_.deliver(over, 0));
   ASSERT_TRUE(in_.send_chunk(over, 0));
-  ASSERT_TRUE(in_.deliver(over, 1)); // Now `inner` is being fetched for the large one ...
+  ASSERT_TRUE(in_.deliver(over, 1)); // `inner` is now fetched for the large object ...
   auto of_small = in_.fetch(b, 1, far_off);
-  auto of_inner = in_.fetch(b, 2, far_off); // ... which these join.
+  auto of_inner = in_.fetch(b, 2, far_off); // ... and these two join that fetch.
   arrive();
   EXPECT_EQ(in_.answers.at(of_large), (handles::fetch_error{handle_errc::too_many, 4, 3}));
   EXPECT_EQ(answer_to(of_small), handle_errc::none);
@@ -249,7 +250,7 @@ TEST_F(limits, of_what_a_fetch_imports_do_not_count_what_was_given_up_with_a_lin
     in_.notice(over, 0);
     in_.notice(over, 1);
     over = link(a, b);
-    while (in_.deliver(over, 0) || in_.deliver(over, 1)) // It is reclaimed.
+    while (in_.deliver(over, 0) || in_.deliver(over, 1)) // B reclaims the object.
       continue;
   }
   arrive();
@@ -337,13 +338,13 @@ TEST_F(limits, of_nodes_to_dial_hold_for_all_that_a_peer_offers) {
   EXPECT_EQ(in_.nodes[b].wanted_links.size(), 3u);
 }
 
-// -- adoptions: what one peer offers leaves room for what others offer
+// -- adoptions: one peer's offers leave room for the offers of others
 
 class offers : public limits {
 protected:
   offers() : a(node_on_new_host()), b(node_on_new_host()), liar(node_on_new_host(true)) {}
 
-  /// B gets handles that the liar says A has.
+  /// B receives handles that the liar claims A has.
   void offer_what_is_not_there(std::uint32_t first, std::uint32_t last) {
     for (auto index = first; index <= last; ++index)
       forged_.push_back(
@@ -382,7 +383,7 @@ TEST_F(offers, beyond_the_bound_wait_for_their_turn_and_are_not_forgotten) {
   for (std::size_t asked : {2, 2, 1, 0}) {
     arrive();
     EXPECT_EQ(tables(b).requests, asked);
-    in_.pass(11s); // A refuses what nobody has vouched for.
+    in_.pass(11s); // A refuses adoptions for which nobody has vouched.
     in_.tick(a);
   }
 }
@@ -398,11 +399,11 @@ TEST_F(offers, of_many_go_by_turns_when_all_room_is_taken) {
   offer_what_is_not_there(1, 50);
   send_and_arrive(a, c, {in_.put(a, 10)});
   send_and_arrive(c, b, {last_of(c)});
-  EXPECT_EQ(in_.adoptions, 0u); // The liar has all there is ...
+  EXPECT_EQ(in_.adoptions, 0u); // The liar's offers take all places ...
   in_.pass(11s);
   in_.tick(a);
   arrive();
-  EXPECT_EQ(in_.adoptions, 1u); // ... and not the next turn.
+  EXPECT_EQ(in_.adoptions, 1u); // ... but not the next turn.
 }
 
 TEST_F(offers, of_what_is_dropped_make_room_at_once_and_on_both_sides) {
@@ -413,7 +414,7 @@ TEST_F(offers, of_what_is_dropped_make_room_at_once_and_on_both_sides) {
   arrive();
   EXPECT_EQ(tables(a).parked, 2u);
   in_.drop(b, 0);
-  in_.drop(b, 2); // One that was asked for, and one that was not.
+  in_.drop(b, 2); // One that was asked for, and one that was waiting.
   EXPECT_EQ(tables(b).requests, 2u);
   arrive();
   EXPECT_EQ(tables(a).parked, 2u);
@@ -437,7 +438,7 @@ TEST_F(offers, that_the_exporter_is_too_busy_for_are_made_again) {
   ASSERT_TRUE(in_.send(c, over, {last_of(c)}));
   ASSERT_TRUE(in_.deliver(over, in_.end_of(over, b)));
   auto ab = in_.link_between(a, b).value();
-  while (in_.deliver(ab, 0)) // Before the vouch.
+  while (in_.deliver(ab, 0)) // Delivered before the vouch.
     continue;
   EXPECT_EQ(tables(a).parked, 1u);
   arrive();
@@ -456,13 +457,13 @@ TEST_F(offers, lead_to_few_nodes_within_a_time_also_when_links_come_of_them) {
   std::size_t linked = 0;
   for (std::uint64_t node = 1; node <= 20; ++node) {
     if (!is_linked(liar, b))
-      link(liar, b); // Again, and that does not help it.
+      link(liar, b); // A new link does not help the liar.
     auto there = node_on_new_host();
     forge(liar, b,
           {{invented(1), handle_mode::behind, 4, handles::adoption_offer{in_.nodes[there].name, {1, 2, 3}, node}}});
     if (node % 5 == 0)
       break_link(liar, b);
-    arrive(); // What is dialed is linked.
+    arrive(); // Dialed nodes get linked.
     linked += is_linked(b, there);
   }
   EXPECT_EQ(tables(b).dialed, 2u);
@@ -479,10 +480,10 @@ TEST_F(offers, lead_to_a_node_again_when_the_link_that_came_of_them_is_lost) {
     return std::exchange(in_.nodes[b].wanted_links, {}).size();
   };
   EXPECT_EQ(offer(1), 1u);
-  EXPECT_EQ(offer(2), 0u); // Under way already.
+  EXPECT_EQ(offer(2), 0u); // The dial is already under way.
   auto bc = link(b, c);
   in_.cut(bc);
-  in_.notice(bc, 0); // Nothing was answered: another link is wanted.
+  in_.notice(bc, 0); // Nothing was answered, so B wants another link.
   EXPECT_EQ(std::exchange(in_.nodes[b].wanted_links, {}).size(), 1u);
 }
 
@@ -524,7 +525,7 @@ TEST_F(limits, of_what_cannot_be_taken_out_of_the_store_end_the_link) {
     arrive_over(over, b);
     EXPECT_EQ(is_linked(b, liar), handed_over == 5);
     in_.adopting_fails = false;
-    EXPECT_EQ(in_.nodes[b].ledger->next_deadline().has_value(), handed_over == 5); // Else all was abandoned.
+    EXPECT_EQ(in_.nodes[b].ledger->next_deadline().has_value(), handed_over == 5); // Or all was abandoned.
   }
 }
 
@@ -543,7 +544,7 @@ TEST_F(limits, of_vouchers_hold_for_a_link_too) {
   EXPECT_EQ(tables(a).vouchers, 5u);
 }
 
-// Goal: what a node has had at a time does not make its table large for ever, and no name comes back.
+// Goal: many entries at a time do not keep the table large for ever, and no reference's name is used again.
 TEST_F(two_nodes, a_table_shrinks_to_what_lasts) {
   std::vector<held> many;
   for (int i = 0; i < 1000; ++i)
@@ -557,7 +558,7 @@ TEST_F(two_nodes, a_table_shrinks_to_what_lasts) {
   EXPECT_EQ(tables(b).rows, 10u);
   send_and_arrive(a, b, {many[999]});
   EXPECT_EQ(tables(b).rows, 11u);
-  EXPECT_TRUE(in_.nodes[b].ledger->is_lost(last)); // It is not the new one.
+  EXPECT_TRUE(in_.nodes[b].ledger->is_lost(last)); // It does not refer to the new object.
   EXPECT_GT(last_of(b).what.generation, last.generation);
 }
 

@@ -1,5 +1,5 @@
-// Nodes that share a store bring the same object into it once. A has objects; B and C share a store, and have a link to
-// A each.
+// Nodes that share a store bring the same object into it once. A has the objects; B and C share a store, and each has a
+// link to A.
 #include "scenario.hpp"
 
 namespace troupe::simulation {
@@ -17,7 +17,7 @@ protected:
     send_and_arrive(a, c, {what});
     return what;
   }
-  /// B has asked A for the bytes, and has none of them.
+  /// B has asked A for the bytes, and has received none yet.
   [[nodiscard]] handles::waiter_id have_b_begin() {
     auto waiter = begin_reading(b);
     in_.finish_room(b);
@@ -32,7 +32,7 @@ TEST_F(neighbours, who_ask_at_once_pull_once) {
   give_both(in_.put(a, 3 * world::chunk_bytes));
   auto first = have_b_begin();
   auto second = begin_reading(c);
-  EXPECT_FALSE(in_.finish_room(c)); // Waits for B.
+  EXPECT_FALSE(in_.finish_room(c)); // The room waits for B.
   EXPECT_EQ(tables(c).requests, 0u);
   arrive();
   EXPECT_EQ(answer_to(first), handle_errc::none);
@@ -59,7 +59,7 @@ TEST_F(neighbours, find_all_that_it_captures) {
   auto outer = in_.put(a, 6, {inner, inner});
   give_both(in_.put(a, 7, {outer, inner}));
   EXPECT_EQ(read(b), handle_errc::none);
-  EXPECT_EQ(read(c), handle_errc::none); // The world looks at the whole graph.
+  EXPECT_EQ(read(c), handle_errc::none); // The world checks the whole graph.
   EXPECT_EQ(in_.finds, 1u);
   EXPECT_EQ(objects_at(b), 3u);
   in_.drop_all(b);
@@ -109,7 +109,7 @@ TEST_F(neighbours, pull_themselves_when_who_pulls_loses_its_link) {
   EXPECT_EQ(answer_to(second), handle_errc::none);
   ab = link(a, b);
   arrive();
-  EXPECT_EQ(answer_to(first), handle_errc::none); // And it finds what C has pulled meanwhile.
+  EXPECT_EQ(answer_to(first), handle_errc::none); // B finds the bytes that C has pulled meanwhile.
   EXPECT_EQ(in_.finds, 1u);
 }
 
@@ -132,7 +132,7 @@ TEST_F(neighbours, that_wait_lose_their_own_link_and_find_the_bytes_with_the_nex
   break_link(a, c);
   arrive();
   EXPECT_EQ(answer_to(first), handle_errc::none);
-  EXPECT_EQ(answer_to(second), handle_errc::violation); // None yet: only A could say that it is still C's to have.
+  EXPECT_EQ(answer_to(second), handle_errc::violation); // No answer yet: only A could confirm that C may still have it.
   ac = link(a, c);
   arrive();
   EXPECT_EQ(answer_to(second), handle_errc::none);
@@ -150,14 +150,14 @@ TEST_F(neighbours, that_wait_are_answered_at_their_deadline) {
   arrive();
 }
 
-// Goal: one that makes no progress does not hold up the others for ever.
+// Goal: a node that makes no progress does not hold up the others for ever.
 TEST_F(neighbours, pull_themselves_when_who_pulls_is_slow) {
   give_both(in_.put(a, 10));
   auto first = have_b_begin();
   in_.freeze(b);
   auto second = begin_reading(c);
   arrive();
-  EXPECT_EQ(answer_to(second), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(second), handle_errc::violation); // No answer yet.
   in_.pass_and_tick(1, world::others_patience);
   EXPECT_EQ(answer_to(second), handle_errc::none);
   in_.thaw(b);
@@ -173,7 +173,7 @@ TEST_F(neighbours, take_a_new_incarnations_objects_for_others) {
   kill(a);
   auto again = in_.restart(a);
   link(again, c);
-  auto other = in_.put(again, 10); // In the same row of the same store, as far as names go.
+  auto other = in_.put(again, 10); // Same row of the same store, judging by the names.
   send_and_arrive(again, c, {other});
   EXPECT_EQ(read(c), handle_errc::none);
   EXPECT_EQ(in_.finds, 0u);
@@ -202,18 +202,18 @@ TEST_F(neighbours, may_send_on_what_they_found_and_get_it_back) {
   EXPECT_EQ(read(c), handle_errc::none);
   send_and_arrive(c, d, {last_of(c)});
   EXPECT_EQ(read(d), handle_errc::none);
-  send_and_arrive(c, a, {last_of(c)}); // The very import: it comes home.
+  send_and_arrive(c, a, {last_of(c)}); // The handle that A sent comes home.
   send_and_arrive(a, c, {last_of(a)});
   EXPECT_EQ(read(c), handle_errc::none);
   EXPECT_EQ(objects_at(c), 1u);
 }
 
-// A has put an object; others have copied it, and send it back.
+// A has put an object. Other nodes copy it and send it back.
 class at_home : public three_nodes {
 protected:
   at_home() { in_.put(a, 3 * world::chunk_bytes); }
 
-  /// What the node has got last is the object that A has put.
+  /// Returns whether the node's last handle refers to the object that A has put.
   [[nodiscard]] bool is_original(node_index at) const {
     return in_.nodes[at].ledger->place_of(last_of(at).what)
            == in_.nodes[a].ledger->place_of(in_.nodes[a].application[0].what);
@@ -225,8 +225,8 @@ TEST_F(at_home, a_copy_that_comes_home_is_the_original) {
   EXPECT_EQ(read(b), handle_errc::none);
   send_and_arrive(b, a, {last_of(b)});
   EXPECT_TRUE(is_original(a));
-  EXPECT_EQ(tables(a).imports, 0u); // It needs nobody,
-  EXPECT_EQ(tables(b).exports, 0u); // and keeps nothing elsewhere.
+  EXPECT_EQ(tables(a).imports, 0u); // A depends on nobody,
+  EXPECT_EQ(tables(b).exports, 0u); // and keeps nothing alive elsewhere.
   kill(b);
   EXPECT_EQ(read(a), handle_errc::none);
   EXPECT_EQ(objects_at(a), 1u);
@@ -251,7 +251,7 @@ TEST_F(at_home, however_many_have_copied_it_and_by_whatever_link) {
 
 TEST_F(at_home, what_is_behind_somebody_needs_no_way_back) {
   send_and_arrive(a, b, {last_of(a)});
-  auto d = node_beside(a); // Another node of the original's host, which knows none of them.
+  auto d = node_beside(a); // Another node on the original's host, which knows none of the others.
   send(b, c, {last_of(b)});
   arrive_over(bc, c);
   link(c, d);
@@ -281,7 +281,7 @@ TEST_F(at_home, a_neighbour_of_who_has_copied_it_sends_it_home_too) {
   in_.hand_over_fails = true;
   send_and_arrive(b, d, {last_of(b)});
   in_.hand_over_fails = false;
-  EXPECT_EQ(read(d), handle_errc::none); // Over the store that they share, by the ledger.
+  EXPECT_EQ(read(d), handle_errc::none); // Read through their shared store; the ledger hands it over.
   send_and_arrive(d, a, {last_of(d)});
   EXPECT_TRUE(is_original(a));
 }
@@ -295,17 +295,17 @@ TEST_F(at_home, what_a_link_hands_over_does_not_say_where_it_was_put) {
   send_and_arrive(b, d, {last_of(b)});
   send_and_arrive(d, a, {last_of(d)});
   EXPECT_FALSE(is_original(a));
-  EXPECT_EQ(read(a), handle_errc::none); // It is brought once more.
+  EXPECT_EQ(read(a), handle_errc::none); // A pulls it once more.
 }
 
 TEST_F(at_home, what_a_copy_is_captured_by_does_not_lead_home) {
   auto inner = last_of(a);
   send_and_arrive(a, b, {inner});
   EXPECT_EQ(read(b), handle_errc::none);
-  auto outer = in_.put(b, 5, {last_of(b)}); // B's own object, which captures its copy of A's.
+  auto outer = in_.put(b, 5, {last_of(b)}); // B's own object, which captures B's copy of A's object.
   send_and_arrive(b, a, {outer});
   EXPECT_EQ(read(a), handle_errc::none);
-  EXPECT_EQ(objects_at(a), 3u); // B's store knows the copy as an object of its own: it is brought once more.
+  EXPECT_EQ(objects_at(a), 3u); // To B's store the copy is an object of its own, so A pulls it once more.
 }
 
 TEST_F(at_home, what_is_gone_there_is_brought_back) {

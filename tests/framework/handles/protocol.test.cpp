@@ -1,5 +1,5 @@
-// The handle protocol's exchanges, one test each. Names of nodes as in framework/handle-protocol.md: A has the object,
-// B gets it from A, C gets it from B.
+// The exchanges of the handle protocol, one test each. The nodes are named as in framework/handle-protocol.md: A has
+// the object, B gets it from A, C gets it from B.
 #include "scenario.hpp"
 
 namespace troupe::simulation {
@@ -65,7 +65,7 @@ TEST_F(two_nodes, a_release_never_overtakes_the_message_that_brings_its_handle_h
   send_and_arrive(a, b, {in_.put(a, 10)});
   ASSERT_TRUE(in_.pack(b, 0, {last_of(b)}));
   in_.drop_all(a);
-  in_.drop_all(b); // Only what waits has a reference.
+  in_.drop_all(b); // Only the waiting message has a reference.
   ASSERT_TRUE(in_.leave(b, 0));
   arrive(); // A violation would throw.
   EXPECT_TRUE(is_linked(a, b));
@@ -90,7 +90,7 @@ TEST_F(three_nodes, a_third_node_adopts_from_the_first_and_outlives_the_second) 
   in_.drop_all(a);
   send_and_arrive(b, c, {last_of(b)});
   EXPECT_EQ(in_.adoptions, 1u);
-  EXPECT_EQ(tables(b).exports, 0u); // C has released it.
+  EXPECT_EQ(tables(b).exports, 0u); // C has released its handle.
   in_.drop_all(b);
   kill(b);
   arrive();
@@ -102,11 +102,11 @@ TEST_F(three_nodes, the_second_may_die_before_the_third_has_adopted) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   send(b, c, {last_of(b)});
-  ASSERT_TRUE(in_.deliver(bc, 1)); // There is no link to A yet: C is behind B.
+  ASSERT_TRUE(in_.deliver(bc, 1)); // Without a link to A yet, C is behind B.
   kill(b);
   in_.notice(bc, 1);
   EXPECT_EQ(tables(c).links_in_grace, 1u);
-  arrive(); // C connects to A and adopts within the grace.
+  arrive(); // C connects to A and adopts within the grace period.
   EXPECT_EQ(in_.adoptions, 1u);
   pass_grace();
   EXPECT_EQ(read(c), handle_errc::none);
@@ -115,12 +115,12 @@ TEST_F(three_nodes, the_second_may_die_before_the_third_has_adopted) {
 TEST_F(three_nodes, without_a_way_to_the_first_the_third_stays_behind_the_second) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
-  in_.freeze(a); // So that nobody connects to it.
+  in_.freeze(a); // Keeps other nodes from connecting to A.
   send_and_arrive(b, c, {last_of(b)});
   in_.drop_all(b);
   in_.nodes[c].wanted_links.clear();
   in_.thaw(a);
-  EXPECT_EQ(read(c), handle_errc::none); // B fetches, then serves.
+  EXPECT_EQ(read(c), handle_errc::none); // B fetches, then serves C.
   EXPECT_EQ(in_.adoptions, 0u);
 }
 
@@ -133,10 +133,10 @@ TEST_F(three_nodes, behind_a_dead_node_what_was_not_fetched_is_lost_and_says_so)
   in_.thaw(a);
   EXPECT_EQ(read(c), handle_errc::none);
   in_.copy(c, 0);
-  auto waiter = begin_reading(c); // Of the one that is not here yet.
+  auto waiter = begin_reading(c); // Waits for the object whose bytes have not arrived yet.
   kill(b);
   arrive();
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // The grace is not over.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet: the grace period is still running.
   pass_grace();
   EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
   EXPECT_TRUE(in_.nodes[c].ledger->place_of(in_.nodes[c].application[1].what));
@@ -164,7 +164,7 @@ TEST_F(three_nodes, an_adoption_after_the_graces_end_is_refused) {
   kill(b);
   in_.notice(ab, 0);
   in_.pass(world::grace + 1s);
-  in_.tick(a); // A's clock is ahead: the grace is over there, not yet at C.
+  in_.tick(a); // A's clock is ahead: the grace period is over at A, but not at C.
   EXPECT_EQ(objects_at(a), 0u);
   arrive();
   EXPECT_EQ(in_.adoptions, 0u);
@@ -201,7 +201,7 @@ TEST_F(handle_protocol, a_chain_behind_dead_nodes_still_adopts_from_who_has_the_
   send(b, c, {last_of(b)});
   ASSERT_TRUE(in_.deliver(ab, 0));
   ASSERT_TRUE(in_.deliver(bc, 1));
-  send(c, d, {last_of(c)}); // D is behind C, so that C may only adopt from who has the bytes.
+  send(c, d, {last_of(c)}); // D is behind C, so C may adopt only from the node that has the bytes.
   ASSERT_TRUE(in_.deliver(cd, 1));
   kill(b);
   arrive();
@@ -210,7 +210,7 @@ TEST_F(handle_protocol, a_chain_behind_dead_nodes_still_adopts_from_who_has_the_
   EXPECT_EQ(read(d), handle_errc::none);
 }
 
-/// Four hosts, each linked with its neighbours only, and what is sent round among them.
+/// Four hosts, each linked only to its two neighbors, that send an object round.
 class ring : public handle_protocol {
 protected:
   static constexpr node_index size = 4;
@@ -222,7 +222,7 @@ protected:
       link(at, (at + 1) % size);
   }
 
-  /// Each sends on what it has, and keeps nothing.
+  /// Each node sends its object on and keeps nothing.
   void go_round(int laps) {
     for (int lap = 0; lap < laps; ++lap)
       for (node_index at = 0; at < size; ++at) {
@@ -290,7 +290,7 @@ TEST_F(two_nodes, a_new_link_of_the_same_incarnation_reclaims) {
   link(a, b);
   arrive();
   pass_grace();
-  EXPECT_EQ(answer_to(waiter), handle_errc::none); // The pull began again.
+  EXPECT_EQ(answer_to(waiter), handle_errc::none); // The pull started again.
   EXPECT_EQ(in_.reclaims, 1u);
 }
 
@@ -314,9 +314,9 @@ TEST_F(two_nodes, a_new_incarnation_reclaims_nothing_and_its_stale_release_ends_
   auto again = in_.restart(b);
   link(a, again);
   say(again, a, handles::reclaim{1, name, in_.links[ab].number});
-  in_.nodes[again].liar = true; // Its ledger has asked nothing of the kind.
+  in_.nodes[again].liar = true; // Its ledger has not asked this question.
   arrive();
-  EXPECT_EQ(tables(a).links_in_grace, 1u); // Nothing was taken from the grace.
+  EXPECT_EQ(tables(a).links_in_grace, 1u); // The lost link kept its exports.
   if (!is_linked(a, again))
     link(a, again);
   say(again, a, handles::release{name, 1});
@@ -383,7 +383,7 @@ TEST_F(handle_protocol, one_payload_goes_to_many_links_and_each_counts_for_itsel
   }
   in_.drop_all(a);
   arrive();
-  EXPECT_EQ(tables(a).exports, 3u); // The others were handed over.
+  EXPECT_EQ(tables(a).exports, 3u); // The other objects were handed over.
   for (auto each : others) {
     EXPECT_EQ(objects_at(a), 1u);
     EXPECT_EQ(read(each), handle_errc::none);
@@ -397,9 +397,9 @@ TEST_F(handle_protocol, an_exporter_killed_between_hold_and_send_leaves_nothing)
   auto a = node_on_new_host();
   auto b = node_beside(a);
   auto over = link(a, b);
-  ASSERT_TRUE(in_.pack(a, over, {in_.put(a, 10)})); // In flight already, and held.
+  ASSERT_TRUE(in_.pack(a, over, {in_.put(a, 10)})); // Already in flight, and held.
   kill(a);
-  EXPECT_EQ(objects_at(b), 1u); // In flight to B until B sees the end of the link.
+  EXPECT_EQ(objects_at(b), 1u); // In flight to B until B sees that the link has ended.
   arrive();
   EXPECT_EQ(objects_at(b), 0u);
 }
@@ -411,7 +411,7 @@ TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_loses_nothin
   send(a, b, {in_.put(a, 10)}); // Handed over.
   auto second = in_.put(a, 11);
   in_.hand_over_fails = true;
-  send(a, b, {second}); // Counted: handed over when it is pulled.
+  send(a, b, {second}); // Counted, and handed over when B pulls it.
   in_.hand_over_fails = false;
   ASSERT_TRUE(in_.deliver(over, 1) && in_.deliver(over, 1));
   auto waiter = begin_reading(b);
@@ -419,7 +419,7 @@ TEST_F(handle_protocol, an_exporter_killed_between_send_and_receive_loses_nothin
   send(a, b, {in_.put(a, 12)});
   kill(a);
   EXPECT_EQ(objects_at(b), 3u);
-  arrive(); // What was written before the death is still delivered.
+  arrive(); // Messages written before the death are still delivered.
   EXPECT_EQ(answer_to(waiter), handle_errc::none);
   EXPECT_EQ(in_.nodes[b].application.size(), 3u);
   EXPECT_EQ(read(b), handle_errc::none);
@@ -459,7 +459,7 @@ TEST_F(two_nodes, a_row_that_is_used_again_is_another_object_to_everybody) {
   auto second = in_.put(a, 12);
   EXPECT_EQ(in_.nodes[a].ledger->place_of(second.what)->generation, 2u);
   send_and_arrive(a, b, {second});
-  EXPECT_EQ(read(b), handle_errc::none); // The world checks that these are the second object's bytes.
+  EXPECT_EQ(read(b), handle_errc::none); // The world checks that the bytes are the second object's.
   EXPECT_EQ(objects_at(b), 2u);
 }
 
@@ -496,12 +496,12 @@ TEST_F(two_nodes, a_pull_that_all_have_cancelled_stops_and_releases_what_came_al
   auto only = begin_reading(b);
   in_.finish_room(b);
   ASSERT_TRUE(in_.deliver(ab, 0));    // The pull ...
-  ASSERT_TRUE(in_.send_chunk(ab, 0)); // ... and its head, with the captured handle, is under way.
+  ASSERT_TRUE(in_.send_chunk(ab, 0)); // ... arrives, and its head with the captured handle is on its way.
   in_.cancel(b, only);
   EXPECT_EQ(tables(a).servings, 1u);
   arrive();
   EXPECT_EQ(tables(a).servings, 0u);
-  EXPECT_EQ(tables(a).exports, 1u); // The inner one's was released.
+  EXPECT_EQ(tables(a).exports, 1u); // The inner object's export was released.
   EXPECT_EQ(read(b), handle_errc::none);
 }
 
@@ -515,7 +515,7 @@ TEST_F(two_nodes, an_object_that_spills_while_it_is_pulled_arrives_whole) {
   for (int chunk = 0; chunk < 4; ++chunk) {
     in_.store_of(a).spill(place);
     ASSERT_TRUE(in_.send_chunk(ab, 0));
-    EXPECT_FALSE(in_.store_of(a).is_spilled(place)); // Read, so restored.
+    EXPECT_FALSE(in_.store_of(a).is_spilled(place)); // Reading restores the bytes.
   }
   arrive();
   EXPECT_EQ(answer_to(waiter), handle_errc::none);
@@ -574,7 +574,7 @@ TEST_F(handle_protocol, a_store_that_could_not_be_asked_leaves_nothing_in_flight
   in_.adopting_fails = true;
   auto waiter = begin_reading(b);
   arrive();
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet.
   in_.adopting_fails = false;
   in_.pass(1s);
   in_.tick(b);
@@ -585,7 +585,7 @@ TEST_F(handle_protocol, a_store_that_could_not_be_asked_leaves_nothing_in_flight
   EXPECT_EQ(objects_at(a), 0u);
 }
 
-// -- what links hand over in a store of both ends, beside the ledger
+// -- objects that links hand over in a store shared by both ends, without the ledger
 
 class handed_over : public handle_protocol {
 protected:
@@ -599,7 +599,7 @@ protected:
 
 TEST_F(handed_over, an_object_is_here_at_once_and_its_sender_may_die) {
   send_and_arrive(a, b, {in_.put(a, 10)});
-  EXPECT_EQ(tables(a).exports + tables(b).imports, 0u); // It is none of the ledger's.
+  EXPECT_EQ(tables(a).exports + tables(b).imports, 0u); // The ledger does not know of it.
   kill(a);
   arrive();
   EXPECT_EQ(read(b), handle_errc::none);
@@ -665,7 +665,7 @@ TEST_F(handed_over, a_store_that_was_busy_leaves_nothing_in_flight_and_no_export
   in_.drop_all(a);
   in_.adopting_fails = true;
   arrive();
-  EXPECT_TRUE(in_.nodes[b].application.empty()); // Whoever reads it is told that it is lost.
+  EXPECT_TRUE(in_.nodes[b].application.empty()); // A reader is told that the object is lost.
   EXPECT_EQ(objects_at(a), 1u);
   in_.tick(b);
   EXPECT_EQ(objects_at(a), 1u);

@@ -1,4 +1,4 @@
-// Handles over lost links: what is reclaimed, and when. And adoption, where several offers or none is answered.
+// Handles over lost links: what is reclaimed, and when. Also adoption if several offers are answered, or none.
 #include "scenario.hpp"
 
 namespace troupe::simulation {
@@ -17,7 +17,7 @@ protected:
     see_end(over, a);
     see_end(over, b);
   }
-  /// All that B has can be read although A's application has let go and graces have passed.
+  /// Expects that B can read all its objects although A's application has dropped them and grace periods have passed.
   void expect_all_saved() {
     pass_grace();
     for (std::size_t each = 0; each < in_.nodes[b].application.size(); ++each) {
@@ -66,7 +66,7 @@ TEST_F(lost_link, is_reclaimed_from_over_another_that_was_up_all_the_time) {
   in_.drop_all(a);
   arrive();
   in_.cut(first);
-  see_end(first, b); // And A hears of it by the reclaim.
+  see_end(first, b); // A learns of the loss from the reclaim.
   arrive();
   EXPECT_EQ(in_.reclaims, 1u);
   EXPECT_TRUE(in_.links[second].up[0]);
@@ -79,7 +79,7 @@ TEST_F(lost_link, is_reclaimed_from_again_when_the_answer_was_lost_with_the_next
   in_.drop_all(a);
   lose(first);
   auto second = link(a, b);
-  ASSERT_TRUE(in_.deliver(second, 0)); // The reclaim. Its answer never arrives.
+  ASSERT_TRUE(in_.deliver(second, 0)); // Delivers the reclaim. Its answer never arrives.
   lose(second);
   link(a, b);
   arrive();
@@ -94,7 +94,7 @@ TEST_F(lost_link, is_reclaimed_from_again_when_the_question_went_into_a_dead_one
   arrive();
   in_.cut(first);
   in_.cut(second);
-  see_end(first, b); // Asks over the second, which is dead, too.
+  see_end(first, b); // B asks over the second link, which is dead as well.
   link(a, b);
   arrive();
   expect_all_saved();
@@ -120,7 +120,7 @@ TEST_F(lost_link, leaves_nothing_of_what_was_dropped_before_it_was_reclaimed) {
   in_.drop_all(a);
   lose(first);
   link(a, b);
-  in_.drop_all(b); // The reclaim is under way.
+  in_.drop_all(b); // While the reclaim is on its way.
   arrive();
   EXPECT_EQ(in_.reclaims, 1u);
   pass_grace();
@@ -140,11 +140,11 @@ TEST_F(lost_link, takes_no_more_than_the_grace_to_be_forgotten_though_nobody_ans
   EXPECT_TRUE(in_.nodes[b].ledger->is_lost(last_of(b).what));
   in_.drop_all(b);
   in_.thaw(a);
-  while (in_.deliver(second, 0)) // Before A's clock goes on: it still answers ...
+  while (in_.deliver(second, 0)) // A's clock has not advanced, so A still answers ...
     continue;
   arrive();
   EXPECT_EQ(in_.reclaims, 1u);
-  EXPECT_TRUE(is_linked(a, b)); // ... and what the late answer counts is released.
+  EXPECT_TRUE(is_linked(a, b)); // ... and B releases what the late answer counted.
 }
 
 TEST_F(lost_link, of_a_shared_store_needs_no_grace) {
@@ -152,7 +152,7 @@ TEST_F(lost_link, of_a_shared_store_needs_no_grace) {
   auto over = link(a, c);
   send_and_arrive(a, c, {in_.put(a, 10)});
   in_.drop_all(a);
-  EXPECT_EQ(read(c), handle_errc::none); // It was handed over.
+  EXPECT_EQ(read(c), handle_errc::none); // The object was handed over.
   in_.cut(over);
   see_end(over, in_.end_of(over, a) == 0 ? a : c);
   EXPECT_EQ(tables(a).exports, 0u);
@@ -205,7 +205,7 @@ TEST_F(lost_link, is_given_back_once_however_often_the_peer_comes_again) {
   for (int times = 0; times < 20; ++times) {
     lose(over);
     over = link(a, b);
-    if (times % 3 == 0) // The answers are lost, and some of the questions.
+    if (times % 3 == 0) // The answers and some of the questions are lost.
       for (int questions = 0; questions < 5; ++questions)
         in_.deliver(over, 0);
     else
@@ -224,9 +224,9 @@ TEST_F(lost_link, is_given_back_twice_where_one_name_was_imported_twice_and_answ
   send_and_arrive(a, b, {object});
   lose(first);
   auto second = link(a, b);
-  ASSERT_TRUE(in_.deliver(second, 0)); // The reclaim. Its answer waits ...
+  ASSERT_TRUE(in_.deliver(second, 0)); // Delivers the reclaim. Its answer waits ...
   auto third = link(a, b);
-  ASSERT_TRUE(in_.send(a, third, {object})); // ... while the same name comes another way.
+  ASSERT_TRUE(in_.send(a, third, {object})); // ... while the same name arrives over another link.
   in_.drop_all(a);
   while (in_.deliver(third, 1))
     continue;
@@ -239,11 +239,11 @@ TEST_F(lost_link, is_given_back_twice_where_one_name_was_imported_twice_and_answ
   expect_all_saved();
 }
 
-// Goal: two nodes never keep an object for each other, each because the other has a handle from it.
-// Method: A's object goes to B and back in their store; B reclaims it from a link without a store, too; and then A
-// sends on what it got back.
+// Goal: two nodes never keep an object alive for each other, each because the other has a handle from it.
+// Method: A's object goes to B and back in their shared store. B also imports it over a link without a store, loses
+// that link and reclaims. Then A forwards the handle that it got back.
 TEST_F(lost_link, does_not_make_two_nodes_of_a_store_keep_an_object_for_each_other) {
-  in_.homes_fail = true; // Else nothing is reclaimed here.
+  in_.homes_fail = true; // Otherwise nothing would be reclaimed here.
   b = node_beside(a);
   auto with = in_.connect(a, b);
   send_and_arrive(a, b, {in_.put(a, 10)});
@@ -273,7 +273,7 @@ TEST_F(lost_link, whose_late_question_takes_nothing_from_the_next_one) {
   in_.cut(second);
   see_end(second, b);
   auto third = link(a, b);
-  ASSERT_TRUE(in_.deliver(third, 0));  // Asked again, and answered, ...
+  ASSERT_TRUE(in_.deliver(third, 0));  // B asks again and A answers ...
   ASSERT_TRUE(in_.deliver(second, 0)); // ... before the first question arrives.
   arrive();
   EXPECT_TRUE(is_linked(a, b));
@@ -285,14 +285,14 @@ TEST_F(lost_link, over_which_a_loss_was_told_is_asked_again_and_says_so) {
   link(a, b);
   auto bc = link(b, c);
   send_and_arrive(a, b, {in_.put(a, 10)});
-  in_.freeze(a); // So that nobody connects to it.
+  in_.freeze(a); // Keeps other nodes from connecting to A.
   send_and_arrive(b, c, {last_of(b)});
   in_.nodes[c].wanted_links.clear();
   kill(a);
   in_.notice(0, 1);
   in_.pass(world::grace);
   in_.cut(bc);
-  in_.tick(b); // It tells C, who will not hear it.
+  in_.tick(b); // B tells C, which never hears it.
   link(b, c);
   arrive();
   EXPECT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
@@ -310,14 +310,14 @@ TEST_F(lost_link, whose_late_question_for_what_is_lost_breaks_no_good_one) {
   see_end(sa, a);
   in_.pass(world::grace - 1s);
   lose(first);
-  auto second = link(a, b); // The first question, which comes last.
+  auto second = link(a, b); // This link's question arrives last.
   in_.cut(second);
   see_end(second, b);
   auto third = link(a, b);
   ASSERT_TRUE(in_.deliver(third, 0));
-  ASSERT_TRUE(in_.deliver(third, 1)); // Reclaimed over the third.
+  ASSERT_TRUE(in_.deliver(third, 1)); // Reclaimed over the third link.
   in_.pass(1s);
-  in_.tick(a); // The source is lost: B is told.
+  in_.tick(a); // The source is lost, and A tells B.
   ASSERT_TRUE(in_.deliver(second, 0));
   arrive();
   EXPECT_TRUE(is_linked(a, b));
@@ -331,18 +331,18 @@ TEST_F(lost_link, and_lost_again_adds_no_entry_each_time_that_a_handle_is_sent_a
   for (int times = 0; times < 20; ++times) {
     lose(over);
     over = link(a, b);
-    send(a, b, {object}); // Before the question to reclaim has come.
+    send(a, b, {object}); // Sent before the reclaim arrives.
     arrive();
     while (in_.nodes[b].application.size() > 1)
       in_.drop(b, 1);
   }
-  EXPECT_EQ(tables(b).entries, 2u); // What the application has, and where that has moved.
+  EXPECT_EQ(tables(b).entries, 2u); // The application's entry and the one to which it has moved.
   EXPECT_EQ(tables(b).imports, 1u);
   EXPECT_EQ(read(b), handle_errc::none);
 }
 
-// Goal: what is lost at its first forwarder takes nothing along that has another source.
-// Method: A has lost S and B has adopted from S, when a message of B's arrives that offers A its own.
+// Goal: a handle whose source is lost at its first forwarder does not pull down handles that have another source.
+// Method: A loses S, and B has adopted from S. Then a message from B arrives that offers A its own handle.
 TEST_F(lost_link, of_a_source_does_not_bring_home_what_others_still_have) {
   auto s = node_on_new_host();
   auto sa = link(s, a);
@@ -353,8 +353,8 @@ TEST_F(lost_link, of_a_source_does_not_bring_home_what_others_still_have) {
   arrive_over(sa, s); // The vouch.
   arrive_over(there, b);
   in_.nodes[b].wanted_links.clear();
-  ASSERT_TRUE(in_.send(b, back, {last_of(b)})); // It is late ...
-  arrive_over(there, a);                        // ... and its vouch is not.
+  ASSERT_TRUE(in_.send(b, back, {last_of(b)})); // This message is late ...
+  arrive_over(there, a);                        // ... but its vouch is not.
   in_.cut(sa);
   see_end(sa, a);
   in_.pass(world::grace - 1s);
@@ -396,7 +396,7 @@ TEST_F(forwarding, twice_to_one_node_before_it_has_adopted_gives_it_the_handle) 
   ASSERT_TRUE(in_.deliver(bc, 1)); // C asks A with the first token ...
   send(b, c, {last_of(b)});
   ASSERT_TRUE(in_.deliver(ab, 0));
-  ASSERT_TRUE(in_.deliver(ab, 0)); // ... and A has heard of both when it reads that.
+  ASSERT_TRUE(in_.deliver(ab, 0)); // ... and A knows both tokens when it reads the question.
   ASSERT_TRUE(in_.deliver(ca, 1));
   arrive();
   EXPECT_FALSE(c_is_behind());
@@ -410,7 +410,7 @@ TEST_F(forwarding, twice_is_adopted_by_the_second_offer_when_the_first_is_refuse
   auto ca = link(c, a);
   send(b, c, {last_of(b)});
   ASSERT_TRUE(in_.deliver(bc, 1));
-  ASSERT_TRUE(in_.deliver(ca, 1)); // Waits at A for the first vouch, which is late ...
+  ASSERT_TRUE(in_.deliver(ca, 1)); // The question waits at A for the first vouch, which arrives ...
   send(b, c, {last_of(b)});
   ASSERT_TRUE(in_.deliver(bc, 1));
   in_.pass(11s);
@@ -422,7 +422,7 @@ TEST_F(forwarding, twice_is_adopted_by_the_second_offer_when_the_first_is_refuse
 
 TEST_F(forwarding, to_who_gets_no_answer_leaves_the_handle_behind_its_sender) {
   auto ca = link(c, a);
-  send_and_arrive(b, c, {}); // Nothing is under way.
+  send_and_arrive(b, c, {}); // Waits until nothing is on its way.
   in_.freeze(a);
   send_and_arrive(b, c, {last_of(b)});
   EXPECT_EQ(tables(c).requests, 1u);
@@ -431,7 +431,7 @@ TEST_F(forwarding, to_who_gets_no_answer_leaves_the_handle_behind_its_sender) {
   EXPECT_EQ(tables(c).requests, 0u);
   EXPECT_TRUE(c_is_behind());
   in_.thaw(a);
-  arrive(); // The answer comes after all: what it counts is released.
+  arrive(); // The answer comes late; C releases what it counts.
   EXPECT_EQ(in_.adoptions, 1u);
   EXPECT_TRUE(in_.links[ca].up[0] && in_.links[ca].up[1]);
   EXPECT_EQ(tables(a).exports, 1u);
@@ -439,14 +439,14 @@ TEST_F(forwarding, to_who_gets_no_answer_leaves_the_handle_behind_its_sender) {
 }
 
 TEST_F(forwarding, from_a_source_that_is_lost_says_so_to_who_is_behind_without_being_asked) {
-  in_.freeze(a); // So that nobody connects to it.
+  in_.freeze(a); // Keeps other nodes from connecting to A.
   send_and_arrive(b, c, {last_of(b)});
   EXPECT_TRUE(c_is_behind());
   kill(a);
   arrive();
   pass_grace();
   EXPECT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
-  EXPECT_EQ(tables(b).exports, 0u); // C has released it.
+  EXPECT_EQ(tables(b).exports, 0u); // C has released its handle.
 }
 
 TEST_F(forwarding, is_adopted_over_the_next_link_when_the_question_was_lost_with_the_first) {
@@ -455,7 +455,7 @@ TEST_F(forwarding, is_adopted_over_the_next_link_when_the_question_was_lost_with
   ASSERT_TRUE(in_.deliver(bc, 1));
   in_.cut(ca);
   in_.notice(ca, 1); // The question never arrives ...
-  arrive();          // ... and C wants another link then.
+  arrive();          // ... and C wants another link.
   EXPECT_EQ(in_.adoptions, 1u);
   EXPECT_FALSE(c_is_behind());
 }
@@ -468,7 +468,7 @@ TEST_F(handle_protocol, a_voucher_is_still_good_when_the_store_was_busy) {
   link(b, c);
   link(c, a);
   send_and_arrive(a, b, {in_.put(a, 10)});
-  in_.homes_fail = true; // Else C needs nobody's word.
+  in_.homes_fail = true; // Otherwise C finds the object in the store without a voucher.
   in_.hand_over_fails = true;
   send_and_arrive(b, c, {last_of(b)});
   ASSERT_EQ(in_.adoptions, 0u);

@@ -39,10 +39,10 @@ constexpr auto table = std::to_array<weighed>({
 });
 // clang-format on
 
-constexpr std::size_t nodes_max = 40; // A bit each in a node_mask.
+constexpr std::size_t nodes_max = 40; // One bit per node in a node_mask.
 constexpr std::size_t application_max = 24;
 
-/// Makes one step after the other in a world.
+/// Executes the steps of a run in a world.
 class player {
 public:
   player(world& in, const run_plan& plan) : in_(in), plan_(plan) {
@@ -145,7 +145,7 @@ private:
     if (open.empty() || application.empty())
       return;
     std::vector<held> content;
-    for (std::uint32_t i = 0; i <= what.third % 4 / 2; ++i) // One handle, or two; sometimes the same.
+    for (std::uint32_t i = 0; i <= what.third % 4 / 2; ++i) // One handle or two; sometimes the same one twice.
       content.push_back(application[(what.third / 4 + i * (what.third % 2)) % application.size()]);
     auto over = open[what.second % open.size()];
     if (what.what == kind::send_everywhere)
@@ -175,7 +175,7 @@ private:
       return;
     auto over = what.first % in_.links.size();
     auto end = static_cast<int>(what.second % 2);
-    for (std::size_t tried = 0; tried < in_.links.size(); ++tried) { // One where something can happen.
+    for (std::size_t tried = 0; tried < in_.links.size(); ++tried) { // Looks for a link where something can happen.
       auto& link = in_.links[over];
       if (what.what == kind::notice ? link.is_cut && link.up[end]
           : what.what == kind::send_chunk || what.what == kind::cut || what.what == kind::cut_all
@@ -226,7 +226,7 @@ private:
       in_.connect(at, other, may_share(what.third));
   }
 
-  /// An end hears of a link that the other end knows already.
+  /// Tells an end of a link that only the other end knows yet.
   void accept(const step_choice& what) {
     std::vector<link_index> half_up;
     for (link_index each = 0; each < in_.links.size(); ++each)
@@ -238,7 +238,7 @@ private:
 
   [[nodiscard]] bool may_share(std::size_t choice) const { return !plan_.mixes_sharing() || choice % 3 != 0; }
 
-  /// Two whose link was cut get another, whether they have seen the end of the first or not.
+  /// Gives two nodes whose link was cut another one, whether or not they have seen the end of the first.
   void reconnect(const step_choice& what) {
     std::vector<link_index> severed;
     for (link_index each = 0; each < in_.links.size(); ++each) {
@@ -390,7 +390,7 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
     }
     made.read_everything();
     made.wind_up();
-  } catch (const std::exception& why) { // broken, or what the ledger must not throw.
+  } catch (const std::exception& why) { // Either `broken`, or an exception that the ledger must not throw.
     return run_failure{why.what(), steps};
   }
   if (report != nullptr)
@@ -409,7 +409,7 @@ std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_c
 }
 
 run_failure shrink(const run_plan& plan, run_failure failure) {
-  std::int64_t steps_left = 5'000'000; // Some ten seconds.
+  std::int64_t steps_left = 5'000'000; // About ten seconds.
   const auto still_fails = [&](const std::vector<step_choice>& steps) {
     if (steps_left <= 0)
       return false;

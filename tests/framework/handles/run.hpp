@@ -1,4 +1,4 @@
-// Random runs of a world: made from a seed, repeated from a list of steps, shrunk when they fail.
+// Random runs of a world: made from a seed, repeated from a list of steps, and shrunk if they fail.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace troupe::simulation {
 
-/// What happens next. The choices are taken modulo what there is when the step is made, so that a list stays a legal
-/// run when steps are taken out of it.
+/// One step. Its choices are taken modulo the number of options when the step is made, so a list of steps stays a legal
+/// run if steps are removed.
 struct step_choice {
   enum class kind : std::uint8_t {
     put,
@@ -62,23 +62,23 @@ struct step_choice {
 
 std::ostream& operator<<(std::ostream& out, const step_choice& what);
 
-/// How a world begins, and how often what happens.
+/// Determines from a seed how a world starts and how often each kind of step occurs.
 struct run_plan {
   std::uint64_t seed = 0;
   std::size_t steps = 400;
   sabotage how = sabotage::none;
 
   [[nodiscard]] bool has_liar() const { return seed % 3 == 0; }
-  /// No link is cut, no node dies: then nothing may be lost.
+  /// No link is cut and no node dies, so nothing may be lost.
   [[nodiscard]] bool is_calm() const { return seed % 5 == 0; }
-  /// Nor does time pass: then everything must be adopted.
+  /// In addition, no time passes, so everything must be adopted.
   [[nodiscard]] bool is_timeless() const { return seed % 10 == 0; }
   [[nodiscard]] bool has_small_limits() const { return seed % 7 == 3; }
   /// The liar shares a store with an honest node.
   [[nodiscard]] bool liar_shares_store() const { return has_liar() && seed / 3 % 3 == 1; }
   /// Some links between nodes of one host do not share its store.
   [[nodiscard]] bool mixes_sharing() const { return seed % 4 == 1; }
-  /// What links have to write waits for a while.
+  /// Messages wait for a while before links write them.
   [[nodiscard]] bool writes_late() const { return seed % 4 == 3; }
   /// One node is hardly ever ticked.
   [[nodiscard]] bool has_sleeper() const { return seed % 4 == 2; }
@@ -107,14 +107,14 @@ struct run_failure {
 
 [[nodiscard]] std::vector<step_choice> steps_of(const run_plan& plan);
 
-/// What broke, if anything did. Tells the run in words where there is a `story`.
+/// Returns the failure, if any. Writes each step and message to `story`, if it is not null.
 [[nodiscard]] std::optional<run_failure> replay(const run_plan& plan, const std::vector<step_choice>& steps,
                                                 run_report* report = nullptr, std::ostream* story = nullptr);
 
-/// Takes steps out, and chooses what is simpler, as long as the rest still fails.
+/// Removes steps and simplifies choices as long as the run still fails.
 [[nodiscard]] run_failure shrink(const run_plan& plan, run_failure failure);
 
-/// For people: the seed and the steps.
+/// Describes the failure for a human: the seed and the steps.
 [[nodiscard]] std::string story_of(const run_plan& plan, const run_failure& failure);
 
 } // namespace troupe::simulation

@@ -1,4 +1,4 @@
-// The words in which the named tests of the handle protocol are told.
+// The vocabulary of the named tests of the handle protocol.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace troupe::simulation {
 
 using namespace std::chrono_literals;
 
-/// Hosts with one node each, unless a test adds more; nothing is linked yet. Ends by letting everything go, after
-/// which nothing may be left. TROUPE_STORY=1 tells what happens.
+/// Starts with no hosts and no links. At the end everything is dropped, and nothing may be left. TROUPE_STORY=1 prints
+/// each message and step.
 class handle_protocol : public testing::Test {
 protected:
   static constexpr auto far_off = std::chrono::hours(1);
@@ -34,10 +34,10 @@ protected:
     arrive();
   }
 
-  /// The last reference that a node got.
+  /// Returns the last reference that a node received.
   [[nodiscard]] held last_of(node_index at) const { return in_.nodes[at].application.back(); }
 
-  /// How a read of the node's last reference ends; the bytes themselves are checked by the world.
+  /// Reads the node's last reference and returns how that ends. The world checks the bytes.
   [[nodiscard]] handles::handle_errc read(node_index at) {
     auto waiter = begin_reading(at);
     in_.run_until_quiet();
@@ -46,7 +46,7 @@ protected:
   [[nodiscard]] handles::waiter_id begin_reading(node_index at) {
     return in_.fetch(at, in_.nodes[at].application.size() - 1, far_off);
   }
-  /// `violation` stands for "no answer yet", which no waiter ever gets.
+  /// Returns `violation` if there is no answer yet; no waiter ever gets that code.
   [[nodiscard]] handles::handle_errc answer_to(handles::waiter_id waiter) const {
     auto found = in_.answers.find(waiter);
     return found == in_.answers.end() ? handles::handle_errc::violation : found->second.code;
@@ -75,12 +75,12 @@ protected:
     in_.forge(over, in_.end_of(over, from), {0, what, 0});
   }
 
-  /// A message of the application that only says that it brings these.
+  /// Sends an application message that claims to carry these handles.
   void forge(node_index from, node_index to, std::vector<handles::handle_descriptor> what) {
     auto over = in_.link_between(from, to).value();
     in_.forge(over, in_.end_of(over, from), {0, parcel{std::move(what), {}, true}, 0});
   }
-  /// All that is on its way over a link to a node, and nothing else.
+  /// Delivers everything that is on its way to a node over one link, and nothing else.
   void arrive_over(link_index over, node_index at) {
     while (in_.deliver(over, in_.end_of(over, at)))
       continue;
@@ -105,7 +105,7 @@ protected:
   world in_;
 };
 
-/// A puts objects, B gets them.
+/// A puts objects, B receives them.
 class two_nodes : public handle_protocol {
 protected:
   two_nodes() : a(node_on_new_host()), b(node_on_new_host()), ab(link(a, b)) {}
@@ -114,7 +114,7 @@ protected:
   link_index ab;
 };
 
-/// A puts objects, B gets them, C gets them from B.
+/// A puts objects, B receives them from A, C receives them from B.
 class three_nodes : public handle_protocol {
 protected:
   three_nodes() : a(node_on_new_host()), b(node_on_new_host()), c(node_on_new_host()), ab(link(a, b)), bc(link(b, c)) {}

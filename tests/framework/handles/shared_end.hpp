@@ -1,4 +1,4 @@
-// One end of a link whose ends share a store: the classes that links have for that, in a simulated store.
+// One end of a link whose ends share a store. Runs the classes that real links use for this against a simulated store.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class process_objects;
 class model_handle {
 public:
   model_handle() = default;
-  /// Takes over one hold.
+  /// Takes over an existing hold.
   model_handle(process_objects& of, const store::object_id& id) : of_(&of), id_(id) {}
   model_handle(const model_handle& other);
   model_handle(model_handle&& other) noexcept : of_(std::exchange(other.of_, nullptr)), id_(other.id_) {}
@@ -44,13 +44,13 @@ private:
 using came_over = internal::came_over<model_handle>;
 using flight_claims = internal::flight_claims<model_handle>;
 
-/// "That many of what you have sent are needed no more."
+/// Tells the sender that `count` of the references it sent are no longer needed.
 struct shared_release {
   store::object_id what;
   std::uint64_t count = 0;
 };
 
-/// What a link has of the store, at one end.
+/// A link's holds and flights in the store, at one end.
 class shared_end final : private internal::flight_path<model_handle> {
 public:
   shared_end(world& in, process_objects& of, std::size_t over, int end)

@@ -44,7 +44,7 @@ protected:
   static void SetUpTestSuite() { tell_last_words(); }
 };
 
-/// Runs seeds until the time is over; fails with the story of the first that breaks.
+/// Runs seeds until the time is over. Fails with the story of the first run that breaks.
 void run_seeds(std::uint64_t first, std::size_t steps, std::chrono::seconds how_long) {
   run_report report;
   if (auto seed = wanted_seed())
@@ -73,9 +73,9 @@ TEST_F(simulator, long_runs_leave_nothing_and_lose_nothing) {
   run_seeds(1'000'000'000, 2000, std::chrono::seconds(long_tests() ? 1200 : 14));
 }
 
-// Goal: no step of the protocol is one at which a node must not die, or stand still.
-// Method: the same runs again and again; each time another node is killed, after some of its next actions or at once,
-// or frozen before another step.
+// Goal: a node may die or freeze at any step of the protocol.
+// Method: repeats the same run; each time another node is killed (at once or after some of its next actions) or frozen
+// before another step.
 TEST_F(simulator, a_node_may_die_or_freeze_before_any_step) {
   run_report report;
   auto started = std::chrono::steady_clock::now();
@@ -83,7 +83,7 @@ TEST_F(simulator, a_node_may_die_or_freeze_before_any_step) {
   auto goes_on = [&] {
     return wanted ? report.steps == 0 : std::chrono::steady_clock::now() - started < std::chrono::seconds(5);
   };
-  for (auto seed = wanted.value_or(2'000'000'005); goes_on(); seed += 10) { // Calm ones: what fails is what is put in.
+  for (auto seed = wanted.value_or(2'000'000'005); goes_on(); seed += 10) { // Calm runs: only inserted faults occur.
     run_plan plan{seed, 100};
     auto steps = steps_of(plan);
     for (std::size_t at = 0; at < steps.size(); ++at) {
@@ -104,7 +104,7 @@ TEST_F(simulator, a_node_may_die_or_freeze_before_any_step) {
 }
 
 TEST_F(simulator, a_seed_gives_the_same_run_each_time) {
-  for (std::uint64_t seed : {7, 9, 10, 17}) { // Failures, a liar, none of both, small limits.
+  for (std::uint64_t seed : {7, 9, 10, 17}) { // Failures; a liar; neither of them; small limits.
     run_plan plan{seed, 2000};
     std::string stories[2];
     for (auto& each : stories) {
@@ -112,12 +112,12 @@ TEST_F(simulator, a_seed_gives_the_same_run_each_time) {
       EXPECT_FALSE(replay(plan, steps_of(plan), nullptr, &out));
       each = std::move(out).str();
     }
-    EXPECT_GT(stories[0].size(), 50'000u); // Each message, answer and fault is in it.
+    EXPECT_GT(stories[0].size(), 50'000u); // The story contains each message, answer and fault.
     EXPECT_TRUE(stories[0] == stories[1]);
   }
 }
 
-// -- What is not the simulator's own word for a failure is told as well.
+// -- failures that the simulator did not throw itself are reported as well
 
 TEST_F(simulator, shrinks_what_ends_with_an_exception_of_another_kind) {
   run_plan plan{7, 400, sabotage::throw_in_puts};
@@ -132,7 +132,7 @@ TEST_F(simulator, says_how_to_repeat_a_run_that_the_process_died_of) {
   EXPECT_EXIT((void)replay(plan, steps_of(plan)), testing::KilledBySignal(SIGABRT), "TROUPE_SEED=7.*\n.*put");
 }
 
-// -- The simulator can fail: five ways to break the protocol, and it sees each.
+// -- the simulator can fail: it detects each of five ways to break the protocol
 
 class sabotage_test : public testing::TestWithParam<sabotage> {};
 
@@ -157,7 +157,7 @@ TEST_P(sabotage_test, is_shrunk_to_a_short_story) {
   auto shortest = shrink(plan, *std::move(failure));
   std::cout << story_of(plan, shortest);
   EXPECT_LT(shortest.steps.size(), 40u);
-  EXPECT_TRUE(replay(plan, shortest.steps)); // The story can be told again.
+  EXPECT_TRUE(replay(plan, shortest.steps)); // The story can be replayed.
 }
 
 std::string name_of(const testing::TestParamInfo<sabotage>& info) {

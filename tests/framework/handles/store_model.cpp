@@ -90,7 +90,7 @@ void store_model::sweep() {
     free_if_unkept(index);
 }
 
-/// What an object captured may go with it, and so on: one after the other, since a chain may be long.
+/// Frees the row if nothing keeps it, then the objects that it captured. Iterates, since a chain may be long.
 void store_model::free_if_unkept(std::size_t index) {
   std::vector<std::size_t> left{index};
   while (!left.empty()) {

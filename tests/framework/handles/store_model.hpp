@@ -1,4 +1,4 @@
-// One host's shared store, as far as handles are concerned: the rules of store/format.md without its bytes.
+// One host's shared store, reduced to what handles need: the rules of store/format.md without the bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace troupe::simulation {
 using internal::handles::original;
 using store::object_id;
 
-/// Stands for an attachment's nonce: never used again.
+/// Stands for an attachment's nonce; never reused.
 using process_number = std::uint64_t;
-/// What an object's bytes are; a replica has the same.
+/// Identifies an object's bytes; a replica has the same number.
 using content_number = std::uint64_t;
 
 class store_model {
@@ -27,16 +27,16 @@ public:
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  /// Test only: rows are used again under the same id.
+  /// Sabotage: a row is reused under the same id.
   bool ignores_generation = false;
 
-  /// A sealed object with one hold of `creator`.
+  /// Makes a sealed object with one hold of `creator`.
   object_id create(process_number creator, content_number content, std::uint64_t size_bytes,
                    const std::vector<object_id>& captured);
-  /// From now on it is found as a replica of that. Requires: nothing else is.
+  /// From now on find() returns `id` as the replica of `of`. Requires: no living object is that replica.
   void give_origin(const object_id& id, const original& of) { origins_[of] = id; }
   [[nodiscard]] std::optional<object_id> find(const original& of) const;
-  /// What proves that a name was given by somebody of this host: secret, so not to be guessed by those of others.
+  /// Proves that a name was given by a node of this host. Secret: nodes of other hosts cannot guess it.
   [[nodiscard]] std::uint64_t proof_of(const object_id& id) const {
     return (number_ * 0x9e37'79b9'7f4a'7c15 + id.index) * 0xc2b2'ae3d'27d4'eb4f + id.generation;
   }
@@ -50,15 +50,15 @@ public:
   void clear_bit(const object_id& id, process_number holder);
 
   void hand_over(const object_id& id, process_number from, process_number to, std::uint64_t channel);
-  /// Takes one count; false when there is none.
+  /// Takes one reference out of flight. Returns false if there is none.
   bool take_flight(const object_id& id, process_number from, process_number to, std::uint64_t channel);
   void abandon(process_number to, std::uint64_t channel);
-  /// Bits of the dead go and so does what is in flight to them, or was sent late on a channel that its receiver has
-  /// abandoned; what they have in flight stays.
+  /// Removes the bits of dead processes and what is in flight to them or on abandoned channels. What they have in
+  /// flight stays.
   void reap(const std::set<process_number>& dead);
 
   void spill(const object_id& id) { row_of(id)->spilled = true; }
-  /// Reading brings the bytes back.
+  /// Called by reads, which bring the bytes back.
   void restore(const object_id& id) { row_of(id)->spilled = false; }
 
   [[nodiscard]] std::vector<object_id> living() const;
@@ -89,8 +89,8 @@ private:
   std::uint64_t number_;
   std::vector<row> rows_;
   std::set<std::size_t> free_;
-  std::set<std::pair<process_number, std::uint64_t>> ended_; // Receiver, channel.
-  std::map<original, object_id> origins_;                    // Also of objects that are gone.
+  std::set<std::pair<process_number, std::uint64_t>> ended_; // Receiver and channel.
+  std::map<original, object_id> origins_;                    // Includes objects that are gone.
 };
 
 } // namespace troupe::simulation

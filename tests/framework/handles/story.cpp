@@ -10,7 +10,7 @@ using namespace handles;
   return std::to_string(what);
 }
 
-/// "5:0.1" for row 0, generation 1 of store 5; proxies have large stores.
+/// Formats row 0, generation 1 of store 5 as "5:0.1". Proxies, which have large store numbers, get the suffix "p".
 [[nodiscard]] std::string text(const object_id& what) {
   return number(what.store & 0xffff'ffff) + ":" + number(what.index) + "." + number(what.generation)
          + (what.store >> 32 != 0 ? "p" : "");

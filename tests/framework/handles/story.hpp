@@ -1,4 +1,4 @@
-// Messages in words, for the story of a run that broke.
+// Renders messages as text, for the story of a failed run.
 #pragma once
 
 #include <string>

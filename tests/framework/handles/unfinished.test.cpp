@@ -1,4 +1,4 @@
-// Objects that are put before all that they capture is there.
+// Objects that are put before everything that they capture has arrived.
 #include <array>
 
 #include "scenario.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using handles::handle_errc;
 
-/// A has something, B puts what captures it, C gets that from B.
+/// A has an object, B puts another that captures it, and C gets that one from B.
 class unfinished : public three_nodes {
 protected:
   held part_at_b(std::uint64_t size_bytes = 10) {
@@ -25,7 +25,7 @@ TEST_F(unfinished, one_is_finished_when_it_is_fetched_and_keeps_what_it_captures
   EXPECT_FALSE(in_.nodes[b].ledger->is_lost(outer.what));
   EXPECT_EQ(read(b), handle_errc::none);
   EXPECT_EQ(objects_at(b), 2u);
-  drop_first(b); // The part.
+  drop_first(b); // Drops the captured part.
   kill(a);
   EXPECT_EQ(objects_at(b), 2u);
   EXPECT_TRUE(in_.nodes[b].unfinished.empty());
@@ -52,7 +52,7 @@ TEST_F(unfinished, one_is_lost_with_its_part_and_those_behind_it_are_told) {
   auto waiter = begin_reading(b);
   break_link(a, b);
   arrive();
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // Not yet.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet.
   pass_grace();
   EXPECT_EQ(answer_to(waiter), handle_errc::object_lost);
   EXPECT_TRUE(in_.nodes[c].ledger->is_lost(last_of(c).what));
@@ -93,14 +93,14 @@ TEST_F(unfinished, one_whose_part_is_adopted_elsewhere_is_finished_from_there) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.drop_all(a);
   send(b, c, {last_of(b)});
-  arrive(); // C has adopted it, over a link of its own to A.
+  arrive(); // C has adopted it over its own link to A.
   auto outer = in_.put(c, 5, {last_of(c)});
   kill(b);
   EXPECT_EQ(read(c), handle_errc::none);
   EXPECT_TRUE(in_.nodes[c].ledger->place_of(outer.what));
 }
 
-// -- Events end whichever way their call is left.
+// -- every call ends its event, however it returns
 
 TEST_F(unfinished, calls_that_are_refused_end_their_event) {
   auto& core = *in_.nodes[a].core;

@@ -1,4 +1,5 @@
-// Who waits for bytes: in which order, how long, and what it is told. Nodes as in protocol.test.cpp.
+// How waiters are served: in which order, how long they wait, and what they are told. The nodes are those of
+// protocol.test.cpp.
 #include "scenario.hpp"
 
 namespace troupe::simulation {
@@ -14,7 +15,7 @@ protected:
   waiting() : over(ab) {}
 
   [[nodiscard]] handles::waiter_id begin_reading_number(std::size_t which) { return in_.fetch(b, which, far_off); }
-  /// Everything but bytes and heads.
+  /// Delivers everything except heads and bytes.
   void carry() {
     while (in_.deliver(over, 0) || in_.deliver(over, 1) || in_.finish_room(b))
       continue;
@@ -24,7 +25,7 @@ protected:
     for (auto each : {a, b})
       in_.tick(each);
   }
-  /// An object that captures `width` others, which capture `width` each.
+  /// Puts an object that captures `outer_width` others, which capture `inner_width` leaves each.
   [[nodiscard]] held put_graph(std::size_t outer_width, std::size_t inner_width) {
     std::vector<held> middle;
     while (middle.size() < outer_width) {
@@ -36,7 +37,7 @@ protected:
     return in_.put(a, 4, middle);
   }
 
-  link_index over; // What carry() carries.
+  link_index over; // The link that carry() delivers over.
 };
 
 TEST_F(waiting, is_cancelled_also_where_the_reference_is_dropped_and_the_entry_has_moved) {
@@ -48,10 +49,10 @@ TEST_F(waiting, is_cancelled_also_where_the_reference_is_dropped_and_the_entry_h
   ASSERT_TRUE(in_.deliver(bc, 1));
   auto waiter = begin_reading(c);
   in_.drop_all(c);
-  while (in_.deliver(over, 0) || in_.deliver(ca, 0) || in_.deliver(ca, 1)) // It is adopted.
+  while (in_.deliver(over, 0) || in_.deliver(ca, 0) || in_.deliver(ca, 1)) // C adopts it.
     continue;
   ASSERT_EQ(in_.adoptions, 1u);
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet.
   in_.cancel(c, waiter);
   EXPECT_EQ(answer_to(waiter), handle_errc::cancelled);
   EXPECT_EQ(tables(c).entries, 0u);
@@ -107,7 +108,7 @@ TEST_F(waiting, for_what_others_must_fetch_first_holds_up_nothing_that_the_sourc
   arrive();
   send_and_arrive(b, c, {in_.put(b, 10)});
   EXPECT_EQ(read(c), handle_errc::none);
-  EXPECT_EQ(answer_to(never_answered), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(never_answered), handle_errc::violation); // No answer yet.
 }
 
 TEST_F(waiting, for_a_busy_source_goes_on_when_that_has_time) {
@@ -120,7 +121,7 @@ TEST_F(waiting, for_a_busy_source_goes_on_when_that_has_time) {
   auto second = begin_reading_number(1);
   carry();
   EXPECT_EQ(tables(a).servings, 1u);
-  EXPECT_EQ(tables(b).requests, 1u); // The other was refused, and waits.
+  EXPECT_EQ(tables(b).requests, 1u); // The other pull was refused and waits.
   arrive();
   EXPECT_EQ(answer_to(first), handle_errc::none);
   EXPECT_EQ(answer_to(second), handle_errc::none);
@@ -138,7 +139,7 @@ TEST_F(waiting, for_a_store_that_could_not_be_asked_goes_on_a_moment_later) {
   in_.hand_over_fails = true;
   auto waiter = begin_reading(c);
   arrive();
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet.
   EXPECT_EQ(in_.nodes[c].ledger->next_deadline(), in_.now + handles::ledger_options{}.busy_pause);
   in_.hand_over_fails = false;
   in_.pass(handles::ledger_options{}.busy_pause);
@@ -178,7 +179,7 @@ TEST_F(waiting, for_a_source_that_is_busy_after_each_head_ends_with_that) {
   for (handles::request_number request = 1; answer_to(waiter) == handle_errc::violation && request < 1000; ++request) {
     arrive();
     say(liar, b, handles::pull_head{request, 4, {}});
-    say(liar, b, handles::refused{request, handle_errc::busy}); // It could say so again and again.
+    say(liar, b, handles::refused{request, handle_errc::busy}); // The liar could repeat this for ever.
     arrive();
     in_.pass(handles::ledger_options{}.busy_pause);
     in_.tick(b);
@@ -208,7 +209,7 @@ TEST_F(waiting, for_room_in_a_sources_store_ends_with_the_time_of_who_waits) {
     }
     const auto& told = in_.answers.at(waiter);
     EXPECT_EQ(told.code, handle_errc::full);
-    EXPECT_TRUE(told.was_told); // It is not this node's store.
+    EXPECT_TRUE(told.was_told); // The full store is not this node's.
     EXPECT_GE(in_.now - began, time);
     EXPECT_LE(in_.now - began, time + 1s);
   }
@@ -226,7 +227,7 @@ TEST_F(waiting, for_an_exporter_that_stays_too_busy_to_be_adopted_from_ends_with
   auto waiter = begin_reading(c);
   kill(b);
   arrive();
-  auto began = in_.now; // After a grace only the adoption keeps it.
+  auto began = in_.now; // After a grace period, only the adoption keeps it alive.
   for (handles::request_number request = 1; in_.now - began < 10min; in_.pass(200ms), in_.tick(c)) {
     in_.links[to_liar].queues[in_.end_of(to_liar, liar)].clear();
     if (tables(c).requests > 0)
@@ -274,7 +275,7 @@ TEST_F(waiting, for_a_source_that_was_busy_is_not_held_up_by_a_slow_pull) {
   for (handles::request_number request : {2, 3, 4, 5, 6})
     say(liar, b, handles::refused{request, handle_errc::busy});
   arrive();
-  ASSERT_EQ(tables(b).requests, 1u); // This one gets no answer.
+  ASSERT_EQ(tables(b).requests, 1u); // This request gets no answer.
   for (std::size_t asked : {2, 4, 6}) {
     pass_and_tick(handles::ledger_options{}.busy_pause);
     carry();
@@ -288,7 +289,7 @@ TEST_F(waiting, for_a_slow_pull_outlasts_any_patience_while_bytes_come) {
   send_and_arrive(a, b, {in_.put(a, 6 * world::chunk_bytes)});
   auto waiter = begin_reading(b);
   carry();
-  while (in_.send_chunk(over, 0)) { // Six chunks, each just in time.
+  while (in_.send_chunk(over, 0)) { // Six chunks, each just before the patience runs out.
     EXPECT_EQ(answer_to(waiter), handle_errc::violation);
     pass_and_tick(in_.limits.pull_patience - 1s);
     carry();
@@ -304,12 +305,12 @@ TEST_F(waiting, for_a_pull_that_stops_ends_after_its_patience_also_after_some_by
     ASSERT_TRUE(in_.send_chunk(over, 0));
   carry();
   pass_and_tick(in_.limits.pull_patience - 1s);
-  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(waiter), handle_errc::violation); // No answer yet.
   pass_and_tick(1s);
   EXPECT_EQ(answer_to(waiter), handle_errc::stalled);
 }
 
-// Goal: what captures others waits for as long as they come, however deep they are, and however long it takes.
+// Goal: an object waits for what it captures as long as bytes arrive, at any depth and for any length of time.
 TEST_F(waiting, for_what_is_captured_outlasts_any_patience_while_its_bytes_come) {
   auto inner = in_.put(a, 6 * world::chunk_bytes);
   send_and_arrive(a, b, {in_.put(a, 4, {in_.put(a, 4, {in_.put(a, 4, {inner})}), in_.put(a, 4)})});
@@ -371,7 +372,7 @@ TEST_F(waiting, of_two_pulls_over_one_link_is_by_turns) {
     carry();
   }
   EXPECT_EQ(answer_to(small), handle_errc::none);
-  EXPECT_EQ(answer_to(large), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(large), handle_errc::violation); // No answer yet.
   arrive();
   EXPECT_EQ(answer_to(large), handle_errc::none);
 }
@@ -392,15 +393,15 @@ TEST_F(waiting, for_the_links_room_keeps_heads_too_from_piling_up) {
       say(liar, a, handles::cancel{number});
     }
     arrive_over(over, a);
-    EXPECT_TRUE(in_.links[over].queues[1].empty()); // There was no room: nothing is said.
+    EXPECT_TRUE(in_.links[over].queues[1].empty()); // There was no room, so nothing was sent.
     EXPECT_EQ(tables(a).servings, 0u);
     say(liar, a, handles::pull{lies.fresh_number(), name});
     arrive_over(over, a);
     EXPECT_TRUE(in_.links[over].queues[1].empty());
-    EXPECT_EQ(tables(a).exports, 1u); // Nor is anything exported that was not said.
+    EXPECT_EQ(tables(a).exports, 1u); // Only the object itself is exported, not what was never sent.
     while (in_.send_chunk(over, 0))
       continue;
-    EXPECT_EQ(in_.links[over].queues[1].size(), object.truth == 101 ? 2u : 1u); // Head and chunk, or a head alone.
+    EXPECT_EQ(in_.links[over].queues[1].size(), object.truth == 101 ? 2u : 1u); // Head and chunk, or only a head.
     kill(liar);
     arrive();
     pass_grace();
@@ -419,13 +420,13 @@ TEST_F(waiting, behind_an_entry_that_has_moved_ends_when_what_it_moved_to_is_los
   send_and_arrive(a, b, {in_.put(a, 10)});
   send(b, c, {last_of(b)});
   ASSERT_TRUE(in_.deliver(bc, 1));
-  send(c, d, {last_of(c)}); // Under the name of the entry that C has behind B ...
+  send(c, d, {last_of(c)}); // Sent under the name of C's entry behind B ...
   ASSERT_TRUE(in_.deliver(cd, 1));
   in_.nodes[d].wanted_links.clear();
   link(c, a);
   while (in_.adoptions == 0)
     ASSERT_TRUE(in_.deliver(over, 0) || in_.deliver(in_.links.size() - 1, 1) || in_.deliver(in_.links.size() - 1, 0));
-  EXPECT_FALSE(in_.nodes[c].ledger->is_behind(last_of(c).what)); // ... and that has moved since.
+  EXPECT_FALSE(in_.nodes[c].ledger->is_behind(last_of(c).what)); // ... which has moved since.
   auto waiter = begin_reading(d);
   kill(a);
   arrive();
@@ -441,7 +442,7 @@ TEST_F(waiting, for_a_lost_link_begins_when_it_is_lost_however_long_nothing_was_
   send_and_arrive(a, b, {in_.put(a, 10)});
   EXPECT_FALSE(in_.nodes[a].ledger->next_deadline());
   EXPECT_FALSE(in_.nodes[b].ledger->next_deadline());
-  in_.pass(1h); // Nobody ticks, since nothing is due.
+  in_.pass(1h); // Nothing is due, so nobody ticks.
   in_.cut(over);
   in_.notice(over, 0);
   in_.notice(over, 1);
@@ -458,10 +459,10 @@ TEST_F(waiting, for_bytes_has_its_deadlines_counted_from_when_it_began) {
   send_and_arrive(a, b, {in_.put(a, 10)});
   in_.freeze(a);
   in_.pass(1h);
-  auto waiter = begin_reading(b); // Nobody has ticked for long.
+  auto waiter = begin_reading(b); // No tick for an hour.
   auto sooner = in_.fetch(b, 0, 5s);
   in_.tick(b);
-  EXPECT_EQ(answer_to(sooner), handle_errc::violation); // None yet.
+  EXPECT_EQ(answer_to(sooner), handle_errc::violation); // No answer yet.
   EXPECT_EQ(in_.nodes[b].ledger->next_deadline(), in_.now + 5s);
   in_.cancel(b, sooner);
   EXPECT_EQ(in_.nodes[b].ledger->next_deadline(), in_.now + in_.limits.pull_patience);

@@ -1,4 +1,4 @@
-// Building a world, and what its applications do.
+// Builds a world, and does what its applications do.
 #include "world.hpp"
 
 #include <algorithm>
@@ -10,14 +10,14 @@ namespace troupe::simulation {
 
 namespace {
 
-constexpr std::uint64_t small_capacity_bytes = 24;     // Twice the largest object of the runs.
-constexpr auto proxy_numbers = std::uint64_t{1} << 40; // Far from the stores' numbers.
+constexpr std::uint64_t small_capacity_bytes = 24;     // Twice the size of the largest object in a run.
+constexpr auto proxy_numbers = std::uint64_t{1} << 40; // Far above the stores' numbers.
 
 } // namespace
 
 // -- a node's view of its store
 
-/// The process may be killed before each.
+/// Called before each store operation. The process may be killed here.
 void process_objects::step() {
   if (world_.nodes[self_].is_called && world_.is_last_step(self_))
     throw died{};
@@ -36,7 +36,7 @@ void process_objects::hold(const object_id& place) {
 
 void process_objects::drop(const object_id& place) {
   if (world_.nodes[self_].is == condition::dead)
-    return; // The store keeps its bits.
+    return; // A dead process leaves its bits in the store.
   step();
   auto known = counts_.find(place);
   if (known == counts_.end())
@@ -103,7 +103,7 @@ bool process_objects::hand_over(const object_id& place, handles::link_number lin
 
 void process_objects::take_back(const object_id& place, handles::link_number link) {
   if (world_.nodes[self_].is == condition::dead)
-    return; // What it had in flight stays so.
+    return; // Flights of a dead process stay in the store.
   step();
   auto over = world_.index_of(link);
   auto to_end = 1 - world_.end_of(over, self_);
@@ -124,7 +124,7 @@ process_objects::adoption process_objects::adopt(const object_id& place, handles
   auto from = world_.nodes[world_.links[over].ends[1 - own_end]].process;
   bool sabotaged = world_.options_.how == sabotage::skip_adoption;
   if (!sabotaged && store.lives(place))
-    store.set_bit(place, self); // Before the entry goes.
+    store.set_bit(place, self); // Set before the flight entry is removed.
   if (!store.take_flight(place, from, self, channel_to(world_, over, own_end))) {
     if (!counts_.contains(place))
       store.clear_bit(place, self);
@@ -143,7 +143,7 @@ void process_objects::abandon(handles::link_number link) {
 
 // -- building
 
-/// Nothing of its nodes is left to be given back.
+/// Marks all nodes as dead, so that their destructors give nothing back.
 world::~world() {
   for (auto& each : nodes) {
     each.is = condition::dead;
@@ -176,7 +176,7 @@ node_index world::add_node(std::size_t host, bool liar, std::uint64_t number) {
     options.vouchers_max = 2;
     options.parked_max = 1;
     options.servings_max = 2;
-    options.captured_max = 3; // As many as the runs' objects capture.
+    options.captured_max = 3; // As many as the objects of a run capture.
     options.fetch_imports_max = 4;
     options.dials_max = 1;
     options.adoptions_max = 2;
@@ -261,7 +261,7 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   std::vector<const held*> parts;
   for (const auto& inner : captured) {
     if (is_lost(at, inner))
-      continue; // Refused.
+      continue; // A lost object is refused.
     auto place = place_of(at, inner);
     if (place)
       places.push_back(*place);
@@ -289,7 +289,7 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
     std::vector<handles::reference> references;
     for (const auto* each : parts) {
       references.push_back(reference_of(at, *each));
-      if (!active(at)) // It was killed meanwhile, and its core is another one.
+      if (!active(at)) // The node was killed meanwhile, and its core is another one.
         return {};
     }
     handles::reference what;
@@ -298,7 +298,7 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
       return {};
     if (node.core->is_unfinished(what))
       node.unfinished[what] = {content, size_bytes};
-    if (what == handles::reference{}) { // There are too many.
+    if (what == handles::reference{}) { // There are too many unfinished objects.
       for (auto each : references)
         if (active(at) && tell_core(at, [&](auto& core) { core.drop(each); }))
           pump(at);
@@ -327,7 +327,7 @@ held world::put(node_index at, std::uint64_t size_bytes, const std::vector<held>
   return node.application.back();
 }
 
-/// One more reference of the ledger's, to be dropped.
+/// Adds a reference in the ledger, which the caller has to drop.
 handles::reference world::reference_of(node_index at, const held& what) {
   if (!what.shared) {
     nodes[at].core->retain(what.what);
@@ -338,8 +338,8 @@ handles::reference world::reference_of(node_index at, const held& what) {
   return made;
 }
 
-/// As a link encodes a message: what lies in the store of both ends is handed over; the rest, and what cannot be, is
-/// counted when the message leaves.
+/// Packs as a link encodes: hands over objects in the store that both ends share. Counts all others, and those whose
+/// hand-over fails, when the message leaves.
 bool world::pack(node_index from, link_index over, const std::vector<held>& what) {
   auto& node = nodes[from];
   auto& link = links[over];
@@ -374,7 +374,7 @@ bool world::pack(node_index from, link_index over, const std::vector<held>& what
   return active(from);
 }
 
-/// There is no room for it now.
+/// Lets the message wait at the link, which has no room for it now.
 void world::admit(node_index from, std::size_t which) {
   auto& message = nodes[from].waiting[which];
   const auto& link = links[message.over];
@@ -385,7 +385,7 @@ void world::admit(node_index from, std::size_t which) {
   message.flights.count(link.shared[end]->lock());
 }
 
-/// What the message was made for is counted and written in one go, under the link's lock.
+/// Counts and writes the message's handles in one step, under the link's lock.
 bool world::leave(node_index from, std::size_t which, bool kept) {
   auto& node = nodes[from];
   const auto over = node.waiting[which].over;
@@ -393,7 +393,7 @@ bool world::leave(node_index from, std::size_t which, bool kept) {
   const auto to = links[over].ends[1 - own_end];
   const auto waiting = node.waiting.size();
   if (links[over].up[own_end] && (!write(from, over) || node.waiting.size() != waiting))
-    return false; // What vouches for it goes first. The link may end instead, which gives up what it had admitted.
+    return false; // Vouches go out before the message. If the link ends instead, that gives up admitted messages.
   if (!links[over].up[own_end]) {
     give_up(from, which);
     return false;
@@ -452,7 +452,7 @@ bool world::leave(node_index from, std::size_t which, bool kept) {
   return is_written;
 }
 
-/// What it has not committed comes back.
+/// Gives the message up and returns everything that it has not committed.
 void world::give_up(node_index from, std::size_t which) {
   auto& node = nodes[from];
   auto gone = std::move(node.waiting[which]);
@@ -510,7 +510,7 @@ handles::waiter_id world::fetch(node_index at, std::size_t which, std::chrono::n
   const auto& what = node.application[which];
   auto waiter = ++last_number_;
   tell("  node ", at, " fetches content ", what.truth);
-  if (what.shared) { // It is there.
+  if (what.shared) { // The bytes are already here.
     check_graph(at, what.shared->object().id(), what.truth, what.path);
     answers[waiter] = {};
     return waiter;
@@ -530,13 +530,13 @@ void world::cancel(node_index at, handles::waiter_id which) {
     throw broken("who cancels gets no answer");
 }
 
-/// A liar may read all that lies in a store that it shares.
+/// A liar may read everything in a store that it shares.
 void world::tell_liars_of_host(std::size_t host, content_number what) {
   if (std::ranges::any_of(nodes, [&](const node& each) { return each.liar && each.host == host; }))
     known_to_liars.insert(what);
 }
 
-/// A liar that has a handle may read the object and all that it captures.
+/// A liar that has a handle may read the object and everything that it captures.
 void world::tell_liars(content_number what) {
   std::vector<content_number> left{what};
   while (!left.empty()) {

@@ -1,5 +1,5 @@
-// Hosts, nodes and links of the simulator, and the oracle: what the applications hold is known here independently of
-// the protocol's own tables, and is checked against what the ledgers and stores say.
+// Hosts, nodes and links of the simulator, and the oracle. The oracle tracks what the applications hold independently
+// of the protocol's own tables, and checks ledgers and stores against it.
 #pragma once
 
 #include <chrono>
@@ -25,41 +25,41 @@ namespace troupe::simulation {
 
 namespace handles = internal::handles;
 
-/// How the protocol is broken on purpose, to show that the simulator notices.
+/// Ways to break the protocol on purpose, to show that the simulator notices.
 enum class sabotage : std::uint8_t {
   none,
-  forget_count,      // Some releases say one too few.
+  forget_count,      // Some releases give one too few as their count.
   release_twice,     // Some releases are sent twice.
-  skip_adoption,     // What was in flight is taken out without a hold.
-  ignore_generation, // Rows of the store are used again under the same id.
-  drop_hold_early,   // What was sent to another host is not held for it.
-  throw_in_puts,     // As if the ledger had thrown what it must not.
-  abort_in_puts,     // As if it had an assertion that does not hold.
+  skip_adoption,     // Adopting removes the flight without taking a hold.
+  ignore_generation, // The store reuses rows under the same id.
+  drop_hold_early,   // The sender drops its hold on an object sent to another host.
+  throw_in_puts,     // Puts throw what the ledger must not throw.
+  abort_in_puts,     // Puts abort, like a failed assertion.
 };
 
-/// What a run has found. Thrown by the checks.
+/// A check of the run failed. Thrown by the checks.
 struct broken : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 using node_index = std::size_t;
 
-/// A process was killed at the very moment at which it called the store.
+/// Thrown if a process is killed during a call of the store.
 struct died {};
 
 using link_index = std::size_t;
-/// A bit per node: those by which a reference came.
+/// One bit for each node through which a reference came.
 using node_mask = std::uint64_t;
 
 /// One reference that an application holds.
 struct held {
-  handles::reference what;                 // Refers to nothing where it came over a link that shares the store, ...
-  std::shared_ptr<const came_over> shared; // ... which this says.
-  content_number truth = 0;                // What get() must give. 0: only a liar knows.
+  handles::reference what;                 // Empty if it came over a link that shares the store; ...
+  std::shared_ptr<const came_over> shared; // ... then this holds the object.
+  content_number truth = 0;                // The content that get() must return. 0: only a liar knows.
   node_mask path = 0;
   bool was_here = false;
-  bool may_be_lost = false;     // The store could not be asked when it came.
-  bool may_stay_behind = false; // Who sent it was behind another itself.
+  bool may_be_lost = false;     // The store could not be asked when it arrived.
+  bool may_stay_behind = false; // Its sender was itself behind another node.
   node_index sender = 0;
 };
 
@@ -82,7 +82,7 @@ struct wait {
 
 class world;
 
-/// A node's view of its host's store: counts per process, as store/internal/attachment/local_counts.hpp has them.
+/// A node's view of its host's store. Counts holds per process, like store/internal/attachment/local_counts.hpp.
 class process_objects final : public handles::local_objects {
 public:
   process_objects(world& in, node_index self) : world_(in), self_(self) {}
@@ -98,7 +98,7 @@ public:
   [[nodiscard]] adoption adopt(const object_id& place, handles::link_number link) override;
   void abandon(handles::link_number link);
 
-  /// A hold that the store has given already.
+  /// Takes over a hold that the store has already given.
   void took_over(const object_id& place) { ++counts_[place]; }
   [[nodiscard]] bool empty() const { return counts_.empty(); }
   [[nodiscard]] bool holds(const object_id& place) const { return counts_.contains(place); }
@@ -111,7 +111,7 @@ private:
   std::map<object_id, std::uint64_t> counts_;
 };
 
-// What the core of a node wants done.
+// Actions that a node's core requests.
 struct to_write {
   handles::link_number link = 0;
 };
@@ -128,7 +128,7 @@ struct to_make {
 };
 struct to_seal {
   handles::room_id room = 0;
-  handles::reference own; // Of this node's: then it is still to be made.
+  handles::reference own; // Set for an object of this node's, whose room is yet to be made.
   std::vector<object_id> captured;
 };
 struct to_drop {
@@ -139,7 +139,7 @@ struct to_forget {
 };
 using wish = std::variant<to_write, to_dial, to_answer, to_make, to_seal, to_drop, to_forget>;
 
-/// Notes what is to be done, in order.
+/// Records the requested actions in order.
 struct wishes final : internal::core_errands,
                       internal::room_maker,
                       internal::object_finisher,
@@ -164,26 +164,26 @@ struct wishes final : internal::core_errands,
     todo.emplace_back(to_seal{which, own, std::move(captured)});
   }
   void drop(internal::core_turn, handles::room_id which) override { todo.emplace_back(to_drop{which}); }
-  void room_is_left(internal::core_turn) override {} // Each step looks at rooms that wait.
+  void room_is_left(internal::core_turn) override {} // Each step checks the waiting rooms.
   void forget(internal::core_turn, handles::reference own) override { todo.emplace_back(to_forget{own}); }
 
   std::deque<wish> todo;
   handles::time_point wakes_at = handles::never;
 };
 
-/// A replica being made.
+/// A room for a replica that is being made.
 struct room {
   std::uint64_t size_bytes = 0;
   std::optional<handles::original> of;
   handles::time_point asked_at{};
-  bool is_left = false; // To another node of the host.
+  bool is_left = false; // Another node of the host makes the replica.
   bool made = false;
   std::uint64_t written_bytes = 0;
-  content_number content = 0; // Of the chunks so far; mixed ones make garbage.
+  content_number content = 0; // The content of the chunks so far; mixed chunks give garbage.
   std::optional<std::vector<object_id>> sealing;
 };
 
-/// The bytes of an object that waits for what it captures.
+/// The bytes of an object that waits for its captured objects.
 struct unfinished_bytes {
   content_number content = 0;
   std::uint64_t size_bytes = 0;
@@ -191,22 +191,22 @@ struct unfinished_bytes {
 
 enum class condition : std::uint8_t { running, frozen, dead };
 
-/// A message of the application that is encoded and not written yet.
+/// An application message that is encoded but not written yet.
 struct waiting_message {
   std::size_t over = 0;      // A link_index.
-  std::vector<held> counted; // Those that the ledger will count, with a reference each.
-  std::vector<held> stored;  // Those that are handed over in the store of both ends: by these.
+  std::vector<held> counted; // References that the ledger will count, one for each.
+  std::vector<held> stored;  // Objects in the store that both ends share, which `flights` hands over.
   flight_claims flights;
-  bool is_admitted = false; // It waits for room at the link, which gives it up with its end.
+  bool is_admitted = false; // Waits for room at the link, which gives it up if the link ends.
 };
 
-/// A message of the application.
+/// An application message.
 struct parcel {
   std::vector<handles::handle_descriptor> handles;
-  std::vector<held> content;             // What they are.
-  bool kept = true;                      // Else for an actor that is gone.
-  std::vector<object_id> stored = {};    // Handed over in the store of both ends, and ...
-  std::vector<held> stored_content = {}; // ... what that is.
+  std::vector<held> content;             // What the handles refer to.
+  bool kept = true;                      // False if the receiving actor is gone.
+  std::vector<object_id> stored = {};    // Handed over in the store that both ends share.
+  std::vector<held> stored_content = {}; // What `stored` refers to.
 };
 
 struct node {
@@ -218,19 +218,19 @@ struct node {
   std::unique_ptr<process_objects> objects;
   std::unique_ptr<wishes> wanted;
   std::unique_ptr<internal::exchange_core> core;
-  const handles::ledger* ledger = nullptr;  // The core's.
-  std::set<handles::link_number> unwritten; // Links for which the core has something, where that waits.
-  std::map<handles::link_number, handles::served_chunk> being_pinned; // Taken, and not written yet.
+  const handles::ledger* ledger = nullptr;                            // The core's ledger.
+  std::set<handles::link_number> unwritten;                           // Links whose messages wait in the core.
+  std::map<handles::link_number, handles::served_chunk> being_pinned; // Chunks taken from the core but not written yet.
   std::vector<held> application;
   std::vector<waiting_message> waiting;
   std::map<handles::waiter_id, wait> waits;
   std::map<handles::room_id, room> rooms;
-  std::set<handles::room_id> due; // To be made, or sealed.
+  std::set<handles::room_id> due; // Rooms to make or to seal.
   std::map<handles::reference, unfinished_bytes> unfinished;
-  std::multiset<handles::original> making; // What the rooms that are made are to be replicas of.
+  std::multiset<handles::original> making; // The originals whose replicas are being made in rooms.
   std::vector<handles::node_name> wanted_links;
-  bool is_called = false;               // Its core is.
-  std::optional<unsigned> last_actions; // So many are still done: then it dies, in the midst of an event's.
+  bool is_called = false;               // A call of its core is in progress.
+  std::optional<unsigned> last_actions; // The number of actions until it dies, possibly within an event.
 };
 
 using packet_content = std::variant<handles::message, handles::pull_chunk, parcel, shared_release>;
@@ -238,7 +238,7 @@ using packet_content = std::variant<handles::message, handles::pull_chunk, parce
 struct packet {
   std::uint64_t number = 0;
   packet_content what;
-  content_number content = 0; // Of a chunk.
+  content_number content = 0; // Set for chunks.
 
   [[nodiscard]] bool is_chunk() const;
 };
@@ -250,15 +250,15 @@ struct link_model {
   bool is_cut = false;
   bool up[2] = {true, true};
   std::shared_ptr<shared_end> shared[2];
-  bool has_ledger[2] = {false, false};    // Whether the end's ledger has been told that it is up.
-  std::deque<packet> queues[2];           // [i]: on the way to ends[i].
-  liar_end liars[2];                      // For ends that lie.
-  handles::time_point grace_ends[2] = {}; // Where up is false.
-  handles::request_number asked[2] = {};  // The highest that arrived at ends[i].
+  bool has_ledger[2] = {false, false};    // The end's ledger knows that the link is up.
+  std::deque<packet> queues[2];           // [i]: packets on their way to ends[i].
+  liar_end liars[2];                      // Used by ends that lie.
+  handles::time_point grace_ends[2] = {}; // Valid if up is false.
+  handles::request_number asked[2] = {};  // The highest request number that arrived at ends[i].
 };
 
-/// A link that was cut. It excuses the loss of what came by way of both its ends, unless they got together again within
-/// the grace: then everything must have been reclaimed.
+/// A link that was cut. It excuses the loss of references that came through both its ends. If both ends linked again
+/// within the grace period, nothing is excused: everything must have been reclaimed.
 struct fault {
   link_index link = 0;
   node_mask nodes = 0;
@@ -266,11 +266,11 @@ struct fault {
   enum class course : std::uint8_t { open, mended, lasting } is = course::open;
 };
 
-/// What is allowed in a world. Small limits are met by random runs, the usual ones are not.
+/// What is allowed in a world. Random runs reach small limits, but not the usual ones.
 struct world_options {
   sabotage how = sabotage::none;
   bool small_limits = false;
-  bool writes_late = false; // What is to be written stays with the core for a while.
+  bool writes_late = false; // Messages stay in the core for a while before they are written.
 };
 
 class world {
@@ -281,26 +281,26 @@ public:
   ~world();
 
   static constexpr auto grace = std::chrono::seconds(30);
-  static constexpr auto others_patience = std::chrono::seconds(20); // For who pulls the same on the same host.
+  static constexpr auto others_patience = std::chrono::seconds(20); // For a node of the host that pulls the same.
   static constexpr auto chunk_bytes = std::uint64_t{4};
 
   // -- building
   std::size_t add_host();
   node_index add_node(std::size_t host, bool liar = false, std::uint64_t number = 0);
-  /// The same node again, as a new process.
+  /// Starts the same node again as a new process.
   node_index restart(node_index dead);
-  /// Shares the store where that is possible, unless `may_share` says otherwise.
+  /// Shares the store if both nodes are on one host, unless `may_share` is false.
   link_index connect(node_index dialer, node_index acceptor, bool may_share = true);
-  /// Only the dialer knows yet. The acceptor does at the latest when something arrives there, or the link ends.
+  /// Tells only the dialer. The acceptor learns of the link at the latest when a packet arrives there or the link ends.
   link_index dial(node_index dialer, node_index acceptor, bool may_share = true);
   bool bring_up(link_index over, int end);
 
   // -- what applications do
-  /// What is captured and not here yet is awaited.
+  /// Puts an object. If captured objects have not arrived yet, the object stays unfinished until they have.
   held put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured = {});
-  /// False when the message could not be sent.
+  /// Returns false if the message could not be sent.
   bool send(node_index from, link_index over, const std::vector<held>& what, bool kept = true);
-  /// The same in steps: a message that is encoded waits, leaves, or is given up.
+  /// send() in steps: packs a message, which then waits, leaves, or is given up.
   bool pack(node_index from, link_index over, const std::vector<held>& what);
   bool leave(node_index from, std::size_t which, bool kept = true);
   void admit(node_index from, std::size_t which);
@@ -317,10 +317,10 @@ public:
 
   // -- what the network, the hosts and time do
   bool deliver(link_index over, int end, bool chunks_first = false);
-  /// What the node has for the link, and then a chunk; false when there was nothing.
+  /// Writes the messages that the node has for the link, then one chunk. Returns false if there was nothing to write.
   bool send_chunk(link_index over, int end);
   bool finish_room(node_index at, bool well = true);
-  /// The room stays as it is where another node of the host makes the same.
+  /// Returns true if another node of the host makes the same replica; the room then stays unchanged.
   [[nodiscard]] bool waits_for_others(node_index at, handles::room_id which) const;
   [[nodiscard]] bool is_ready(node_index at, handles::room_id which);
   void cut(link_index over);
@@ -331,29 +331,32 @@ public:
   void reap(std::size_t host);
   void pass(std::chrono::nanoseconds how_long);
   void tick(node_index at);
-  /// Calls the ledger about what has ended, or gives a link the number of another: it must refuse, and nothing may come
-  /// of it. Both numbers choose.
+  /// Calls the core about rooms or links that have ended, or brings up a link under a number in use. The core must
+  /// refuse without any effect. `what` and `which` choose the call.
   void call_late(node_index at, std::size_t what, std::size_t which);
   /// Puts any packet on a link in a liar's name.
   void forge(link_index over, int from_end, packet what);
-  /// For shared_end.
+  /// Called by shared_end.
   void say_release(link_index over, int from_end, shared_release what);
 
   // -- checks
   void check(node_index at);
   void check_all();
-  /// After run_until_quiet(), where nothing failed and no time passed: whatever can be adopted has been.
+  /// Checks that everything that can be adopted has been. Requires: run_until_quiet() was called, nothing failed and no
+  /// time passed.
   void check_adopted();
-  /// No more faults: delivers everything until nothing moves.
+  /// Delivers everything, without further faults, until nothing moves.
   void run_until_quiet();
-  /// So many times: that time passes, and all that it brings is done.
+  /// Lets time `each` pass, ticks all nodes and runs until quiet, `times` times.
   void pass_and_tick(int times, std::chrono::nanoseconds each);
-  /// run_until_quiet(), then every reference is read.
+  /// Runs until quiet, then reads every reference.
   void read_everything();
-  /// All applications let go, liars and frozen nodes die, graces pass: nothing may be left anywhere.
+  /// Lets all applications drop everything, kills liars, thaws frozen nodes and lets grace periods pass. Nothing may be
+  /// left anywhere.
   void wind_up();
 
-  /// Whether something failed for good, or at least for now, on the way by which a reference came.
+  /// Returns whether a failure excuses the loss of a reference that came along `path`: a lasting one, or with `for_now`
+  /// one that may still be mended.
   [[nodiscard]] bool excused(content_number truth, node_mask path, bool for_now = false) const;
   [[nodiscard]] int end_of(link_index over, node_index at) const { return links[over].ends[0] == at ? 0 : 1; }
   [[nodiscard]] std::optional<link_index> link_between(node_index one, node_index other) const;
@@ -361,9 +364,9 @@ public:
   [[nodiscard]] static link_index index_of(handles::link_number number) { return number - 1; }
   [[nodiscard]] bool active(node_index at) const { return nodes[at].is == condition::running; }
 
-  /// What the ledgers of nodes that are added from now on begin with; their names and tokens are the world's.
+  /// Ledger options for nodes added from now on; the world sets their names and tokens.
   handles::ledger_options limits;
-  /// Where the run is told in words; null: nowhere.
+  /// Where to write each step as text, or null.
   std::ostream* story = nullptr;
 
   std::deque<store_model> stores;
@@ -372,26 +375,26 @@ public:
   std::uint64_t step = 0;
   handles::time_point now{};
   bool hand_over_fails = false;
-  std::optional<std::uint64_t> hand_overs_left; // Then they fail.
+  std::optional<std::uint64_t> hand_overs_left; // Hand-overs that still succeed.
   bool adopting_fails = false;
-  bool homes_fail = false; // The store finds nothing that was put there.
+  bool homes_fail = false; // The store finds no object by its home name.
   std::map<handles::waiter_id, handles::fetch_error> answers;
-  /// What liars were given, or made themselves.
+  /// Contents that liars were given or made themselves.
   std::set<content_number> known_to_liars;
-  std::vector<object_id> names_seen; // By anybody: liars may guess well.
+  std::vector<object_id> names_seen; // Written by anyone: liars may guess well.
   std::vector<std::uint64_t> tokens_seen;
-  std::map<std::uint64_t, node_index> marks_seen; // And who left them.
-  std::vector<std::uint64_t> marks_of_liars;      // Those of them that liars were sent.
-  std::vector<handles::home_name> homes_of_liars; // Those that liars were sent.
+  std::map<std::uint64_t, node_index> marks_seen; // Each with the node that set it.
+  std::vector<std::uint64_t> marks_of_liars;      // Marks that were sent to liars.
+  std::vector<handles::home_name> homes_of_liars; // Home names that were sent to liars.
   std::uint64_t adoptions = 0;                    // ADOPTED messages that arrived.
   std::uint64_t reclaims = 0;
-  std::uint64_t handed_over = 0; // By links, and adopted.
-  std::uint64_t came_home = 0;   // Handles of what was found where it was put.
-  std::uint64_t came_round = 0;  // Handles that brought their reader's own mark.
+  std::uint64_t handed_over = 0; // Objects handed over by links and adopted.
+  std::uint64_t came_home = 0;   // Handles whose object was found where it was put.
+  std::uint64_t came_round = 0;  // Handles that came back with the reader's own mark.
   std::uint64_t losses = 0;
-  std::uint64_t finds = 0; // Replicas that another node had made.
+  std::uint64_t finds = 0; // Replicas found that another node had made.
   std::uint64_t put_unfinished = 0;
-  std::uint64_t finished = 0; // Of those.
+  std::uint64_t finished = 0; // Unfinished objects that were finished.
 
 private:
   friend class process_objects;
@@ -408,7 +411,7 @@ private:
     if (story != nullptr)
       (*story << ... << words) << '\n';
   }
-  bool pump(node_index at); // Whether there was anything to do.
+  bool pump(node_index at); // Returns whether there was anything to do.
   void act(node_index at, const to_write& what);
   void act(node_index at, const to_dial& what);
   void act(node_index at, const to_answer& what);
@@ -416,7 +419,7 @@ private:
   void act(node_index at, const to_seal& what);
   void act(node_index at, const to_drop& what);
   void act(node_index at, const to_forget& what);
-  /// Calls the core. False where the node dies of it, in the midst of the call.
+  /// Calls the core. Returns false if the node dies during the call.
   template <class Call>
   bool tell_core(node_index at, Call call) {
     nodes[at].is_called = true;

@@ -1,4 +1,4 @@
-// The oracle.
+// The oracle's checks.
 #include "world.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace troupe::simulation {
 namespace {
 
 constexpr auto garbage = content_number{1} << 32;
-constexpr std::size_t rounds_max = 500'000; // Some times what the longest chain of captured objects needs.
+constexpr std::size_t rounds_max = 500'000; // Several times what the longest chain of captured objects needs.
 
 } // namespace
 
@@ -22,8 +22,8 @@ bool world::excused(content_number truth, node_mask path, bool for_now) const {
   });
 }
 
-/// Two nodes whose link was cut have said everything to each other over another one, and take no other for open that is
-/// cut.
+/// Marks the faults between two nodes as mended if an open link between them has delivered everything, and both have
+/// seen the end of every cut one.
 void world::mend_faults(link_index over) {
   const auto& ends = links[over].ends;
   auto nodes_of = node_mask{1} << ends[0] | node_mask{1} << ends[1];
@@ -44,7 +44,7 @@ void world::mend_faults(link_index over) {
       each.is = fault::course::mended;
 }
 
-/// From this tick on the node knows nothing of links that were lost so long ago.
+/// Makes faults lasting whose grace period has ended at this node: from this tick on it knows nothing of those links.
 void world::end_graces(node_index at) {
   for (auto& each : faults_) {
     const auto& link = links[each.link];
@@ -54,7 +54,8 @@ void world::end_graces(node_index at) {
   }
 }
 
-/// How many handles a fetch imports at most, where no link is lost; and since when one that it joins may have waited.
+/// Returns an upper bound of the handles that a fetch imports if no link is lost, and the earliest time since which a
+/// fetch that it joins may have waited.
 world::graph world::graph_of(content_number what) const {
   std::set<content_number> seen{what};
   std::vector<content_number> left{what};
@@ -70,7 +71,8 @@ world::graph world::graph_of(content_number what) const {
         left.push_back(inner);
   }
   constexpr auto many = std::uint64_t{1} << 40;
-  // Along all ways, since what comes by two names is imported twice. What is captured is older.
+  // Counts along all paths, since an object that arrives under two names is imported twice. A captured object has a
+  // smaller number than its captor.
   std::map<content_number, std::uint64_t> imports;
   for (auto each : seen)
     if (each < truths_.size())
@@ -80,7 +82,7 @@ world::graph world::graph_of(content_number what) const {
   return result;
 }
 
-/// Each error has its reasons; here is whether there was one.
+/// Throws unless the error has a valid reason.
 void world::check_error(node_index at, const handles::fetch_error& error, const wait& what) {
   using enum handles::handle_errc;
   bool has_reason = false;
@@ -123,7 +125,7 @@ void world::check_adopted() {
   for (node_index at = 0; at < nodes.size(); ++at)
     for (const auto& each : nodes[at].application)
       if (!each.may_stay_behind && is_behind(at, each)
-          && !store_of(each.sender).has_content(each.truth)) // Who has a replica gives back what it vouched for.
+          && !store_of(each.sender).has_content(each.truth)) // A node with a replica returns its vouchers.
         throw broken("node " + std::to_string(at) + " has not adopted content " + std::to_string(each.truth));
 }
 
@@ -134,12 +136,12 @@ void world::check_content(node_index at, const object_id& place, content_number 
     throw broken("content " + std::to_string(truth) + " was freed while node " + std::to_string(at) + " holds it");
   auto content = store.content_of(place);
   if (by_liar(path)) {
-    // An honest object that captures what came from a liar is what it is.
+    // An honest object that captures a liar's object still has its own content.
     if (content < garbage && content != 0 && content != truth && !known_to_liars.contains(content))
       throw broken("a liar's handle gives content " + std::to_string(content) + ", which was never given to it");
     return;
   }
-  if (content != truth && truths_[truth].size_bytes > 0) // Without bytes nobody can tell.
+  if (content != truth && truths_[truth].size_bytes > 0) // Objects without bytes look the same.
     throw broken("node " + std::to_string(at) + " reads content " + std::to_string(content) + " for "
                  + std::to_string(truth));
   if (!counts_captured || content >= truths_.size())
@@ -149,7 +151,7 @@ void world::check_content(node_index at, const object_id& place, content_number 
     throw broken("a replica captures another number of objects than its original");
 }
 
-/// The object and all that it captures, directly or not.
+/// Checks the object and everything that it captures, directly or indirectly.
 void world::check_graph(node_index at, const object_id& place, content_number truth, node_mask path) {
   std::set<object_id> seen{place};
   std::vector<std::pair<object_id, content_number>> left{{place, truth}};
@@ -234,7 +236,7 @@ void world::pass_and_tick(int times, std::chrono::nanoseconds each) {
   }
 }
 
-/// Whoever holds what can only be answered with `object_lost` knows it without having asked.
+/// Checks that every holder of a lost object has been told without asking: no fetch may first end with `object_lost`.
 void world::check_told() {
   std::vector<handles::waiter_id> asked;
   for (node_index at = 0; at < nodes.size(); ++at)
@@ -247,7 +249,7 @@ void world::check_told() {
     if (auto found = answers.find(waiter);
         found != answers.end() && found->second.code == handles::handle_errc::object_lost)
       throw broken("a node was not told that what it holds is lost");
-  pass_and_tick(1, std::chrono::hours(1)); // Nobody waits any more.
+  pass_and_tick(1, std::chrono::hours(1)); // Lets all waits end.
 }
 
 void world::read_everything() {
@@ -256,26 +258,26 @@ void world::read_everything() {
   hand_over_fails = false;
   adopting_fails = false;
   run_until_quiet();
-  pass_and_tick(1, std::chrono::seconds(1)); // Who was too busy is asked again.
+  pass_and_tick(1, std::chrono::seconds(1)); // Busy sources are asked again.
   for (node_index at = 0; at < nodes.size(); ++at)
     for (std::size_t which = 0; active(at) && which < nodes[at].application.size(); ++which)
       fetch(at, which, std::chrono::hours(1));
   run_until_quiet();
-  pass_and_tick(10, limits.busy_pause); // Until as many are asked for at a time as before a source was busy.
-  if (options_.small_limits) // What is lost, or a liar's, takes the turns of the rest until its time is over.
+  pass_and_tick(10, limits.busy_pause); // Until pulls run as many at a time as before a source was busy.
+  if (options_.small_limits)            // Lost objects and those of liars occupy the turns until they time out.
     pass_and_tick(6, limits.pull_patience);
   for (const auto& each : nodes)
     for (const auto& [waiter, what] : each.waits)
       if (!each.liar && each.is == condition::running && !what.may_be_lost && !excused(what.truth, what.path, true))
         throw broken("content " + std::to_string(what.truth) + " does not come though everything was delivered");
-  pass_and_tick(3, std::chrono::minutes(2)); // Graces end, pulls from liars stall.
+  pass_and_tick(3, std::chrono::minutes(2)); // Grace periods end, and pulls from liars stall.
   for (node_index at = 0; at < nodes.size(); ++at)
     if (!nodes[at].liar && !nodes[at].waits.empty())
       throw broken("node " + std::to_string(at) + " has " + std::to_string(nodes[at].waits.size())
                    + " waiters without an answer");
   check_told();
   check_all();
-  for (node_index at = 0; at < nodes.size(); ++at) { // Whatever liars do not answer, or do not ask for any more.
+  for (node_index at = 0; at < nodes.size(); ++at) { // No leftovers, not even ones that involve liars.
     if (nodes[at].liar || !active(at))
       continue;
     auto left = nodes[at].ledger->tables();

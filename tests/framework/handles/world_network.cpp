@@ -1,4 +1,4 @@
-// What the network, the hosts and time do in a world, and what the cores want done.
+// What the network, the hosts and time do in a world, and the actions that the cores request.
 #include "story.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto first_garbage = content_number{1} << 32;
 
-/// The number of a question.
+/// Returns the number of a question, or nullopt for other messages.
 [[nodiscard]] std::optional<handles::request_number> request_of(const handles::message& what) {
   if (const auto* asked = std::get_if<handles::adopt>(&what))
     return asked->request;
@@ -58,7 +58,7 @@ void world::post(link_index over, int to_end, packet what) {
   link.queues[to_end].push_back(std::move(what));
 }
 
-/// One packet arrives. A chunk never overtakes; everything else may overtake chunks, but nothing else.
+/// Delivers one packet. Other packets may overtake chunks; nothing else is reordered.
 bool world::deliver(link_index over, int end, bool chunks_first) {
   auto& link = links[over];
   auto& queue = link.queues[end];
@@ -67,7 +67,7 @@ bool world::deliver(link_index over, int end, bool chunks_first) {
     return false;
   (void)bring_up(over, end);
   if (queue.empty() || !link.up[end])
-    return true; // It died, or hung up, before it read anything.
+    return true; // The node died or hung up before it read anything.
   auto next = queue.begin();
   if (!chunks_first)
     next = std::ranges::find_if(queue, [](const packet& each) { return !each.is_chunk(); });
@@ -82,7 +82,7 @@ bool world::deliver(link_index over, int end, bool chunks_first) {
   return true;
 }
 
-/// A question whose number was used before must have cost its link.
+/// Checks that reusing a question's number has cost the peer its link.
 void world::check_number(link_index over, node_index at, const handles::message& what) {
   auto end = end_of(over, at);
   auto number = request_of(what);
@@ -122,7 +122,7 @@ void world::arrive(node_index at, packet what, handles::link_number over) {
   arrive(at, std::get<parcel>(what.what), index_of(over));
 }
 
-/// As the exchange does: the bytes are in their room before the core counts them.
+/// As in the exchange, the bytes are in their room before the core counts them.
 void world::arrive_chunk(node_index at, const packet& what, handles::link_number over) {
   auto chunk = std::get<handles::pull_chunk>(what.what);
   if (nodes[at].liar) {
@@ -144,7 +144,7 @@ void world::arrive_chunk(node_index at, const packet& what, handles::link_number
   pump(at);
 }
 
-/// As a link receives a message's objects: those that the ledger counts, then those that were handed over.
+/// Receives objects in the order of a link: first those that the ledger counts, then those that were handed over.
 void world::arrive(node_index at, const parcel& carried, link_index over) {
   auto& node = nodes[at];
   for (const auto& each : carried.handles)
@@ -164,7 +164,7 @@ void world::arrive(node_index at, const parcel& carried, link_index over) {
       auto each = i < carried.content.size() ? carried.content[i] : held{};
       each.path |= node_mask{1} << at;
       if (carried.content.empty())
-        each.path |= liars_; // Forged.
+        each.path |= liars_; // The handle was forged.
       each.what = (*received)[i];
       each.was_here = false;
       if (adopting_fails && node.ledger->is_lost(each.what))
@@ -191,12 +191,12 @@ void world::arrive_stored(node_index at, const parcel& carried, link_index over)
     if (!came && came.error().code() == node_errc::protocol_violation)
       return violated(at, over, came.error().message());
     if (!came)
-      continue; // Whoever reads it is told that it is lost.
+      continue; // A reader is told that the object is lost.
     ++handed_over;
     auto each = i < carried.stored_content.size() ? carried.stored_content[i] : held{};
     each.path |= node_mask{1} << at;
     if (carried.stored_content.empty())
-      each.path |= liars_; // Forged.
+      each.path |= liars_; // The object was forged.
     each.what = {};
     each.shared = *std::move(came);
     each.was_here = true;
@@ -204,14 +204,14 @@ void world::arrive_stored(node_index at, const parcel& carried, link_index over)
   }
 }
 
-/// The link's own checks have failed: it ends, with all that the ledger has of it.
+/// Ends the link, with all its state in the ledger, after its own checks have failed.
 void world::violated(node_index at, link_index over, const std::string& text) {
   auto& link = links[over];
   const auto end = end_of(over, at);
   if (!nodes[at].liar && !nodes[link.ends[1 - end]].liar)
     throw broken("an honest node breaks the protocol: " + text);
   if (nodes[at].liar)
-    return; // It takes more than that to make a liar hang up.
+    return; // A liar does not hang up for that.
   cut(over);
   sees_end(over, end);
   if (tell_core(at, [&](auto& core) { core.link_down(link.number, text); }))
@@ -219,7 +219,7 @@ void world::violated(node_index at, link_index over, const std::string& text) {
   end_shared(over, end);
 }
 
-/// A link ends at once over which the peer breaks the protocol.
+/// Ends the link if the peer has broken the protocol on it.
 void world::end_if_broken(node_index at, link_index over) {
   if (const auto why = nodes[at].core->ending(links[over].number))
     end_link(at, over, *why);
@@ -252,11 +252,11 @@ bool world::send_chunk(link_index over, int end) {
     if (!next)
       return has_written;
     pump(at);
-    if (!active(at) || !write(at, over) || !links[over].up[end]) // Its head goes ahead of it.
+    if (!active(at) || !write(at, over) || !links[over].up[end]) // The head goes out before its chunk.
       return true;
     if (next->what.size_bytes == 0)
       return true;
-    if (options_.writes_late) // Later, whatever becomes of the object until then.
+    if (options_.writes_late) // Written later, whatever happens to the object until then.
       nodes[at].being_pinned.emplace(number, *next);
     else
       send_bytes(at, over, *next);
@@ -310,13 +310,13 @@ bool world::release_is_sabotaged() {
 }
 
 void world::act(node_index at, const to_write& what) {
-  if (options_.writes_late && !nodes[at].core->ending(what.link)) // Its grace has begun: the link ends at once.
+  if (options_.writes_late && !nodes[at].core->ending(what.link)) // Its grace has begun, so the link ends at once.
     nodes[at].unwritten.insert(what.link);
   else
     (void)write(at, index_of(what.link));
 }
 
-/// All that the core has for the link, or the link's end. False where the node dies of it.
+/// Writes everything that the core has for the link, or ends the link. Returns false if the node dies.
 bool world::write(node_index at, link_index over) {
   auto& node = nodes[at];
   const auto number = links[over].number;
@@ -352,7 +352,7 @@ void world::write_message(node_index at, link_index over, handles::message sent)
   post(over, to_end, {0, std::move(sent), 0});
 }
 
-/// As the exchange does whose pin fails: what nobody holds any more is not served.
+/// As in the exchange if a pin fails: an object that is no longer held is not served.
 void world::send_bytes(node_index at, link_index over, const handles::served_chunk& what) {
   auto& store = store_of(at);
   if (!nodes[at].objects->holds(what.place)) {
@@ -373,7 +373,7 @@ void world::end_link(node_index at, link_index over, const node_error& why) {
   if (is_violation && !nodes[at].liar && !nodes[peer].liar)
     throw broken("an honest node breaks the protocol: " + why.message());
   if (is_violation && nodes[at].liar) {
-    links[over].liars[end].ledger_has_left(); // It takes more than that to make a liar hang up.
+    links[over].liars[end].ledger_has_left(); // A liar does not hang up for that.
   } else {
     cut(over);
     sees_end(over, end);
@@ -416,7 +416,7 @@ void world::act(node_index at, const to_make& what) {
   auto& made = nodes[at].rooms[what.room];
   made.size_bytes = what.size_bytes;
   made.asked_at = now;
-  if (!nodes[at].liar) // Who lies about origins could as well write into the store.
+  if (!nodes[at].liar) // Liars keep no origins: a liar that lies about one could also write into the store.
     made.of = what.of;
   nodes[at].due.insert(what.room);
 }
@@ -460,7 +460,7 @@ bool world::waits_for_others(node_index at, handles::room_id which) const {
                              [&](const node& each) { return each.host == host && each.making.contains(*wanted.of); });
 }
 
-/// Whether somebody can go on with it now. What another node makes is left to that.
+/// Returns whether the room can go on now. A room is left to another node if that one makes the same replica.
 bool world::is_ready(node_index at, handles::room_id which) {
   auto& node = nodes[at];
   auto& wanted = node.rooms.at(which);
@@ -479,7 +479,8 @@ bool world::is_ready(node_index at, handles::room_id which) {
   return (found && wanted.of) || node.core->reserve_room(which, wanted.size_bytes);
 }
 
-/// The oldest room that does not wait for others is made, or its replica sealed; or that fails.
+/// Makes the oldest room that does not wait for others, or seals its replica. If `well` is false, the room fails
+/// instead.
 bool world::finish_room(node_index at, bool well) {
   auto& node = nodes[at];
   if (!active(at))
@@ -518,7 +519,7 @@ void world::make_room(node_index at, handles::room_id which) {
   auto found = wanted.of ? store_of(at).find(*wanted.of) : std::nullopt;
   if (!found) {
     if (now - wanted.asked_at >= others_patience)
-      wanted.of.reset(); // Another one may be making it still.
+      wanted.of.reset(); // The other node may still be making it.
     wanted.made = true;
     if (wanted.of)
       node.making.insert(*wanted.of);
@@ -568,13 +569,13 @@ void world::sees_end(link_index over, int end) {
   link.grace_ends[end] = now + grace;
 }
 
-/// An end sees that its link was cut. What was on the way to it is gone.
+/// Tells an end that its link was cut. Packets on their way to it are lost.
 void world::notice(link_index over, int end) {
   auto& link = links[over];
   auto at = link.ends[end];
   if (!link.is_cut || !link.up[end] || !active(at))
     return;
-  (void)bring_up(over, end); // So that it abandons what was handed over.
+  (void)bring_up(over, end); // So that the end abandons what was handed over.
   if (!link.up[end])
     return;
   sees_end(over, end);
@@ -584,7 +585,8 @@ void world::notice(link_index over, int end) {
   end_shared(over, end);
 }
 
-/// As a link ends: what it counted goes, what waited for room comes back, and what is on its way here is abandoned.
+/// Ends a link as real links do: drops its counts, gives up messages that wait for room, and abandons what is in flight
+/// to this end.
 void world::end_shared(link_index over, int end) {
   const auto at = links[over].ends[end];
   auto& node = nodes[at];
@@ -617,7 +619,7 @@ void world::kill(node_index which) {
       links[at].queues[end].clear();
     }
   }
-  node.waiting.clear(); // Not given up: the process is gone with its memory, and the store keeps its bits.
+  node.waiting.clear(); // Not given up: the process died with its memory, and the store keeps its bits.
   node.application.clear();
   node.waits.clear();
   node.rooms.clear();
@@ -671,7 +673,7 @@ void world::tick(node_index at) {
 
 // -- calls that come too late
 
-/// Of rooms: no number of theirs is ever used again.
+/// For rooms, uses a number that is never given to a room.
 void world::call_late(node_index at, std::size_t what, std::size_t which) {
   if (!active(at) || nodes[at].liar)
     return;
@@ -703,7 +705,7 @@ void world::call_late(node_index at, std::size_t what, std::size_t which) {
 
 void world::call_over_link(node_index at, std::size_t what, std::size_t which) {
   auto& core = *nodes[at].core;
-  std::vector<link_index> candidates; // Those that are up for another of the same number, else those that are not.
+  std::vector<link_index> candidates; // Links that are up (a second one with that number), else ended ones.
   for (link_index each = 0; each < links.size(); ++each) {
     const auto& link = links[each];
     const auto end = end_of(each, at);
