@@ -1,5 +1,5 @@
-// What CAF promises for local actors holds across a link: order of urgency, delayed sends, promises, typed and untyped
-// handles in messages, monitors, actor links, exit messages where they are allowed.
+// CAF's promises for local actors also hold across a link: order of urgent messages, delayed sends, promises, typed and
+// untyped handles in messages, monitors, actor links, and exit messages if they are allowed.
 #include <atomic>
 #include <mutex>
 
@@ -10,7 +10,7 @@ namespace {
 
 using doubling = caf::typed_actor<caf::replies_to<int>::with<int>>;
 
-/// Handles of typed actors travel inside values as others do.
+/// Carries a typed handle and an address inside a value.
 struct invitation {
   doubling whom;
   caf::actor_addr known;
@@ -25,7 +25,7 @@ caf::error user_shutdown() {
   return caf::make_error(caf::exit_reason::user_shutdown);
 }
 
-/// What happened, in order, as actors tell it.
+/// Records what actors report, in order.
 class diary {
 public:
   void note(std::string what) {
@@ -48,7 +48,7 @@ protected:
     far_types_ = near_types_ = [](type_registry& types) { types.add<invitation>("test.invitation"); };
   }
 
-  /// An actor of the near end that keeps a note of every exit message, and of its own end.
+  /// Spawns an actor at the near end that records every exit message and its own end.
   caf::actor exit_noting_actor(const caf::actor& linked_to) {
     return near().system.spawn([this, linked_to](caf::event_based_actor* self) -> caf::behavior {
       if (linked_to)
@@ -115,7 +115,7 @@ TEST_F(actors_over_a_link, answers_come_to_then_and_await_and_receive) {
     self->request(remote, 10s, 2).await([this](int value) { diary_.note("await " + std::to_string(value)); });
   });
   EXPECT_TRUE(eventually([&] { return diary_.entries().size() == 2; }));
-  // What is awaited comes first, as among local actors.
+  // An awaited response comes first, as among local actors.
   EXPECT_EQ(diary_.entries(), (std::vector<std::string>{"await 4", "then 2"}));
   EXPECT_EQ(ask<int>(near().system, remote, 3), 6);
 }
@@ -133,7 +133,7 @@ TEST_F(actors_over_a_link, a_request_that_nobody_answers_in_time_fails) {
   caf::error failure;
   self->request(find("slow"), 20ms, 1).receive([](int) {}, [&](caf::error& error) { failure = std::move(error); });
   EXPECT_EQ(failure, caf::sec::request_timeout);
-  caf::anon_send_exit(slow, caf::exit_reason::user_shutdown); // Its promises refer to it.
+  caf::anon_send_exit(slow, caf::exit_reason::user_shutdown); // Breaks the cycle: its promises refer to it.
 }
 
 TEST_F(actors_over_a_link, composed_actors_may_be_remote) {
@@ -158,7 +158,7 @@ TEST_F(actors_over_a_link, composed_actors_may_be_remote) {
   auto failed = ask<int>(near().system, remote_doubler * remote_increment, -1);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error(), caf::sec::invalid_argument);
-  // A plain message goes through all stages, too.
+  // A plain message passes through all stages as well.
   publish("noting", far().system.spawn([this](caf::event_based_actor*) -> caf::behavior {
     return {[this](int value) { diary_.note(std::to_string(value)); }};
   }));
@@ -230,7 +230,7 @@ TEST_F(actors_over_a_link, who_keeps_the_asker_and_not_the_promise_can_still_wri
   self->send(remote, std::string{"news"});
   self->receive([](const std::string& text) { EXPECT_EQ(text, "news"); },
                 caf::after(10s) >> [] { ADD_FAILURE() << "no news"; });
-  // It is the same actor, however it came to be known.
+  // Both handles denote the same actor, although they came by different ways.
   bool same = false;
   self->request(remote, 10s, caf::actor_cast<caf::actor>(self))
       .receive([&](bool value) { same = value; }, [](caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
@@ -383,7 +383,7 @@ TEST_F(actors_over_a_link, a_linked_actor_ends_with_the_remote_one) {
   auto remote = publish("doubler", far().system.spawn(doubler));
   connect();
   auto local = exit_noting_actor(find("doubler"));
-  ASSERT_EQ(ask<int>(near().system, local, 1), 1); // It has linked itself by now.
+  ASSERT_EQ(ask<int>(near().system, local, 1), 1); // By now it has linked itself.
   caf::anon_send_exit(remote, caf::exit_reason::user_shutdown);
   EXPECT_TRUE(eventually([&] { return !diary_.entries().empty(); }));
   EXPECT_EQ(diary_.entries(), std::vector<std::string>{"exit: " + troupe::text_of(user_shutdown())});
@@ -479,7 +479,7 @@ TEST_F(actors_over_a_link, exit_messages_end_remote_actors_where_that_is_allowed
   far_options_.accepted_links.allow_exit = true;
   auto first = publish("first", far().system.spawn(doubler));
   auto second = publish("second", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
-    self->set_exit_handler([](const caf::exit_msg&) {}); // Only a kill ends it.
+    self->set_exit_handler([](const caf::exit_msg&) {}); // Only a kill ends this actor.
     return {[](int value) { return value; }};
   }));
   connect();

@@ -1,4 +1,4 @@
-// The family "caf": what every family promises, and what only it does.
+// The family "caf": what all families promise, and what is special to it.
 #include <cmath>
 #include <list>
 #include <set>
@@ -28,7 +28,7 @@ typename Inspector::result_type inspect(Inspector& f, lamp& x) {
   return f(caf::meta::type_name("lamp"), x.room, x.lumens, x.steps);
 }
 
-// Described, without inspect.
+// Described, but without an inspect function.
 struct spot {
   std::int32_t x = 0;
   float y = 0;
@@ -36,7 +36,7 @@ struct spot {
 };
 TROUPE_DESCRIBE(spot, x, y)
 
-// One of everything that CAF knows.
+// Contains one of each kind of type that CAF supports.
 struct house {
   bool lit = false;
   std::int8_t small = 0;
@@ -104,7 +104,7 @@ typename Inspector::result_type inspect(Inspector& f, nest& x) {
   return f(x.eggs);
 }
 
-// Takes one byte there and many here.
+// Takes one byte on the wire and many in memory.
 struct roomy {
   std::array<std::int64_t, 64> space{};
   std::uint8_t sent = 0;
@@ -121,7 +121,7 @@ typename Inspector::result_type inspect(Inspector& f, rooms& x) {
   return f(x.all);
 }
 
-// With callbacks that refuse, and one that throws.
+// Has callbacks that refuse values and one that throws.
 struct picky {
   int value = 0;
 };
@@ -139,7 +139,7 @@ typename Inspector::result_type inspect(Inspector& f, picky& x) {
   return f(x.value, caf::meta::save_callback(check), caf::meta::load_callback(check));
 }
 
-// What lies in these CAF carries on its own network only.
+// CAF carries the contents of letter and club on its own network only.
 struct letter {
   caf::message content;
 };
@@ -155,7 +155,7 @@ typename Inspector::result_type inspect(Inspector& f, club& x) {
   return f(x.members);
 }
 
-// A handle, behind an inspect for any inspector and behind one for CAF's own.
+// Handles: one type has an inspect for any inspector, the other one for CAF's own only.
 struct guest {
   caf::actor who;
 };
@@ -184,7 +184,7 @@ caf::error inspect(caf::deserializer& f, old_list& x) {
   return f(x.names, x.bytes);
 }
 
-// One inspect for printing, another for the wire.
+// Has one inspect for printing and another for the wire.
 struct two_faced {
   int value = 0;
 };
@@ -348,14 +348,14 @@ TEST_F(caf_family_test, carries_errors_with_their_texts) {
 TEST_F(caf_family_test, writes_what_cafs_own_serializer_writes_and_reads_it) {
   auto value = full_house();
   value.ratio = 0.7F;
-  value.at = {}; // On CAF's list of unsafe types, which its serializer leaves out.
+  value.at = {}; // CAF lists this type as unsafe, and its serializer skips it.
   std::vector<char> bytes;
   caf::binary_serializer sink(nullptr, bytes);
   ASSERT_EQ(sink(value), caf::none);
   const auto sent = encoded(value);
   ASSERT_TRUE(sent) << sent.error().message();
   const std::string of_caf(bytes.begin(), bytes.end());
-  EXPECT_EQ(text_of(sent->frames[0]), of_caf + std::string(8, '\0')); // And the fields that CAF left out.
+  EXPECT_EQ(text_of(sent->frames[0]), of_caf + std::string(8, '\0')); // Followed by the fields that CAF skips.
   house arrived;
   caf::binary_deserializer source(nullptr, reinterpret_cast<const char*>(sent->frames[0].bytes().data()),
                                   of_caf.size());

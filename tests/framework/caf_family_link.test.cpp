@@ -1,4 +1,4 @@
-// Types with CAF's inspect between two nodes, by the family "caf".
+// Sends types that have a CAF inspect function between two nodes, with the family "caf".
 #include <troupe/framework/caf_family/caf_type.hpp>
 
 #include "two_nodes.hpp"
@@ -6,7 +6,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Has an inspect and no description: no other family carries it.
+/// Has an inspect function and no description, so no other family carries it.
 struct gauge {
   std::string name;
   std::map<std::string, double> values;
@@ -16,7 +16,7 @@ typename Inspector::result_type inspect(Inspector& f, gauge& x) {
   return f(x.name, x.values);
 }
 
-/// With handles inside, which CAF's own serializer would need a network of its own for.
+/// Contains handles; CAF's own serializer would need its own network for them.
 struct parcel {
   caf::actor from;
   caf::weak_actor_ptr carrier;
@@ -80,7 +80,7 @@ TEST_F(caf_family_link, is_not_sent_to_an_end_that_does_not_trust) {
   connect(trusting({"typed", "caf"}));
   const auto text = text_of(ask<double>(near().system, find("reader"), some_gauge()));
   EXPECT_NE(text.find("near sends with [typed, caf], far accepts [typed, msgpack]"), std::string::npos) << text;
-  EXPECT_EQ(ask<int>(near().system, find("reader"), 3), 3); // The link lives.
+  EXPECT_EQ(ask<int>(near().system, find("reader"), 3), 3); // The link stays open.
 }
 
 TEST_F(caf_family_link, alone_is_enough_for_answers_errors_and_handles) {

@@ -1,5 +1,5 @@
-// Goal: a link that compresses delivers the same and sends less; each end decides for what it sends; what shares a
-// store or a process compresses nothing.
+// Goal: a link that compresses delivers the same values in fewer bytes. Each end decides for what it sends. Links that
+// share a store or a process do not compress.
 #include <troupe/serializers/serialized.hpp>
 
 #include "two_nodes.hpp"
@@ -38,7 +38,7 @@ protected:
     return connect(options_);
   }
 
-  /// Sends a large reading there, which comes back: what the two ends have written for it, in bytes.
+  /// Sends a large reading there and back. Returns the bytes that each end has written for it.
   struct traffic {
     std::uint64_t there = 0;
     std::uint64_t back = 0;
@@ -140,7 +140,7 @@ TEST_F(compressing_link, counts_in_its_windows_what_compressed_frames_become) {
   EXPECT_GE(link_->stats().unconsumed_bytes_there, plain_bytes);
   EXPECT_LT(link_->stats().socket_bytes_sent, plain_bytes);
   opening.set_value();
-  EXPECT_TRUE(eventually([&] { // And all of it is given back.
+  EXPECT_TRUE(eventually([&] { // All memory is given back.
     const auto now = link_->stats();
     return now.unconsumed_bytes_there + now.waiting_bytes == 0;
   }));

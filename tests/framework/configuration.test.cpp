@@ -18,10 +18,10 @@ namespace {
 
 using internal::configuration;
 
-/// Reads texts as a program reads its file.
+/// Parses texts as a program parses its configuration file.
 class a_configuration : public testing::Test {
 protected:
-  /// The error's text; empty when all is well.
+  /// Returns the error's text, or an empty string if there is none.
   std::string read(const std::string& text, std::vector<std::string> arguments = {}) {
     std::istringstream file{text};
     auto error = config_.parse(std::move(arguments), file);
@@ -260,7 +260,7 @@ TEST_F(a_configuration, refuses_what_is_no_configuration) {
   EXPECT_TRUE(contains(read("", {"--troupe.node.name:x"}), "an option ends with = and its value"));
 }
 
-// Method: the example with a few bytes changed, left out or doubled; the seed is the round's number.
+// Method: changes, removes or doubles a few bytes of the example; the seed is the number of the round.
 TEST_F(a_configuration, of_any_bytes_is_read_or_refused_with_its_place) {
   int refused = 0;
   constexpr int rounds = 3000;
@@ -304,7 +304,7 @@ TEST_F(a_configuration, is_read_from_the_file_that_the_command_line_names) {
   EXPECT_EQ(node().name, "from a file");
   ::unlink(path.c_str());
   EXPECT_TRUE(contains(troupe::text_of(config_.parse({"--config-file=" + path})), "cannot be read"));
-  EXPECT_FALSE(config_.parse({}, path.c_str())); // As CAF has it: who names it in code may do without.
+  EXPECT_FALSE(config_.parse({}, path.c_str())); // As in CAF, a file named in code may be missing.
 }
 
 TEST_F(a_configuration, that_bypassed_its_own_parser_is_refused_when_it_is_used) {
@@ -328,7 +328,7 @@ TEST_F(a_configuration, with_an_unknown_family_is_refused_with_its_place_and_the
   EXPECT_EQ(config_.node_options_with(families_).error().message(), expected);
   EXPECT_EQ(config_.link_options_for("unix://@a", families_).error().message(), expected);
   EXPECT_TRUE(config_.link_options_for("unix://@b", families_));
-  // What is replaced is nobody's.
+  // A list that is replaced by another one causes no error.
   ASSERT_EQ(read("troupe.links { default { serializers = [\"jsn\"] } \"unix://@a\" { serializers = [\"json\"] } }"),
             "");
   EXPECT_TRUE(config_.link_options_for("unix://@a", families_));
@@ -339,7 +339,7 @@ TEST_F(a_configuration, with_an_unknown_family_is_refused_with_its_place_and_the
   EXPECT_TRUE(contains(config_.node_options_with(families_).error().message(), "troupe.node.store-families names"));
 }
 
-// Goal: nodes and links opened without options in code have those of the configuration.
+// Goal: nodes and links opened without options in code use the configuration.
 TEST(a_configured_node, opens_and_connects_by_its_configuration) {
   const auto address = "unix://@" + unique_name("configured");
   type_registry types;
@@ -360,13 +360,13 @@ TEST(a_configured_node, opens_and_connects_by_its_configuration) {
   ASSERT_TRUE(configured) << configured.error().message();
   EXPECT_EQ(configured->peer_name(), "far");
   EXPECT_EQ(configured->serializers(), std::vector<std::string>{"json"});
-  // Options in code win as a whole.
+  // Options in code replace the configuration as a whole.
   auto by_code = near->connect(address, {.serializers = {"typed"}});
   ASSERT_TRUE(by_code) << by_code.error().message();
   EXPECT_EQ(by_code->serializers(), std::vector<std::string>{"typed"});
 }
 
-/// Why no node opens with that configuration; empty where one does.
+/// Opens a node with this configuration. Returns the error's text, or an empty string.
 std::string error_with(const std::string& text) {
   type_registry types;
   family_set families;
@@ -392,13 +392,13 @@ TEST(a_configured_node, does_not_open_with_an_entry_that_could_make_no_link) {
 
 constexpr std::string_view good_secret = "0123456789abcdef0123456789abcdef";
 
-/// The same for what an entry says of credentials.
+/// Opens a node whose link entry has these credentials. Returns the error's text, or an empty string.
 std::string error_with_credentials(const std::string& entry, const std::string& credentials) {
   return error_with("troupe.node.store.enabled = false\ntroupe.links.\"" + entry + "\".credentials { " + credentials
                     + " }\n");
 }
 
-// Goal: what would fail when somebody connects, a day later perhaps, fails when the program starts.
+// Goal: credentials that would fail when a peer connects, perhaps a day later, fail when the program starts.
 TEST(a_configured_node, does_not_open_with_credentials_that_no_link_could_use) {
   const auto both = "secret = \"" + std::string{good_secret} + "\" secret-file = \"/etc/hostname\"";
   for (const std::string entry : {"default", "accepted", "tcp://10.0.0.2:7001", "tls://kitchen.example:7001"}) {
@@ -495,7 +495,7 @@ TEST(a_node, refuses_limits_by_which_no_peer_could_be_heard) {
   EXPECT_EQ(opened.error().message(), "receive_limits.depth is 0: what the peer says of itself could not be read");
 }
 
-/// The rows below a heading of framework/options.md: key and default.
+/// Returns the keys and defaults below a heading of framework/options.md.
 std::vector<std::pair<std::string, std::string>> documented(const std::string& heading) {
   std::ifstream file{TROUPE_OPTIONS_DOCUMENT};
   EXPECT_TRUE(file.is_open());
@@ -527,7 +527,7 @@ TEST(the_documented_options, are_those_of_the_code_with_their_defaults) {
   EXPECT_EQ(documented("Nodes"), in_code(internal::node_rows()));
 }
 
-/// Something else than the default, in the form of the default.
+/// Returns a value that differs from the default and has its form.
 internal::config_value other_than(const std::string& shown) {
   using shape = internal::config_value::shape;
   internal::config_value value{.text = {}, .elements = {}};
@@ -606,7 +606,7 @@ TEST(a_node, opens_without_a_store_that_the_host_does_not_let_it_have_unless_tol
   const auto refused = node::open(system, types, families, options);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), node_errc::bad_option);
-  // What only other options can cure is an error either way.
+  // An error that needs other options to fix is reported even if the store is not required.
   options.store_required = false;
   options.store = store::options{.name = "no name for a store"};
   EXPECT_FALSE(node::open(system, types, families, options));

@@ -1,13 +1,13 @@
-// What codecs are told about the two ends of a link.
+// What codecs learn about the two ends of a link.
 #include "certificates.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
 
-/// Has each end write down what it is told when a value passes.
+/// Records at each end what its codec is told.
 struct postcard {
-  std::vector<std::string> written; // When it was encoded: sender and recipient, name, address, node, incarnation.
-  std::vector<std::string> read;    // When it was decoded.
+  std::vector<std::string> written; // When encoded: sender and recipient; name, address, node, incarnation each.
+  std::vector<std::string> read;    // The same when decoded.
 };
 
 inline std::vector<std::string> told(const context& what) {
@@ -45,7 +45,7 @@ protected:
     near_types_ = far_types_ = [](type_registry& types) { types.add<postcard>("test.postcard"); };
   }
 
-  /// What the far end was told of a postcard that the near end has sent, and the near end in writing it.
+  /// Sends one postcard. Returns it with what both ends were told.
   postcard send_one(const link_options& options = {}) {
     auto got = std::make_shared<std::promise<postcard>>();
     publish("reader", far().system.spawn([got]() -> caf::behavior {
@@ -62,14 +62,14 @@ protected:
   static std::string id_of(const side& end) { return caf::to_string(end.system.node()); }
 };
 
-// Goal: both ends are told the same of both, though both nodes have one name.
+// Goal: codecs at both ends are told the same about both nodes, even if the nodes have the same name.
 TEST_F(told_to_codecs, nodes_of_one_name_are_told_apart) {
   near_options_.name = far_options_.name = "same";
   const auto card = send_one();
   EXPECT_EQ(card.written, card.read);
   ASSERT_EQ(card.read.size(), 8u);
   EXPECT_EQ(card.read[0], "same");
-  EXPECT_EQ(card.read[1], ""); // Nobody could dial it there.
+  EXPECT_EQ(card.read[1], ""); // The near end cannot be dialed.
   EXPECT_EQ(card.read[2], id_of(near()));
   EXPECT_EQ(card.read[4], "same");
   EXPECT_EQ(card.read[5], address_);

@@ -1,4 +1,4 @@
-// Secrets in files: made once, read by their owner only.
+// Secrets in files: created once, and readable by their owner only.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -54,7 +54,7 @@ TEST_F(cookie_file, is_made_where_it_is_missing_for_its_owner_only) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   ASSERT_EQ(::stat((folder_ / "below").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
-  EXPECT_EQ(std::distance(files::directory_iterator{folder_ / "below"}, {}), 1); // Nothing temporary is left.
+  EXPECT_EQ(std::distance(files::directory_iterator{folder_ / "below"}, {}), 1); // No temporary file is left.
 }
 
 TEST_F(cookie_file, is_refused_when_others_can_reach_it) {
@@ -98,7 +98,7 @@ TEST_F(cookie_file, is_the_same_for_processes_that_come_at_the_same_time) {
     children.push_back(processes::process::fork([&](processes::line_channel& test) {
                          ::close(start[1]);
                          char nothing = 0;
-                         [[maybe_unused]] auto woken = ::read(start[0], &nothing, 1); // Ends for all of them at once.
+                         [[maybe_unused]] auto woken = ::read(start[0], &nothing, 1); // Returns in all of them at once.
                          test.write_line(read_or_make_cookie(path_).value_or("no cookie"));
                          return 0;
                        }).value());

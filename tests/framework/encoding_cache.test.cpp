@@ -1,5 +1,5 @@
-// Goal: a message that goes to several links is encoded once where they take the same, and never where what is encoded
-// depends on where it goes.
+// Goal: a message to several links is encoded once if they accept the same families, and is never shared if its
+// encoding depends on the recipient.
 #include <atomic>
 
 #include "two_nodes.hpp"
@@ -10,11 +10,11 @@ using namespace troupe;
 
 std::atomic<int> encodings{0};
 
-/// Counts how often it is encoded, and is the same wherever it goes.
+/// Counts its encodings. Its encoding does not depend on the recipient.
 struct counted {
   std::string text;
 };
-/// The same, but its codec does not say that it does not depend on the context.
+/// Counts its encodings, but its codec does not declare that it is independent of the context.
 struct dependent {
   std::string text;
 };
@@ -57,7 +57,7 @@ protected:
     far_types_ = near_types_ = [](type_registry& types) { types.add<counted>("counted").add<dependent>("dependent"); };
   }
 
-  /// A receiver behind each of several links; all of them count what comes.
+  /// Connects one link per element of `options`, each with a receiver that counts arrivals.
   void connect_each(const std::vector<link_options>& options) {
     auto receiver = far().system.spawn([this](caf::event_based_actor*) -> caf::behavior {
       return {[this](const counted& value) { note(value.text.size()); },
@@ -81,7 +81,7 @@ protected:
     sizes_ += size;
   }
 
-  /// How often it was encoded until it had arrived behind each link.
+  /// Sends the message over each link. Returns how often it was encoded until it had arrived everywhere.
   int encodings_of(const caf::message& message, std::size_t size) {
     encodings = 0;
     arrived_ = 0;
@@ -126,7 +126,8 @@ TEST_F(to_several_links, what_lies_in_the_store_lies_there_once) {
 TEST_F(to_several_links, with_other_families_they_are_encoded_for_each) {
   connect_each({link_options{.serializers = {"typed"}}, link_options{.serializers = {"msgpack"}},
                 link_options{.serializers = {"typed"}}, link_options{.compression = compression::lz4}});
-  // With `typed` alone, `msgpack`, and the default list; where the store is shared nothing is compressed.
+  // Three encodings: `typed` alone, `msgpack`, and the default list. The last link shares the store, so it does not
+  // compress.
   EXPECT_EQ(encodings_of(caf::make_message(counted{std::string(5'000, 'x')}), 5'000), 3);
 }
 

@@ -1,5 +1,5 @@
-// What the families do, seen over a link: classes behind pointers, codecs of the registry, payloads inside messages,
-// what is refused, and that the link lives on.
+// Tests what families do, over a link: classes behind pointers, codecs of the registry, payloads inside messages,
+// refusals, and that the link stays open after them.
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ struct envelope {
 };
 TROUPE_DESCRIBE(envelope, to, content)
 
-// Cannot be described.
+// Has no description, and cannot have one.
 class vault {
 public:
   vault() = default;
@@ -84,7 +84,7 @@ protected:
                                      [](int value) { return vault(value); });
   }
 
-  /// Answers a vault with what is in it.
+  /// Publishes an actor that answers a vault with its value.
   caf::actor publish_opener() {
     return publish("opener", far().system.spawn([]() -> caf::behavior {
       return {[](const vault& what) { return what.value(); }, [](int value) { return value; }};
@@ -176,7 +176,7 @@ TEST_F(families_over_a_link, codecs_are_told_of_the_link) {
 }
 
 TEST_F(families_over_a_link, a_payload_inside_a_message_is_passed_on_unread) {
-  // The far end knows envelopes, and not what is in this one.
+  // The far end knows envelopes, but not the type inside this one.
   far_types_ = [](type_registry& types) { types.add<envelope>("test.envelope"); };
   publish("post", far().system.spawn([]() -> caf::behavior {
     return {[](const envelope& from) {
@@ -238,7 +238,7 @@ TEST_F(families_over_a_link, an_answer_comes_by_a_family_that_the_asker_accepts)
   far_options_.accepted_links.deserializers = {"typed"};
   publish("echo", far().system.spawn([]() -> caf::behavior { return {[](const reading& value) { return value; }}; }));
   const reading sent{.sensor = "roof", .celsius = 1, .samples = {}};
-  connect({.serializers = {"typed"}, .deserializers = {"json"}}); // And would end at anything else.
+  connect({.serializers = {"typed"}, .deserializers = {"json"}}); // The near end would fail at any other family.
   EXPECT_EQ(ask<reading>(near().system, find("echo"), sent), sent);
   EXPECT_TRUE(link_->is_open());
 }

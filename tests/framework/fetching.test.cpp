@@ -1,4 +1,4 @@
-// Who waits for an object gets its value, the reason why not, or is told when the time is over.
+// A caller that waits for an object gets its value, an error, or a timeout.
 #include <troupe/framework/fetching.hpp>
 
 #include <future>
@@ -33,8 +33,8 @@ TEST_F(waiting, get_never_waits_unless_it_is_told_to) {
   EXPECT_EQ(far.source->fetches(), 0);
 }
 
-// Goal: no caller asks twice whether bytes are here and believes the first answer after the second.
-// Method: the bytes come before the n-th question, for each n that a call may reach.
+// Goal: no caller checks twice whether the bytes are here and then relies on the first answer.
+// Method: the bytes arrive just before the n-th check, for each n that a call may reach.
 TEST_F(waiting, bytes_that_come_between_two_questions_are_read_or_did_not_come_in_time) {
   const auto is_value_or_late = [](const auto& result) {
     return result.has_value()
@@ -178,7 +178,7 @@ TEST_F(waiting, one_deadline_is_for_all) {
 
 TEST_F(waiting, wait_returns_when_enough_are_here_and_cancels_the_rest) {
   auto one = far_doubles(1);
-  auto two = far_away(reading{"roof", 20, {}}); // References of several types.
+  auto two = far_away(reading{"roof", 20, {}}); // The references have different types.
   auto three = far_doubles(3);
   const std::vector states{one.ref.state(), two.ref.state(), three.ref.state()};
   auto result = std::async(std::launch::async, [&] { return wait(states, 2, 10s); });
@@ -227,7 +227,7 @@ TEST_F(waiting, wait_ends_when_too_many_are_lost) {
 
 class fetching : public waiting {
 protected:
-  /// An actor that asks for the value and tells what it got.
+  /// Spawns an actor that fetches the value and reports the result.
   caf::actor ask_for(const object_ref<doubles>& ref, std::optional<std::chrono::milliseconds> timeout = std::nullopt) {
     return home_.system.spawn([this, ref, timeout](caf::event_based_actor* self) -> caf::behavior {
       home_.home->fetch(self, ref, timeout)
@@ -278,7 +278,7 @@ TEST_F(fetching, an_actor_is_told_what_did_not_come_in_time) {
   auto answer = got();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code(), node_errc::fetch_timed_out);
-  EXPECT_EQ(answer.error().message(), "still on its way"); // The source's own words.
+  EXPECT_EQ(answer.error().message(), "still on its way"); // The source's own text.
   caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
 }
 

@@ -1,4 +1,4 @@
-// What lies on disk and finds no room in the store: who asks for it waits as long as it says, however many objects it
+// Objects on disk for which the store has no room: a caller waits as long as its own timeout, however many objects it
 // asks for.
 #include <troupe/framework/fetching.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 using doubles = array<double>;
 using doubles_ref = object_ref<doubles>;
 
-/// Removes a folder when the members of its owner that stand behind it, and use the folder, have gone.
+/// Removes a folder after all members that are declared behind it, and use the folder, are destroyed.
 struct folder_to_remove {
   ~folder_to_remove() { std::filesystem::remove_all(path); }
 
@@ -36,7 +36,7 @@ protected:
     return store::object_store{*home_.home->store()}.put(std::vector<std::byte>(size_bytes)).value().pin().value();
   }
 
-  /// That nothing maps.
+  /// Puts an object without mapping it.
   doubles_ref put(double first) {
     const auto mapped = home_.home->put(doubles(std::vector<double>(10'000, first))).value();
     auto object = mapped.state()->source->stored();
@@ -45,7 +45,7 @@ protected:
                                mapped.state()->environment})};
   }
 
-  /// The store would wait for a minute.
+  /// Expects `call` to return within 10 s; the store's own grace time is a minute.
   template <class Call>
   static auto in_time(Call call) {
     const auto began = std::chrono::steady_clock::now();
@@ -60,14 +60,14 @@ protected:
   }
 
   static constexpr std::size_t store_bytes = 1_MiB;
-  static constexpr std::size_t little = 90'048; // Room for one object.
+  static constexpr std::size_t little = 90'048; // Room for one object, in bytes.
   const folder_to_remove directory_{std::filesystem::temp_directory_path() / unique_name("troupe-full")};
   side home_{node_options{.store = store::options{.name = unique_name("full"),
                                                   .capacity_bytes = store_bytes,
                                                   .spill_directory = directory_.path,
                                                   .full_grace = 60s}}};
-  std::vector<doubles_ref> refs_; // On disk,
-  std::vector<store::pin> views_; // since these leave no room.
+  std::vector<doubles_ref> refs_; // These objects are on disk,
+  std::vector<store::pin> views_; // since these views leave no room.
 };
 
 TEST_F(full_store, get_does_not_wait_where_it_is_not_to) {
@@ -108,7 +108,7 @@ TEST_F(full_store, wait_does_not_wait_for_room_where_others_are_enough) {
   views_.pop_back();
   const auto local = home_.home->put(doubles(std::vector{7.0})).value();
   far_object<doubles> far{local};
-  views_.push_back(map(little - 1024)); // Beside the small one.
+  views_.push_back(map(little - 1024)); // Beside the small view.
   auto result = std::async(std::launch::async, [&] { return wait(std::vector{refs_[0], far.ref}, 1, 30s); });
   ASSERT_TRUE(far.source->is_fetched());
   far.source->arrive();

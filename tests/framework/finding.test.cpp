@@ -1,4 +1,5 @@
-// Names: there before anybody can dial, waited for by peers, and addresses that a node listens at later.
+// Names that are published before any peer can dial, names that peers wait for, and addresses that a node listens at
+// later.
 #include <algorithm>
 #include <sstream>
 
@@ -20,7 +21,7 @@ doubling::behavior_type typed_doubler() {
 
 class finding : public two_nodes {
 protected:
-  /// The asker's answer, as text: "8", or the error's code and text.
+  /// Returns the answer as text: "8", or the error's code and text.
   std::string find_in_an_actor(const std::string& name, std::chrono::milliseconds timeout) {
     caf::scoped_actor self{near().system};
     std::string answer = "nothing";
@@ -45,7 +46,7 @@ protected:
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
   }
 
-  /// By a thread of its own, while the test waits.
+  /// Publishes after `pause`, in a thread of its own.
   std::jthread publish_later(const std::string& name, std::chrono::milliseconds pause) {
     far();
     return std::jthread{[this, name, pause] {
@@ -137,7 +138,7 @@ TEST_F(finding, ends_with_the_node) {
   EXPECT_EQ(code, node_errc::link_down);
 }
 
-// Goal: who waits costs a bounded number of questions, and whoever comes on top is told at once.
+// Goal: at most 1024 questions wait for names over a link; further ones are refused at once.
 TEST_F(finding, is_waited_for_by_a_bounded_number_at_a_time) {
   connect();
   caf::scoped_actor self{near().system};
@@ -163,7 +164,7 @@ TEST_F(finding, is_waited_for_by_a_bounded_number_at_a_time) {
   while (refused + found < askers && !HasFatalFailure())
     count();
   EXPECT_EQ(found, 1024u);
-  EXPECT_TRUE(link_->find("doubler", 0s)); // Room again.
+  EXPECT_TRUE(link_->find("doubler", 0s)); // There is room again.
 }
 
 TEST_F(finding, of_an_untyped_handle_takes_a_typed_actor) {
@@ -175,10 +176,10 @@ TEST_F(finding, of_an_untyped_handle_takes_a_typed_actor) {
   EXPECT_EQ(find_in_an_actor("typed", 10s), "8");
 }
 
-// -- published before anybody dials
+// -- published before any peer dials
 
-// Goal: a client that dials again as soon as it can never comes too early. Method: one that dials without a pause while
-// nodes come and go, and asks once.
+// Goal: a client that redials as fast as it can never finds a node without its actors.
+// Method: a client dials without a pause while nodes come and go, and asks once per link.
 TEST_F(finding, never_comes_too_early_for_what_the_options_publish) {
   std::atomic<bool> over{false};
   std::atomic<int> found{0};
@@ -216,10 +217,10 @@ TEST_F(finding, takes_handles_and_functions_of_options) {
   EXPECT_EQ(made, 2);
   EXPECT_EQ(doubled_by(*link_->find("untyped", 0s)), "8");
   EXPECT_TRUE(link_->find<doubling>("typed", 0s));
-  EXPECT_TRUE(far().home->unpublish("untyped")); // As if it had been published afterwards.
+  EXPECT_TRUE(far().home->unpublish("untyped")); // It can be unpublished like any other name.
 }
 
-/// An actor system of its own, whose node is opened by the test.
+/// Has an actor system whose node the test opens.
 class opening : public testing::Test {
 protected:
   std::expected<node, node_error> open(std::vector<publication> publish) {
@@ -253,7 +254,7 @@ TEST_F(opening, fails_where_a_name_cannot_be_published) {
   EXPECT_EQ(strange.error().message(), "the actor to publish as \"cup\" could not be made: something was thrown");
 }
 
-// Goal: who publishes lets go of the actors; CAF's system would wait for them for ever.
+// Goal: a node that publishes actors releases them; otherwise CAF's system would wait for them for ever.
 TEST_F(opening, lets_go_of_what_it_has_published) {
   caf::weak_actor_ptr made;
   {
@@ -281,13 +282,13 @@ TEST_F(opening, as_configured_publishes_as_well) {
   EXPECT_EQ(home->addresses(), std::vector{at});
 }
 
-// Goal: a client as the guide has it is never left without its actor. Method: a server that is opened again and again,
-// and publishes only when the client is linked already.
+// Goal: a client written as in the guide always gets its actor.
+// Method: a server is opened again and again, and publishes only after the client has linked.
 TEST_F(finding, of_a_client_that_reconnects_does_not_depend_on_who_is_first) {
   struct state {
     caf::actor cup;
   };
-  std::atomic<int> has{0}; // The number of the server whose actor the client has.
+  std::atomic<int> has{0}; // The number of servers whose actor the client has had.
   auto client = near().system.spawn([&](caf::stateful_actor<state>* self) -> caf::behavior {
     return {[self, &has](const link_event& event) {
       if (event.what != link_event::kind::connected)
@@ -340,7 +341,7 @@ TEST_F(finding, a_node_listens_at_more_addresses_of_every_kind) {
   ASSERT_EQ(addresses.size(), 4u);
   EXPECT_EQ(addresses[1], more);
   EXPECT_EQ(addresses[2], inside);
-  EXPECT_NE(addresses[3], "tcp://127.0.0.1:0"); // With the port that the system chose.
+  EXPECT_NE(addresses[3], "tcp://127.0.0.1:0"); // It holds the port that the system chose.
   for (const auto& address : addresses)
     EXPECT_TRUE(near().home->connect(address, {})) << address;
 }

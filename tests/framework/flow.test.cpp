@@ -8,7 +8,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Opens once, for all who wait.
+/// Opens once, for all waiting threads.
 class gate {
 public:
   void open() {
@@ -16,7 +16,7 @@ public:
     open_ = true;
     changed_.notify_all();
   }
-  /// Ten seconds at most.
+  /// Waits until the gate opens, for ten seconds at most.
   void pass() {
     std::unique_lock guard{mutex_};
     changed_.wait_for(guard, 10s, [this] { return open_; });
@@ -43,7 +43,7 @@ protected:
 
   ~flow() override { gate_->open(); }
 
-  /// An actor that consumes nothing until the gate opens; then it notes what it got.
+  /// Publishes an actor that consumes nothing until the gate opens and then counts what it gets.
   caf::actor stuck_remote(const std::string& name = "stuck") {
     publish(name, far().system.spawn([gate = gate_, got = got_](caf::event_based_actor*) -> caf::behavior {
       return {[=](const std::string& text) {
@@ -69,7 +69,7 @@ protected:
     return find("echo");
   }
 
-  /// Sends until the link refuses; gives how many it took.
+  /// Sends until the link refuses a message. Returns how many messages it accepted.
   int fill(const caf::actor& receiver) {
     int taken = 0;
     for (auto refused = link_->stats().refused_at_bound; link_->stats().refused_at_bound == refused && taken < 10'000;
@@ -234,8 +234,8 @@ TEST_F(flow, a_blocked_thread_wakes_when_the_link_ends) {
   producer.join();
 }
 
-// Goal: an actor's thread is never blocked, whatever the options say.
-// Method: as many actors as there are workers flood a stuck receiver; another one still answers.
+// Goal: a thread that runs actors is never blocked, whatever the options are.
+// Method: twice as many actors as there are workers flood a stuck receiver; another actor still answers.
 TEST_F(flow, threads_that_run_actors_are_not_blocked) {
   small_.block_timeout = 60s;
   auto stuck = stuck_remote();
@@ -252,7 +252,8 @@ TEST_F(flow, threads_that_run_actors_are_not_blocked) {
   EXPECT_GT(link_->stats().refused_at_bound, 0u);
 }
 
-/// Answers its peer's questions, and asks `left` of its own as fast as it may; what the link refuses is asked again.
+/// Answers its peer's questions, and asks `left` questions of its own as fast as it can. Repeats questions that the
+/// link refuses.
 class flooder : public caf::event_based_actor {
 public:
   flooder(caf::actor_config& config, int left, std::shared_ptr<std::atomic<int>> answered)
@@ -311,7 +312,7 @@ TEST_F(flow, nodes_that_flood_each_other_with_requests_do_not_deadlock) {
     caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
 }
 
-// Goal: a handler that does not come back holds up its own actor only.
+// Goal: a handler that does not return holds up only its own actor.
 TEST_F(flow, a_handler_that_takes_long_does_not_hold_up_the_link) {
   auto stuck = stuck_remote();
   auto echo = echo_remote();
@@ -319,7 +320,7 @@ TEST_F(flow, a_handler_that_takes_long_does_not_hold_up_the_link) {
   for (int i = 0; i < 20; ++i)
     ASSERT_TRUE((ask<std::string>(near().system, echo, kilobyte)));
   auto stuck_too = stuck_remote("stuck, too");
-  caf::anon_send(stuck_too, kilobyte); // On the thread that took over.
+  caf::anon_send(stuck_too, kilobyte); // Runs on the thread that took over.
   gate_->open();
   EXPECT_TRUE(eventually([&] { return *got_ == 2; }));
   EXPECT_TRUE((ask<std::string>(near().system, echo, kilobyte)));
@@ -368,7 +369,7 @@ caf::behavior holding(caf::event_based_actor* self, std::shared_ptr<std::vector<
           }};
 }
 
-// Method: the asker waits for room for answers only, nothing is queued, and nobody else refers to it.
+// Method: the asker waits only for room for answers; nothing is queued, and no other actor refers to it.
 TEST_F(flow, link_ready_comes_when_answers_have_made_room) {
   auto held = std::make_shared<std::vector<caf::response_promise>>();
   auto holder = publish("holder", far().system.spawn(holding, held));
@@ -387,7 +388,7 @@ TEST_F(flow, link_ready_comes_when_answers_have_made_room) {
   auto sent = asked->get_future().get();
   ASSERT_GT(sent, 0);
   ASSERT_LT(sent, 100);
-  // Credit for the questions has come: it makes no room.
+  // The credit for the questions has arrived, but makes no room.
   ASSERT_TRUE(
       eventually([&] { return far().home->links().front().stats().messages_received >= static_cast<unsigned>(sent); }));
   ASSERT_TRUE(eventually([&] { return far().home->links().front().stats().unconsumed_bytes_here == 0; }));

@@ -1,4 +1,4 @@
-// More kinds of messages than a peer keeps: those with new signatures are refused, and the link goes on.
+// More kinds of messages than a peer keeps: messages with new signatures are refused, and the link stays open.
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -20,7 +20,7 @@ protected:
     counter_ = find("counter");
   }
 
-  /// One of eight values, whose types are the digits of `which`.
+  /// Returns a message of eight values, whose types are the base-5 digits of `which`.
   static caf::message of_kind(int which) {
     caf::message_builder made;
     for (int i = 0; i < 8; ++i, which /= 5)
@@ -42,7 +42,7 @@ protected:
       }
     return made.move_to_message();
   }
-  /// Sends messages of different kinds until some are refused; gives how many were sent.
+  /// Sends messages of different kinds until some are refused. Returns how many were sent.
   int fill() {
     int sent = 0;
     while (sent < kinds_max && link_->is_open() && link_->stats().unserializable == 0) {
@@ -52,7 +52,7 @@ protected:
     }
     return sent;
   }
-  /// The error's text, or "a value".
+  /// Returns the error's text, or "a value".
   std::string ask_in_kind(int which) { return text_of(ask<bool>(near().system, counter_, of_kind(which))); }
 
   static constexpr int kinds_max = 20'000;
@@ -78,7 +78,7 @@ TEST_F(full_dictionary, a_request_with_a_new_signature_is_told_why) {
   EXPECT_NE(why.find(", i32, i32]"), std::string::npos) << why;
 }
 
-// Goal: an answer always comes, also where it is the first error that crosses the link.
+// Goal: an answer always arrives, even if it is the first error that crosses the link.
 TEST_F(full_dictionary, errors_pass_all_the_same) {
   const auto failing = near().system.spawn([]() -> caf::behavior {
     return {[](std::int32_t) -> caf::result<bool> { return caf::sec::bad_function_call; }};

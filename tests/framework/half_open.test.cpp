@@ -1,4 +1,4 @@
-// Peers that connect and do not prove who they are: how long, how many, and what each costs.
+// Peers that connect but do not prove their identity: how long they stay, how many are allowed, and what each costs.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -27,7 +27,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Whether the other end closes, without anything that is said before, within a minute.
+/// Returns true if the other end closes before a minute passes without data. Ignores the data that it sends before.
 bool is_closed(int socket) {
   pollfd ready{.fd = socket, .events = POLLIN, .revents = 0};
   std::array<char, 4096> bytes;
@@ -42,7 +42,7 @@ bool is_open(int socket) {
   return ::poll(&ready, 1, 0) == 0;
 }
 
-/// Sockets that somebody holds and does not use.
+/// Sockets that are held open without being used.
 class held_sockets {
 public:
   held_sockets() = default;
@@ -56,7 +56,7 @@ public:
   void add(int socket) { sockets_.push_back(socket); }
   [[nodiscard]] int operator[](std::size_t i) const { return sockets_[i]; }
   [[nodiscard]] const std::vector<int>& all() const { return sockets_; }
-  /// How many the other end has not closed.
+  /// Counts the sockets that the other end has not closed.
   [[nodiscard]] std::size_t open() const { return static_cast<std::size_t>(std::ranges::count_if(sockets_, is_open)); }
   void drop_closed() {
     std::erase_if(sockets_, [](int one) { return !is_open(one) && ::close(one) == 0; });
@@ -75,7 +75,7 @@ protected:
     far_options_.accepted_links.credentials = {.secret = test_secret,
                                                .tls = {.certificate_file = server.certificate, .key_file = server.key}};
     owner_.credentials = {.secret = test_secret, .tls = {.authority_file = authority_.certificate}};
-    // Nobody is dropped for being slow, however busy the machine is, unless the test is about that.
+    // Unless a test is about slowness, no peer is dropped for it, however busy the machine is.
     owner_.connect_timeout = far_options_.accepted_links.connect_timeout = 60s;
   }
 
@@ -86,7 +86,7 @@ protected:
   link_options owner_;
 };
 
-/// The same at a node with so many I/O threads.
+/// Repeats the tests at nodes with several numbers of I/O threads.
 class half_open_peers : public half_open, public testing::WithParamInterface<std::size_t> {
 protected:
   half_open_peers() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
@@ -110,7 +110,7 @@ TEST_P(half_open_peers, peers_that_stop_at_any_step_are_dropped_when_the_handsha
   late.prove_itself();
   late.say(admin_op::hello, raw_peer::honest_hello());
   for (auto& peer : peers)
-    peer.everything(); // Until the node closes.
+    peer.everything(); // Reads until the node closes.
   EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
 }
 
@@ -205,7 +205,7 @@ TEST_P(half_open_peers, one_makes_room_and_the_owner_gets_in) {
     held.add(connect_to(address_));
   connect(owner_);
   EXPECT_TRUE(eventually([&] { return held.open() == 3; }));
-  held.add(connect_to(address_)); // The owner has left a place.
+  held.add(connect_to(address_)); // Proving itself has freed the owner's place.
   EXPECT_EQ(ask<int>(
                 near().system,
                 [&] {
@@ -218,8 +218,8 @@ TEST_P(half_open_peers, one_makes_room_and_the_owner_gets_in) {
   EXPECT_EQ(held.open(), 4u);
 }
 
-// Goal: a displaced peer is gone at once, though it does not close; where another thread has to end its link, few wait
-// for that.
+// Goal: a displaced peer is gone at once, even if it does not close. If another thread has to end its link, only a few
+// wait for that.
 TEST_P(half_open_peers, a_flood_takes_no_more_descriptors_than_peers_may_wait) {
   constexpr std::size_t unproven = 8;
   far_options_.unproven_peers_max = unproven;
@@ -233,12 +233,12 @@ TEST_P(half_open_peers, a_flood_takes_no_more_descriptors_than_peers_may_wait) {
   }
   EXPECT_TRUE(eventually([&] { return flood.open() == unproven; }));
   const auto leaving = GetParam() == 1 ? 0 : unproven_links<int>::leaving_max;
-  const auto by_loops = 3 * (GetParam() - 1);         // What each loop opens for its first link.
-  EXPECT_LE(most, unproven + leaving + by_loops + 2); // One that comes, and what is looked with.
+  const auto by_loops = 3 * (GetParam() - 1);         // Each loop opens these for its first link.
+  EXPECT_LE(most, unproven + leaving + by_loops + 2); // Plus an arriving peer and the counting itself.
 }
 
-// Goal: connections that only wait do not keep the owner out, though the process has fewer descriptors than peers may
-// wait.
+// Goal: connections that only wait do not keep the owner out, even if the process has fewer descriptors than the number
+// of peers that may wait.
 TEST_P(half_open_peers, the_owner_gets_in_though_a_flood_has_taken_all_descriptors) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizers need descriptors of their own";
@@ -279,7 +279,7 @@ TEST_P(half_open_peers, a_flood_from_elsewhere_does_not_displace_the_owner) {
 TEST_P(half_open_peers, owners_get_in_while_a_flood_goes_on) {
   far_options_.unproven_peers_max = 8;
   far();
-  // As fast as the node accepts, and no faster.
+  // Connects as fast as the node accepts, and no faster.
   std::jthread flood{[&](const std::stop_token& stop) {
     held_sockets held;
     while (!stop.stop_requested()) {
@@ -294,9 +294,9 @@ TEST_P(half_open_peers, owners_get_in_while_a_flood_goes_on) {
   }
 }
 
-// -- what they make a node say
+// -- what half-open peers make a node log
 
-/// The standard error stream is another one meanwhile.
+/// Redirects the standard error stream while the object lives.
 class error_stream_is {
 public:
   explicit error_stream_is(int descriptor) : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
@@ -313,7 +313,8 @@ private:
   const int before_;
 };
 
-// Goal: who does not know the secret cannot stop the node by what it logs of him, whatever became of who reads it.
+// Goal: a stranger that does not know the secret cannot stop the node by making it log, whatever has happened to the
+// reader of the log.
 TEST_F(half_open, strangers_that_make_a_node_log_do_not_stop_it) {
   const auto threshold = log_threshold();
   set_log_threshold(log_level::warning);
@@ -350,7 +351,7 @@ TEST_F(half_open, strangers_that_make_a_node_log_do_not_stop_it) {
 
 // -- what each costs
 
-/// The same when nothing is free that could be taken again without being seen.
+/// Returns the resident memory without free blocks, whose reuse would go unnoticed.
 std::size_t resident_bytes_at_least() {
   ::malloc_trim(0);
   return resident_bytes();
@@ -370,7 +371,7 @@ protected:
       GTEST_SKIP() << "sanitizers need memory of their own";
     constexpr std::size_t bytes_max = 128_KiB;
     auto least = SIZE_MAX;
-    for (int attempt = 0; attempt < 3 && least > bytes_max; ++attempt) { // What else the process gets adds to it.
+    for (int attempt = 0; attempt < 3 && least > bytes_max; ++attempt) { // Other memory adds to it.
       std::size_t each = 0;
       ASSERT_NO_FATAL_FAILURE(measure_once(address, said, each));
       least = std::min(least, each);
@@ -380,21 +381,21 @@ protected:
     EXPECT_LE(least, bytes_max);
   }
 
-  /// Resident memory for each of 60 peers that have said this and then nothing.
+  /// Measures the resident memory for each of 60 peers that have sent `said` and then nothing.
   void measure_once(const std::string& address, bytes_view said, std::size_t& each) {
     constexpr std::size_t peers = 60;
     auto before = resident_bytes_at_least();
     held_sockets held;
     for (std::size_t i = 0; i < peers; ++i) {
-      held.add(connect_to(address, static_cast<std::uint32_t>(2 + i))); // Else TLS makes those of one address wait.
+      held.add(connect_to(address, static_cast<std::uint32_t>(2 + i))); // TLS makes peers of one address wait.
       ASSERT_EQ(::send(held[i], said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
     }
-    // The node has handled all that came before when it has handled what comes last.
+    // Once the node has handled this last peer, it has handled all earlier ones.
     raw_peer last{address_, test_secret};
     last.greet();
     EXPECT_TRUE(last.hear<greet>(admin_op::greet));
     std::size_t highest = 0;
-    const auto looks = address.starts_with("tls") ? 1'000 : 50; // Handshakes are begun one after the other.
+    const auto looks = address.starts_with("tls") ? 1'000 : 50; // Handshakes start one after the other.
     for (int look = 0; look < looks; ++look) {
       highest = std::max(highest, resident_bytes());
       std::this_thread::sleep_for(1ms);
@@ -407,7 +408,7 @@ protected:
   void SetUp() override {
     half_open::SetUp();
     far();
-    raw_peer warm{address_, test_secret}; // What is made once is not counted.
+    raw_peer warm{address_, test_secret}; // One-time allocations are not counted.
     warm.open();
   }
 };
@@ -432,7 +433,7 @@ TEST_F(cost_of_half_open, silent_over_tls) {
 }
 
 TEST_F(cost_of_half_open, with_most_of_a_large_tls_handshake) {
-  // A ClientHello of nearly the length that is let through, but for its last byte.
+  // A ClientHello of almost the longest permitted length, without its last byte.
   constexpr std::size_t message_bytes = tls_meter::message_bytes_max - 4;
   byte_vector said;
   for (int byte : {0x16, 0x03, 0x01, 0x40, 0x00, 1, 0, static_cast<int>(message_bytes >> 8),
@@ -442,7 +443,7 @@ TEST_F(cost_of_half_open, with_most_of_a_large_tls_handshake) {
   measure("TLS, most of a handshake", tls_address(), said);
 }
 
-/// So many TLS connections, which stay: from a process of its own, since their other ends need memory too.
+/// Opens `count` TLS connections that stay. Runs in another process, since their other ends need memory as well.
 std::function<bool(const std::string&)> tls_clients(std::size_t count, const byte_vector& said) {
   return [=](const std::string& address) {
     auto* context = SSL_CTX_new(TLS_client_method());
@@ -481,7 +482,7 @@ TEST_F(half_open, costs_little_with_most_of_a_packet_behind_a_whole_tls_handshak
   EXPECT_LE(each, 128_KiB);
 }
 
-// Goal: however many handshakes strangers ask for, a node begins a bounded number, and the owner's is among them.
+// Goal: however many handshakes strangers request, a node starts a bounded number, and the owner's is among them.
 // Method: the owner comes from another network than the flood.
 TEST_P(half_open_peers, owners_get_in_while_strangers_ask_for_tls_handshakes) {
   other_process strangers{[](const std::string& address) {
@@ -536,7 +537,7 @@ TEST_F(half_open, a_node_out_of_descriptors_turns_peers_away_and_goes_on) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors of its own to look at memory";
 #endif
-  // The node lives in a child process with few descriptors; the peers in this one.
+  // The node lives in a child process with few descriptors, the peers in this process.
   auto child = processes::process::fork([&](processes::line_channel& test) {
                  far_options_.store = std::nullopt;
                  auto& node = far();
@@ -546,7 +547,7 @@ TEST_F(half_open, a_node_out_of_descriptors_turns_peers_away_and_goes_on) {
                             .rlim_max = static_cast<rlim_t>(lowest_free + 10)};
                  ::setrlimit(RLIMIT_NOFILE, &few);
                  test.write_line(node.home->addresses()[0]);
-                 static_cast<void>(test.read_line()); // There is none: it ends.
+                 static_cast<void>(test.read_line()); // Returns once the test has closed the channel.
                  return 0;
                }).value();
   const auto address = child.channel().read_line().value();
@@ -554,7 +555,7 @@ TEST_F(half_open, a_node_out_of_descriptors_turns_peers_away_and_goes_on) {
     held_sockets held;
     for (int i = 0; i < 40; ++i)
       held.add(connect_to(address));
-    // More than ten cannot stay, and are told.
+    // Only about ten can stay; the others are closed.
     std::size_t closed = 0;
     EXPECT_TRUE(eventually([&] {
       closed = static_cast<std::size_t>(std::ranges::count_if(held.all(), [](int one) { return !is_open(one); }));

@@ -14,7 +14,7 @@ class changing_peer : public two_nodes {
 protected:
   void SetUp() override {
     publish("echo", far().system.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; }));
-    // Sends so many numbers, whoever consumes them.
+    // Sends the requested number of messages, whether or not they are consumed.
     publish("source", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
       return {[self](int count) {
         for (int i = 0; i < count; ++i)
@@ -28,7 +28,7 @@ protected:
       peer_.emplace(address_);
     return *peer_;
   }
-  /// The other end of the only link, which may open a moment later.
+  /// Returns the far end of the only link, which may open a moment later.
   link far_link() {
     EXPECT_TRUE(eventually([this] { return !far().home->links().empty(); }));
     return far().home->links().at(0);
@@ -40,7 +40,7 @@ protected:
     return answer ? answer->actor : 0;
   }
 
-  /// The header 1 of an i32 by that family, and the signature 0.
+  /// Defines header 1 as an i32 by `family`, and signature 0.
   void define_int(const std::string& family) {
     const header_fields fields{.family = family, .type = "i32"};
     const auto header = make_header(fields);
@@ -49,7 +49,7 @@ protected:
     peer().write_packet(packet_kind::header, 0, body);
     peer().define_signature({"i32"});
   }
-  /// By header 1; a question where it has a number.
+  /// Sends an i32 with header 1, as a request if `request_number` is not 0.
   void send_int(std::uint64_t receiver, std::uint64_t request_number, std::uint8_t value) {
     const std::uint8_t flags = request_number > 0 ? message_flags::request : 0;
     byte_vector message;
@@ -99,7 +99,7 @@ TEST_F(changing_peer, numbered_headers_pass_until_the_acknowledgement_and_are_re
   ASSERT_TRUE(told);
   EXPECT_EQ(told->number, 1u);
   EXPECT_EQ(told->deserializers, names{"typed"});
-  send_int(echo, 1, 7); // Not acknowledged yet.
+  send_int(echo, 1, 7); // The change is not acknowledged yet.
   EXPECT_TRUE(next_message_comes());
   peer().write_admin(admin_op::reconfigured, reconfigured{1, {}});
   EXPECT_TRUE(changed.get());
@@ -175,7 +175,7 @@ TEST_F(changing_peer, that_changes_what_crosses_a_change_here_is_held_against_it
   peer().open();
   auto changed = change_far({.deserializers = names{"typed"}});
   ASSERT_TRUE(next_admin<family_change>(admin_op::reconfigure));
-  peer().write_admin(admin_op::reconfigure, family_change{1, {"msgpack"}, {"msgpack"}}); // As if it had crossed.
+  peer().write_admin(admin_op::reconfigure, family_change{1, {"msgpack"}, {"msgpack"}}); // Both changes cross.
   auto answer = next_admin<reconfigured>(admin_op::reconfigured);
   ASSERT_TRUE(answer);
   expect_contains(answer->refusal, "raw sends with [msgpack], far accepts [typed]");
@@ -183,7 +183,7 @@ TEST_F(changing_peer, that_changes_what_crosses_a_change_here_is_held_against_it
   EXPECT_FALSE(changed.get());
 }
 
-/// With room for one message at a time.
+/// A peer that has room for one message at a time.
 class starved_peer : public changing_peer {
 protected:
   void open_and_let_wait() {
@@ -196,7 +196,7 @@ protected:
     next_message();
     ASSERT_TRUE(eventually([&] { return far_link().stats().waiting_bytes > 0; }));
   }
-  /// The cost of the next message, and its header's family.
+  /// Reads the next message. Records its cost and its header's family.
   void next_message() {
     while (auto packet = peer().next_packet()) {
       if (packet->head.kind == packet_kind::header) {
@@ -224,7 +224,7 @@ protected:
   }
   void consume() { peer().write_admin(admin_op::credit, credit{77, cost_}); }
 
-  names families_; // By the number of the header.
+  names families_; // Indexed by the number of the header.
   names story_;
   std::uint64_t source_ = 0;
   std::uint64_t cost_ = 0;
@@ -234,7 +234,7 @@ TEST_F(starved_peer, is_acknowledged_behind_what_had_waited_by_the_older_list) {
   open_and_let_wait();
   peer().write_admin(admin_op::reconfigure, family_change{1, {"msgpack"}, {"msgpack"}});
   ASSERT_TRUE(eventually([&] { return far_link().serializers() == names{"msgpack"}; }));
-  send_int(source_, 0, 1); // One more, by the new list.
+  send_int(source_, 0, 1); // One more message, with the new list.
   for (int i = 0; i < 3; ++i) {
     consume();
     next_message();

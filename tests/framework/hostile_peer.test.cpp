@@ -1,4 +1,4 @@
-// A peer that breaks the protocol loses its link, and nothing else happens.
+// A peer that breaks the protocol loses its link, and nothing else is affected.
 #include <fstream>
 
 #include "raw_peer.hpp"
@@ -26,7 +26,7 @@ protected:
   }
 
   void TearDown() override {
-    // Nothing else has happened: honest peers are served.
+    // Nothing else is affected: honest peers are served.
     connect({.serializers = {"typed"}});
     EXPECT_EQ(ask<int>(near().system, find("echo"), 5), 5);
     EXPECT_EQ(delivered_, 1);
@@ -45,7 +45,7 @@ protected:
     return 0;
   }
 
-  /// The actor that its element mentions first.
+  /// Returns a payload with an actor, which is the first that its element mentions.
   payload handle() {
     type_registry own;
     own.add<internal::actor_form>("caf.actor");
@@ -264,7 +264,7 @@ TEST_F(hostile_peer, a_request_that_was_never_asked_is_not_forwarded_to_anybody)
   }));
 }
 
-// Goal: a peer cannot speak in the name of an actor that it was given, neither in a plain message nor in an answer.
+// Goal: a peer cannot send in the name of an actor whose handle it was given, neither plain messages nor answers.
 TEST_F(hostile_peer, a_message_in_the_name_of_an_actor_that_has_sent_nothing_has_no_sender) {
   std::atomic<int> with_sender = 0;
   std::atomic<int> without = 0;
@@ -284,11 +284,12 @@ TEST_F(hostile_peer, a_message_in_the_name_of_an_actor_that_has_sent_nothing_has
   EXPECT_EQ(with_sender, 0);
 }
 
-// Goal: what this link has carried may come back with its sender, as often as it has.
-/// Sends back, in the name of who sent it, what this peer was sent, and more.
+// Goal: a message that this link has carried may come back with its sender, but only as many times as it was carried.
+/// A peer that sends back, in the sender's name, the message that it was sent, and more often than that.
 class returning_peer : public hostile_peer {
 protected:
-  /// Which of so many came with a sender, of an actor that greets the peer so often.
+  /// An actor greets the peer `greetings` times, and the peer returns `returned` messages. Returns for each of these
+  /// whether it arrived with a sender.
   std::vector<bool> senders_of_returned(int greetings, int returned);
 };
 
@@ -305,7 +306,7 @@ TEST_F(returning_peer, may_pass_on_what_it_was_sent_with_its_sender_once) {
   EXPECT_EQ(senders_of_returned(1, 2), (std::vector<bool>{true, false}));
 }
 
-// Method: two or three leave, one waits for credit, and the others are dropped.
+// Method: two or three messages leave, one waits for credit, and the others are dropped.
 TEST_F(returning_peer_of_a_full_link, may_not_pass_on_what_was_dropped_before_it_left) {
   EXPECT_LT(std::ranges::count(senders_of_returned(10, 10), true), 6);
 }
@@ -352,7 +353,7 @@ std::vector<bool> returning_peer::senders_of_returned(int greetings, int returne
       break;
   EXPECT_TRUE(eventually([&] { return has_greeted->load(); }));
   const auto four = *serialize(4, {.serializers = {"typed"}}, far().types, far().families);
-  for (int i = 0; i < returned; ++i) { // Each within the window.
+  for (int i = 0; i < returned; ++i) { // Each one fits the window.
     peer.write(raw_peer::message_packet(
         {.flags = message_flags::returned, .receiver = noting, .sender = greeter, .signature = 0}, four.header.bytes(),
         four.frames[0].bytes()));
@@ -361,8 +362,8 @@ std::vector<bool> returning_peer::senders_of_returned(int greetings, int returne
   return heard();
 }
 
-// Goal: the lists of a message with many frames do not stay with the link.
-// Method: 16 messages of 64 elements; in each, four others have as many frames as one may have.
+// Goal: the lists of a message with many frames are freed with the message.
+// Method: 16 messages of 64 elements; in each, four other elements have the maximum number of frames.
 TEST_F(hostile_peer, messages_of_many_frames_leave_no_memory_behind) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps what is freed";
@@ -388,7 +389,7 @@ TEST_F(hostile_peer, messages_of_many_frames_leave_no_memory_behind) {
   }
   EXPECT_TRUE(eventually([&] { return far().home->links().at(0).stats().undecodable == elements / large_at_once; }));
   const auto after = resident_bytes();
-  EXPECT_LT(after, before + 32_MiB) << "it was " << before; // 295 MB, when the lists stayed.
+  EXPECT_LT(after, before + 32_MiB) << "it was " << before; // 295 MB if the lists stay.
 }
 
 TEST_F(hostile_peer, a_request_number_that_would_be_a_flag_ends_the_link) {
@@ -470,7 +471,7 @@ TEST_F(hostile_peer, down_messages_have_no_name_on_a_link) {
   }));
 }
 
-/// What an exit message without a source looks like.
+/// An exit message without a source.
 struct forged_exit {
   internal::actor_form source;
   internal::error_form reason;

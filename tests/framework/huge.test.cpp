@@ -1,4 +1,4 @@
-// Goal: payloads of more than 2 GiB and of more than 4 GiB pass, through sockets, in pieces, compressed, and by handle.
+// Goal: payloads of more than 2 GiB and more than 4 GiB arrive, through sockets, in pieces, compressed, and by handle.
 #include <sys/mman.h>
 
 #include <troupe/serializers/splitting.hpp>
@@ -10,7 +10,7 @@ namespace huge {
 using namespace troupe;
 using namespace std::chrono_literals;
 
-/// Zeros that take no memory, but for some bytes in between.
+/// Zeros that take no memory, except for the pages with marks.
 class sparse final : public frame_owner {
 public:
   explicit sparse(std::size_t size_bytes)
@@ -103,7 +103,7 @@ TEST_P(huge_payloads, are_split_and_joined_without_a_copy) {
   const family_set families;
   const auto values = sparse_array(GetParam());
   context ctx;
-  ctx.value_owner = std::make_shared<sparse>(1); // Then nothing is copied: `values` stays.
+  ctx.value_owner = std::make_shared<sparse>(1); // With an owner, `values` is not copied.
   const auto whole =
       serialize(values, {.serializers = {"typed"}, .on_error = on_error::raise, .context = ctx}, types, families);
   ASSERT_TRUE(whole.has_value()) << whole.error().message();

@@ -1,5 +1,5 @@
-// TCP within a host: any user may listen at a port that is free and pass on what comes. Who does so gets no link that
-// he could rewrite; a port that this user forwards works.
+// TCP within a host: any user may listen at a free port and relay what arrives. Such a user gets no link that he could
+// rewrite, but a port that this user forwards himself works.
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -28,7 +28,7 @@ bool become(uid_t user) {
   return user == ::geteuid() || (::setgid(user) == 0 && ::setuid(user) == 0);
 }
 
-/// Passes on what comes over one connection, both ways, until one end closes.
+/// Relays one connection in both directions until one end closes.
 int relay(const raw_listener& at, const std::string& target) {
   const auto dialer = at.accept();
   const auto acceptor = connect_to(target);
@@ -93,7 +93,7 @@ TEST_P(in_between, another_user_gets_no_link) {
   expect_contains(connected.error().message(), "somebody is in between");
   expect_contains(connected.error().message(), "belongs to user 12345");
   EXPECT_TRUE(far().home->links().empty());
-  connect(options_); // Directly.
+  connect(options_); // Directly, without the relay.
 }
 
 TEST_P(in_between, a_port_that_this_user_forwards_works) {
@@ -108,8 +108,8 @@ TEST_P(in_between, a_port_that_this_user_forwards_works) {
   EXPECT_EQ(ask<int>(near().system, find("echo"), 4), 4);
 }
 
-/// What a dialer does with an acceptor that runs as somebody else: whether it goes on to its proof. `make_dialer` is
-/// called when that process is there, since it is forked from this one: best while there are no other threads.
+/// Returns whether a dialer goes on to its proof if the acceptor runs as another user. Forks the acceptor's process
+/// before it calls `make_dialer`, since forking is best done while there are no other threads.
 bool goes_on(const std::function<side&()>& make_dialer, link_options options, bool says_what_it_sees) {
   const raw_listener elsewhere;
   options.credentials.secret = test_secret;
@@ -132,7 +132,7 @@ bool goes_on(const std::function<side&()>& make_dialer, link_options options, bo
   return how == processes::exited_with(0);
 }
 
-// Goal: users of one host who have a secret in common link to each other, as long as it is they who talk.
+// Goal: users of one host that share a secret can link to each other, as long as they talk directly.
 TEST_P(in_between, nobody_is_where_both_ends_see_the_same_connection) {
   if (!GetParam())
     GTEST_SKIP() << "the cookie is one user's";
@@ -142,7 +142,7 @@ TEST_P(in_between, nobody_is_where_both_ends_see_the_same_connection) {
   EXPECT_FALSE(goes_on(make_dialer, options_, false));
 }
 
-// -- what an end sees
+// -- what an end sees of its connection
 
 class two_sockets : public testing::Test {
 protected:
@@ -170,7 +170,7 @@ TEST_F(two_sockets, see_whose_the_other_one_is) {
   EXPECT_EQ(ends_of(acceptor_).peer_owner().value_or(99), ::geteuid());
   EXPECT_TRUE(check_forwarder(ends_of(dialer_)));
   const auto nobody_accepts = connect_to(listener_.address());
-  EXPECT_FALSE(ends_of(nobody_accepts).peer_owner()); // Its other end reads as root's.
+  EXPECT_FALSE(ends_of(nobody_accepts).peer_owner()); // Its other end appears to belong to root.
   ::close(nobody_accepts);
 }
 
@@ -191,7 +191,7 @@ TEST(loopback_ends_of, a_table_say_whose_the_other_one_is) {
       "   8: 0100007F:1F90 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 0 1\n";
   EXPECT_EQ(ends.peer_owner(head + mine + theirs, head).value(), 1001u);
   EXPECT_EQ(ends.peer_owner(head + mine, head + theirs_by_v6).value(), 1002u);
-  EXPECT_EQ(ends.peer_owner(head + mine, head).value(), std::nullopt); // In another network namespace.
+  EXPECT_EQ(ends.peer_owner(head + mine, head).value(), std::nullopt); // The peer is in another network namespace.
   EXPECT_FALSE(ends.peer_owner(head + mine + nobodys, head));
   EXPECT_FALSE(ends.peer_owner(head, head));
   EXPECT_FALSE(ends.peer_owner("", ""));

@@ -1,4 +1,5 @@
-// Links within one process: what is handed over as it is, what is not, and that it is bounded all the same.
+// Links within one process: which values are handed over without encoding, which are not, and that they are bounded as
+// well.
 #include "two_nodes.hpp"
 
 #include <numeric>
@@ -17,7 +18,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tests::sealed)
 namespace troupe::tests {
 namespace {
 
-/// Known to no registry but the sender's.
+/// Registered at the sender only.
 struct parcel {
   std::string label;
   std::vector<double> content;
@@ -31,7 +32,7 @@ protected:
     near_types_ = [](type_registry& types) { types.add<parcel>("test.parcel"); };
   }
 
-  /// Answers with where the values of what it got lie.
+  /// Publishes an actor that answers with the address of the values it received.
   caf::actor storekeeper() {
     publish("storekeeper", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
       return {[](const parcel& got) { return reinterpret_cast<std::uint64_t>(got.content.data()); },
@@ -52,7 +53,7 @@ TEST_F(inproc, values_are_handed_over_as_they_are) {
 }
 
 TEST_F(inproc, actors_in_messages_are_the_links_own) {
-  // The far end must answer through the link, and what it gets back is what it once sent.
+  // The far end has to answer through the link, and receives the same handle that it sent.
   publish("host", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
     return {[self](const guest_list& list) {
       for (const auto& guest : list.guests)
@@ -186,10 +187,10 @@ TEST_F(inproc, the_links_end_fails_what_is_asked_and_frees_what_is_under_way) {
                 [](const caf::error& error) {
                   EXPECT_EQ(error.code(), static_cast<std::uint8_t>(node_errc::link_down)) << troupe::text_of(error);
                 });
-  caf::anon_send_exit(silent, caf::exit_reason::user_shutdown); // Its promises refer to it.
+  caf::anon_send_exit(silent, caf::exit_reason::user_shutdown); // Breaks the cycle: its promises refer to it.
 }
 
-/// Either end's wish suffices.
+/// If either end asks for verification, the link verifies.
 class verifying_inproc : public inproc, public testing::WithParamInterface<bool> {
 protected:
   link_options verifying(link_options options = {}) {

@@ -1,4 +1,5 @@
-// What comes by way of a second node is had from the first, which the third one finds by itself.
+// An object that arrives through a second node is fetched from the first, which the third node finds and dials by
+// itself.
 #include <future>
 
 #include <troupe/framework/fetching.hpp>
@@ -10,7 +11,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Third has objects, and far passes handles to them on to near. Each is a host of its own, as far as stores go.
+/// Third has objects, and far passes handles to them on to near. Each node counts as a host of its own for stores.
 class introduced : public three_nodes {
 protected:
   using array_ref = object_ref<array<double>>;
@@ -22,7 +23,7 @@ protected:
     far_options_.handle_grace = near_options_.handle_grace = third_options_.handle_grace = 500ms;
   }
 
-  /// Near's handle to what third has put, by way of far. Requires: all are linked.
+  /// Returns near's handle to an object that third has put and far has passed on. Requires: all nodes are linked.
   array_ref got_by_way_of_far() {
     const auto got = std::make_shared<std::promise<array_ref>>();
     const auto keeper = near().system.spawn([got](caf::event_based_actor* self) -> caf::behavior {
@@ -53,12 +54,12 @@ protected:
         return true;
     return false;
   }
-  /// What near has asked third before is answered.
+  /// Waits until all earlier questions of near's to third are answered.
   void wait_for_answers() {
     ASSERT_TRUE(third().home->publish(
         "somebody", third().system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; })));
     for (auto& each : near().home->links())
-      for (int i = 0; i < 2 && each.peer_name() == "third"; ++i) // The first makes sure that it was asked.
+      for (int i = 0; i < 2 && each.peer_name() == "third"; ++i) // The first one makes sure that it was asked.
         EXPECT_TRUE(each.find("somebody"));
   }
   void end_far() {
@@ -108,7 +109,7 @@ TEST_F(introduced, is_whom_a_reference_is_then_said_to_be_from) {
 TEST_F(introduced, is_nobody_over_a_link_that_does_not_allow_it) {
   connect_all({.dial_introduced = false});
   const auto ref = got_by_way_of_far();
-  EXPECT_EQ(ref.get(10s).value()[1], 7.0); // By way of far.
+  EXPECT_EQ(ref.get(10s).value()[1], 7.0); // Through far.
   EXPECT_FALSE(is_linked_with(near(), "third"));
 }
 

@@ -1,5 +1,5 @@
-// Goal: with several I/O threads the links of a node do not hold each other up, are spread evenly, and keep all that is
-// promised of one link.
+// Goal: with several I/O threads, the links of a node do not hold each other up, are spread evenly, and keep all
+// promises for a single link.
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -21,7 +21,7 @@ namespace several_threads {
 using namespace troupe;
 using namespace std::chrono_literals;
 
-/// Where codecs wait, and say so.
+/// Lets a decoder report that it has entered, and wait.
 struct meeting {
   std::promise<void> entered;
   std::promise<void> open;
@@ -29,7 +29,7 @@ struct meeting {
 };
 std::shared_ptr<meeting> of_decoders;
 
-/// The threads that encode at a time.
+/// The threads that are encoding at the same time.
 struct encoding_threads {
   std::mutex mutex;
   std::set<std::thread::id> all; // Guarded by mutex.
@@ -46,11 +46,11 @@ struct encoding_threads {
 };
 std::shared_ptr<encoding_threads> of_encoders;
 
-/// Its codec waits for others where it is told to.
+/// Its codec waits for other threads if it is told to.
 struct stop {
   bool when_decoded = false;
-  bool when_encoded = false; // For another encoder, without which it fails ...
-  bool when_alone = false;   // ... or for a while, and fails with one.
+  bool when_encoded = false; // Waits for a second encoder and fails without one.
+  bool when_alone = false;   // Waits 200 ms for a second encoder and fails with one.
 };
 
 struct letter {
@@ -101,7 +101,7 @@ protected:
   }
   ~io_threads() override { of_decoders = nullptr; }
 
-  /// One more link between the two nodes.
+  /// Opens one more link between the two nodes.
   troupe::link join(const link_options& options = {}) {
     far();
     auto joined = near().home->connect(address_, options);
@@ -117,7 +117,7 @@ protected:
   }
 };
 
-// Method: the decoder of one link waits until a request over the other link has been answered.
+// Method: the decoder of one link waits until requests over the other link have been answered.
 TEST_F(io_threads, that_decode_for_one_link_do_not_hold_up_others) {
   far_options_.io_threads = 2;
   publish_echo();
@@ -136,8 +136,8 @@ TEST_F(io_threads, that_decode_for_one_link_do_not_hold_up_others) {
                  [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
 }
 
-// Method: while one of two loops waits in a decoder, peers come that do not prove themselves. Those that come to that
-// loop cannot be ended there.
+// Method: peers that do not prove themselves connect while one of two loops is blocked in a decoder. Those assigned to
+// that loop cannot be ended there.
 TEST_F(io_threads, that_are_busy_do_not_let_a_flood_take_all_descriptors) {
   constexpr std::size_t unproven = 8;
   far_options_.io_threads = 2;
@@ -151,7 +151,7 @@ TEST_F(io_threads, that_are_busy_do_not_let_a_flood_take_all_descriptors) {
   std::size_t most = 0;
   for (int i = 0; i < 100; ++i) {
     flood.push_back(tests::connect_to(address_));
-    std::this_thread::sleep_for(1ms); // So that the listener could accept it.
+    std::this_thread::sleep_for(1ms); // Lets the listener accept it.
     most = std::max(most, tests::held_descriptors() - before - flood.size());
   }
   EXPECT_LE(most,
@@ -162,9 +162,10 @@ TEST_F(io_threads, that_are_busy_do_not_let_a_flood_take_all_descriptors) {
   EXPECT_TRUE(tests::eventually([&] { return tests::open_descriptors() <= before; }));
 }
 
-// Method: while one link's decoder waits, others come and go by the listener, and the node's own dials are answered.
+// Method: while the decoder of one link waits, other links come and go through the listener, and the node's own dials
+// succeed.
 TEST_F(io_threads, that_decode_leave_others_to_open_and_close_links) {
-  far_options_.io_threads = 8; // So that no link comes to the held one, also while some that were closed still end.
+  far_options_.io_threads = 8; // No link gets the held loop, even while closed ones still end.
   publish_echo();
   auto held = join();
   const auto over_held = *held.find("echo");
@@ -179,7 +180,7 @@ TEST_F(io_threads, that_decode_leave_others_to_open_and_close_links) {
   of_decoders->open.set_value();
 }
 
-// Method: an encoder fails where no other comes to its side.
+// Method: an encoder fails unless a second one encodes at the same time.
 TEST_F(io_threads, encode_several_large_messages_at_a_time) {
   near_options_.io_threads = 2;
   near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 3); };
@@ -207,7 +208,7 @@ TEST_F(io_threads, encode_several_large_messages_at_a_time) {
   EXPECT_EQ(answers, 2);
 }
 
-// Method: an encoder fails where another one encodes the same message meanwhile.
+// Method: an encoder fails if a second one encodes the same message at the same time.
 TEST_F(io_threads, encode_a_message_to_many_by_one_of_them) {
   constexpr int links = 6;
   near_options_.io_threads = 4;
@@ -232,10 +233,10 @@ TEST_F(io_threads, encode_a_message_to_many_by_one_of_them) {
   EXPECT_TRUE(tests::eventually([&arrived] { return arrived == links; })) << arrived;
 }
 
-// Goal: order per pair of actors, whatever the sizes of messages are and whichever threads carry them.
+// Goal: the order of each pair of actors is kept, whatever the sizes of the messages and the threads that carry them.
 TEST_F(io_threads, keep_the_order_of_each_pair) {
   constexpr int links = 6;
-  constexpr int senders = 3; // Of each link.
+  constexpr int senders = 3; // For each link.
   constexpr int messages = 300;
   far_options_.io_threads = near_options_.io_threads = 4;
   std::atomic<int> in_order = 0;
@@ -286,7 +287,7 @@ TEST_F(io_threads, may_be_as_many_as_there_are_cores) {
   EXPECT_EQ(tests::ask<int>(near().system, find("echo"), 5), 5);
 }
 
-// Goal: whatever carries a link, either end's part of it goes to the thread that has room for it.
+// Goal: whatever transport carries a link, each end assigns its part to the thread that has room for it.
 TEST_F(io_threads, take_links_within_the_process) {
   address_ = "inproc://" + tests::unique_name("threads");
   far_options_.listen = {address_};
@@ -299,12 +300,12 @@ TEST_F(io_threads, take_links_within_the_process) {
   }
 }
 
-/// So many at both ends.
+/// Both ends have the same number of I/O threads.
 class links_by_threads : public io_threads, public testing::WithParamInterface<std::size_t> {
 protected:
   links_by_threads() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
 
-  /// Sends whatever it gets to the guests that came last, over whichever links these are reached.
+  /// Publishes an actor that forwards everything it gets to the last six guests, over whichever links reach them.
   void publish_hub() {
     publish("hub", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
       auto guests = std::make_shared<std::deque<caf::actor>>();
@@ -326,8 +327,8 @@ protected:
     }));
   }
 
-  /// Opens links one after the other, sends over each to all that others have opened, and closes it. Gives how many
-  /// requests were answered, by a value or by an error.
+  /// Opens links one after the other, sends over each to all guests, and closes it. Returns how many requests were
+  /// answered, by a value or by an error.
   int visit(int rounds, bool waits) {
     int answered = 0;
     caf::scoped_actor self{near().system};
@@ -358,13 +359,13 @@ protected:
     return answered;
   }
 
-  static constexpr int questions = 20; // Of each round.
+  static constexpr int questions = 20; // Per round.
 };
 
 INSTANTIATE_TEST_SUITE_P(with, links_by_threads, testing::Values(1, 2, 4),
                          [](const auto& which) { return std::to_string(which.param) + "_io_threads"; });
 
-// Goal: links open and close while actors of others send over them: everybody who asks is answered, and all links end.
+// Goal: links open and close while actors of other links send over them. Every request is answered, and all links end.
 TEST_P(links_by_threads, come_and_go_while_messages_cross_them) {
   publish_hub();
   near();
@@ -409,7 +410,7 @@ TEST_P(links_by_threads, end_with_their_node_in_any_state) {
   is_over = true;
 }
 
-/// The node at the listening end, whose parts can be looked at.
+/// A node at the listening end whose internals can be inspected.
 class spread_links : public testing::Test {
 protected:
   ~spread_links() override { home_->shut_down(); }
@@ -444,7 +445,7 @@ TEST_F(spread_links, are_even_within_one) {
   }
   EXPECT_TRUE(has(200, 0)) << testing::PrintToString(home_->links_by_loop());
   for (std::size_t i = 0; i < links.size(); ++i)
-    if (i % 4 == 0) // All are of one loop.
+    if (i % 4 == 0) // All of them belong to one loop.
       links[i].close();
   ASSERT_TRUE(tests::eventually([this] { return has(150, 50); })) << testing::PrintToString(home_->links_by_loop());
   for (int i = 0; i < 50; ++i) {

@@ -1,4 +1,4 @@
-// What becomes of actors, requests and objects when a link ends.
+// What happens to actors, requests and objects when a link ends.
 #include <mutex>
 
 #include "log_lines.hpp"
@@ -7,12 +7,12 @@
 namespace troupe::tests {
 namespace {
 
-/// What was promised, and is not kept.
+/// Promises that are never kept.
 struct promises {
   std::mutex mutex;
   std::vector<caf::response_promise> made;
   bool is_over = false;
-  /// Drops them, since they refer to the actors that made them, and those that are still to come.
+  /// Drops the promises, since they refer to the actors that made them, and drops later ones as well.
   void end() {
     std::lock_guard guard{mutex};
     is_over = true;
@@ -20,7 +20,7 @@ struct promises {
   }
 };
 
-/// Promises to answer, and never does; counts what it was asked.
+/// Promises to answer and never does. Counts the requests.
 caf::behavior silent(caf::event_based_actor* self, std::shared_ptr<std::atomic<int>> asked,
                      std::shared_ptr<promises> promised) {
   return {[=](int) {
@@ -35,7 +35,7 @@ caf::behavior silent(caf::event_based_actor* self, std::shared_ptr<std::atomic<i
   }};
 }
 
-/// At both ends with so many I/O threads.
+/// Both ends have the same number of I/O threads.
 class link_end : public two_nodes, public testing::WithParamInterface<std::size_t> {
 protected:
   link_end() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
@@ -51,7 +51,7 @@ protected:
   std::shared_ptr<std::atomic<int>> asked_ = std::make_shared<std::atomic<int>>(0);
 };
 
-/// Monitors it, and keeps no handle of it.
+/// Monitors the actor without keeping a handle to it.
 caf::behavior watcher(caf::event_based_actor* self, const caf::actor& whom,
                       const std::shared_ptr<std::atomic<int>>& downs) {
   self->set_down_handler([downs](const caf::down_msg&) { ++*downs; });
@@ -59,14 +59,14 @@ caf::behavior watcher(caf::event_based_actor* self, const caf::actor& whom,
   return {[](int) {}};
 }
 
-// Method: the peer hands over an actor of its own and closes the link, so that whoever gets the handle monitors the
+// Method: the peer hands over an actor of its own and closes the link, so that the receiver of the handle monitors the
 // actor before, while and after the link ends.
 TEST_P(link_end, is_told_to_whoever_monitors_at_that_moment_and_keeps_no_handle) {
   constexpr int rounds = 500;
   const auto downs = std::make_shared<std::atomic<int>>(0);
   const auto spawned = std::make_shared<std::atomic<int>>(0);
   std::mutex mutex;
-  std::vector<caf::actor> watchers; // Who is gone is told nothing.
+  std::vector<caf::actor> watchers; // Kept alive: an actor that is gone gets no message.
   publish("hub", far().system.spawn([&, spawned, downs](caf::event_based_actor* self) -> caf::behavior {
     return {[&, self, spawned, downs](const caf::actor& whom) {
       ++*spawned;
@@ -144,7 +144,7 @@ TEST_P(link_end, the_peer_drops_what_it_held_for_this_end) {
     guest->attach_functor([ended](const caf::error&) { *ended = true; });
     ASSERT_EQ(ask<int>(near().system, find("keeper"), guest), 1);
   }
-  EXPECT_FALSE(*ended); // Only the keeper, at the far end, refers to it.
+  EXPECT_FALSE(*ended); // Only the keeper at the far end refers to it.
   link_->close();
   EXPECT_TRUE(eventually([&] { return ended->load(); }));
 }
@@ -164,12 +164,12 @@ TEST_P(link_end, a_node_ends_with_links_open_and_messages_on_their_way) {
   auto remote = silent_remote();
   for (int i = 0; i < 1000; ++i)
     caf::anon_send(remote, i);
-  near_->home.reset(); // Writes out what was sent.
+  near_->home.reset(); // Writes out all sent messages.
   EXPECT_TRUE(eventually([&] { return asked_->load() == 1000; })) << asked_->load();
 }
 
 TEST_P(link_end, large_messages_that_were_half_written_hold_nothing) {
-  // The frames of a message borrow its values, and keep its sender: an actor that only its own message refers to must
+  // The frames of a message borrow its values and keep its sender. An actor to which only its own message refers must
   // not keep its system from ending.
   auto stuck = publish("stuck", far().system.spawn(silent, asked_, promised_));
   connect({.share_store = false});
@@ -179,7 +179,7 @@ TEST_P(link_end, large_messages_that_were_half_written_hold_nothing) {
   link_->close();
 }
 
-// Goal: what goes through the socket in chunks has left before the peer hears that the link ends.
+// Goal: chunked messages have left completely before the peer learns that the link ends.
 TEST_P(link_end, large_messages_leave_before_the_goodbye) {
   far_options_.store = near_options_.store = std::nullopt;
   near_options_.drain_timeout = 10s;
@@ -222,7 +222,7 @@ TEST_P(link_end, what_had_not_left_is_said) {
   EXPECT_TRUE(eventually([&] { return log.with(" messages to far had not left: ") == 1; })) << log.text();
 }
 
-// CAF's accessors read through the null pointer that such an error is.
+// CAF's accessors would read through the null pointer that such an error holds.
 TEST_P(link_end, the_reason_of_an_actor_that_ended_in_good_order_can_be_shown) {
   auto actor = publish("brief", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
     return {[self](int) { self->quit(); }};

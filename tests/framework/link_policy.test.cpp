@@ -1,4 +1,4 @@
-// Families per link: what is agreed in the handshake, what is refused, by whom, and with which words.
+// Families per link: what the handshake agrees on, what each end refuses, and with which error text.
 #include <filesystem>
 #include <fstream>
 
@@ -11,7 +11,7 @@
 namespace troupe::tests {
 namespace {
 
-/// A type that only its own codec knows, which belongs to the family "typed".
+/// A type that only its own codec can encode; the codec belongs to the family "typed".
 struct opaque {
   int value = 0;
 };
@@ -76,7 +76,7 @@ TEST_F(two_nodes, a_type_without_a_common_family_is_refused_at_send_with_both_li
   EXPECT_NE(text.find("test.opaque"), std::string::npos) << text;
   EXPECT_NE(text.find("near sends with [typed, msgpack], far accepts [msgpack]"), std::string::npos) << text;
   EXPECT_EQ(link_->stats().unserializable, 1u);
-  EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link lives.
+  EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link stays open.
 }
 
 TEST_F(two_nodes, an_own_codec_travels_with_its_header) {
@@ -109,7 +109,7 @@ TEST_F(two_nodes, a_request_that_the_peer_cannot_decode_is_answered_with_the_rea
   auto text = text_of(ask<int>(near().system, find("opener"), secret{7}));
   EXPECT_NE(text.find("type \"test.secret\" is not in this node's type registry"), std::string::npos) << text;
   EXPECT_EQ(far().home->links().at(0).stats().undecodable, 1u);
-  EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link lives.
+  EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link stays open.
 }
 
 TEST_F(two_nodes, unknown_families_in_options_are_errors_that_name_the_known_ones) {
@@ -189,7 +189,7 @@ TEST_F(two_nodes, a_message_larger_than_the_peer_takes_is_refused_at_send) {
   connect({.share_store = false});
   auto text = text_of(ask<int>(near().system, find("opener"), std::string(2_MiB, 'x')));
   EXPECT_NE(text.find("far takes at most 1,048,576"), std::string::npos) << text;
-  EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link lives.
+  EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link stays open.
 }
 
 } // namespace

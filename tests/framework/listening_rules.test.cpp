@@ -1,4 +1,4 @@
-// Where a node refuses to listen or to dial because anybody could come in, and what it then tells to do.
+// Addresses at which a node refuses to listen or to dial because anyone could connect, and what it advises instead.
 #include <filesystem>
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 
 class listening : public two_nodes {
 protected:
-  /// Why a node does not listen there, or "listens".
+  /// Returns why a node does not listen at `address`, or "listens".
   std::string at(const std::string& address, const struct credentials& with = {}) {
     far_options_.listen = {address};
     far_options_.accepted_links.credentials = with;
@@ -28,7 +28,7 @@ protected:
     return "listens";
   }
 
-  /// Why a node does not dial there.
+  /// Returns why a node does not dial `address`, or "connected".
   std::string dialing(const std::string& address, const struct credentials& with = {}) {
     link_options options;
     options.credentials = with;
@@ -53,7 +53,7 @@ TEST_F(listening, with_a_secret_works_and_warns) {
   auto told = testing::internal::GetCapturedStderr();
   if (log_threshold() >= log_level::warning)
     expect_contains(told, "trusted network only");
-  EXPECT_EQ(address_.find(":0", 10), std::string::npos) << address_; // A port was chosen.
+  EXPECT_EQ(address_.find(":0", 10), std::string::npos) << address_; // The system chose a port.
   connect({.credentials = {.secret = test_secret}});
 }
 

@@ -1,4 +1,4 @@
-// A link may live long: what it counts may begin near its end.
+// A link may live long, so its counters are tested close to their ends.
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
@@ -11,7 +11,7 @@ protected:
     publish("doubler", far().system.spawn([]() -> caf::behavior { return {[](int value) { return 2 * value; }}; }));
   }
 
-  /// The head of the next message that the node writes.
+  /// Returns the head of the next message that the node writes.
   static message_head next_message(raw_peer& from) {
     while (auto packet = from.next_packet())
       if (packet->head.kind == packet_kind::message) {
