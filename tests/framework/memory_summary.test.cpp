@@ -1,4 +1,4 @@
-// What is kept, and why: as one node says it, as two say it together, and as a peer is told.
+// What is kept in memory, and why: told by one node, by two nodes together, and to a peer.
 #include <troupe/framework/memory_summary.hpp>
 
 #include <cstdlib>
@@ -40,7 +40,7 @@ std::string name_of(const doubles_ref& ref) {
 
 const auto self = static_cast<std::uint32_t>(::getpid());
 
-/// Keeps what it gets, once it may.
+/// Keeps the references it gets, once it is opened.
 struct shelf {
   std::promise<void> opens;
   std::shared_future<void> is_open{opens.get_future()};
@@ -76,7 +76,7 @@ protected:
 
   doubles_ref put(std::size_t count = 10'000) { return home().put(doubles(std::vector<double>(count, 1.5))).value(); }
 
-  /// Two stores stand for two hosts.
+  /// Gives each node a store of its own, so that the two nodes stand for two hosts.
   void separate() {
     near_options_.store->name = unique_name("near-host");
     far_options_.store->name = unique_name("far-host");
@@ -176,7 +176,7 @@ TEST_F(remembered, an_exported_reference_is_shown_at_both_ends_and_as_one) {
   ASSERT_EQ(both.objects.size(), 1u);
   EXPECT_EQ(both.objects[0].state, "sealed");
   EXPECT_EQ(both.objects[0].store, near_options_.store->name);
-  EXPECT_EQ(both.objects[0].holders.size(), 3u); // Near's handle, the export, far's two.
+  EXPECT_EQ(both.objects[0].holders.size(), 3u); // Near's handle, the export, and far's two.
   EXPECT_EQ(count_of(at_near(), name, memory_reason::handle), 1u);
   EXPECT_EQ(both.processes.size(), 2u);
   kept_->refs.clear();
@@ -295,9 +295,9 @@ TEST_F(remembered, what_left_outside_of_messages_is_shown_with_the_place_that_al
   EXPECT_NE(hints[0].text.find("outside of a message"), std::string::npos);
 }
 
-// -- what holds an object, by reasons that add up
+// -- the reasons for which an object is held, which add up
 
-/// The store's row of the object; empty where it has gone.
+/// Returns the store's row of the object, or an empty row if the object is gone.
 store::object_row held(const node& by, const std::string& object) {
   const auto known = store::object_store{*by.store()}.summary().value();
   const auto found =
@@ -305,8 +305,8 @@ store::object_row held(const node& by, const std::string& object) {
   return found != known.rows.end() ? *found : store::object_row{};
 }
 
-// Goal: each hold of this process is counted for one reason, and all of them together are what the store counts.
-// Method: one object that is held for every reason at once, but for that of builders, which have objects of their own.
+// Goal: each hold of this process is counted for one reason, and all reasons together give the store's count.
+// Method: one object is held for every reason at once, except as a builder, since builders have objects of their own.
 TEST_F(remembered, every_hold_of_an_object_has_one_reason) {
   using enum store::hold_reason;
   far_options_.accepted_links.actor_window_bytes = 1000;
@@ -384,7 +384,7 @@ TEST_F(remembered, what_the_survey_says_is_exact_again_after_threads_have_taken_
   while (running > 0)
     for (const auto& object : at_near().objects)
       for (const auto& holder : object.holders)
-        EXPECT_LT(holder.count, 10'000u) << to_string(holder.reason); // Below zero it would be huge.
+        EXPECT_LT(holder.count, 10'000u) << to_string(holder.reason); // A count below zero would be huge.
   for (auto& thread : threads)
     thread.join();
   EXPECT_TRUE(eventually([&] {
@@ -418,7 +418,7 @@ TEST_F(remembered, references_to_what_was_brought_here_from_another_host_are_han
   EXPECT_EQ(count_of(there, name, memory_reason::handle), 2u);
 }
 
-// Goal: what another node of this process holds in the same store is that node's to tell.
+// Goal: a node does not report what another node of its process holds in the same store.
 TEST_F(remembered, holds_of_another_node_of_the_process_are_no_handles_of_this_one) {
   using enum store::hold_reason;
   open_shelf();
@@ -430,7 +430,7 @@ TEST_F(remembered, holds_of_another_node_of_the_process_are_no_handles_of_this_o
     const auto holds = held(home(), name_of(ref)).own_holds;
     return holds[exported] == 1 && holds[imported] == 1 && holds[message] == 0;
   }));
-  // Near's reference, far's, and the one that far's link keeps for all that came by it.
+  // Near's reference, far's, and the one that far's link keeps for every reference that came over it.
   EXPECT_EQ(count_of(at_near(), name_of(ref), memory_reason::handle), 3u);
   EXPECT_FALSE(holder_of(at_far(), name_of(ref), memory_reason::exported));
   EXPECT_EQ(count_of(at_far(), name_of(ref), memory_reason::handle), 3u);
@@ -527,7 +527,7 @@ TEST_F(remembered, only_so_many_of_this_users_processes_may_look_at_a_time) {
     links.push_back(*std::move(link));
   }
   EXPECT_FALSE(look());
-  EXPECT_EQ(links.back().memory_summary().value().processes.at(0).node, "far"); // The others are served as before.
+  EXPECT_EQ(links.back().memory_summary().value().processes.at(0).node, "far"); // The other links are served as before.
   links.front().close();
   EXPECT_TRUE(eventually([&] { return look().has_value(); }));
 }
@@ -541,7 +541,7 @@ TEST_F(remembered, a_node_that_is_not_to_be_asked_is_not_listed) {
     EXPECT_NE(each.process, self);
 }
 
-// Goal: who asks faster than it is answered cannot make a node work on as many answers as it likes.
+// Goal: a peer that asks faster than it is answered cannot make a node work on an unlimited number of answers.
 TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
   caf::actor_system_config config;
   config.set("scheduler.max-threads", 2 * internal::inspections_per_link_max);
@@ -569,7 +569,7 @@ TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
     each.receive([&](const memory_summary&) { ++answered; },
                  [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
   EXPECT_EQ(answered, internal::inspections_per_link_max);
-  EXPECT_TRUE(eventually([&] { // An answer counts until the actor that gave it has ended.
+  EXPECT_TRUE(eventually([&] { // An answer counts until its actor has ended.
     bool is_answered = false;
     ask().receive([&](const memory_summary&) { is_answered = true; }, [](const caf::error&) {});
     return is_answered;
@@ -577,7 +577,7 @@ TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
   asks->send_exit(asked, caf::exit_reason::user_shutdown);
 }
 
-// -- several summaries as one, and what looks like a leak
+// -- combining several summaries, and objects that look like leaks
 
 memory_object object(std::string name, std::vector<memory_holder> holders) {
   return {.object = std::move(name), .store = "s", .state = "sealed", .size_bytes = 1, .holders = std::move(holders)};
@@ -610,7 +610,7 @@ TEST(combining, two_nodes_of_one_process_count_its_handles_once) {
   EXPECT_EQ(both.objects[0].holders[0].count, 3u);
 }
 
-// Goal: rows of one name become one, also where a later part knows more and takes the place of an earlier one.
+// Goal: rows with the same name become one, even if a later part knows more and replaces an earlier one.
 TEST(combining, many_rows_are_joined_by_name_the_largest_first) {
   constexpr int many = 1000;
   std::vector<memory_summary> parts(3);
@@ -627,7 +627,7 @@ TEST(combining, many_rows_are_joined_by_name_the_largest_first) {
   const auto all = combined(parts);
   ASSERT_EQ(all.objects.size(), std::size_t{many});
   EXPECT_TRUE(std::ranges::is_sorted(all.objects, std::ranges::greater{}, &memory_object::size_bytes));
-  EXPECT_EQ(all.objects[0].object, std::string(40, 'n') + "9"); // Of the largest the first.
+  EXPECT_EQ(all.objects[0].object, std::string(40, 'n') + "9"); // The first one of the largest.
   for (const auto& each : all.objects) {
     EXPECT_EQ(each.store, "s") << each.object;
     EXPECT_EQ(each.holders.size(), 3u) << each.object;

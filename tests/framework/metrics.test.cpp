@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A connection to that port of 127.0.0.1, or -1.
+/// Returns a connection to `port` at 127.0.0.1, or -1.
 int dial(std::uint16_t port) {
   const auto made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in to{};
@@ -36,7 +36,7 @@ int dial(std::uint16_t port) {
   return -1;
 }
 
-/// The body of a successful answer; fails the test where there is none.
+/// Returns the body of a successful answer. Fails the test if there is none.
 std::string get(std::uint16_t port, const std::string& path = "/metrics") {
   const auto connected = dial(port);
   EXPECT_GE(connected, 0) << "nobody listens";
@@ -52,7 +52,7 @@ std::string get(std::uint16_t port, const std::string& path = "/metrics") {
   return body == std::string::npos ? "" : answer.substr(body + 4);
 }
 
-/// What Prometheus would have read: a value for each series, by its name and labels as they are written.
+/// The metrics as Prometheus reads them: a value for each series, whose key is its name with labels as written.
 struct scrape {
   explicit scrape(std::uint16_t port) {
     std::istringstream lines{get(port)};
@@ -71,7 +71,7 @@ struct scrape {
     }
   }
 
-  /// Of the only series that has all these parts; -1 where there is none, or several.
+  /// Returns the value of the only series with this name and all these parts, or -1 if there is none or several.
   [[nodiscard]] double value(const std::string& name, const std::vector<std::string>& parts = {}) const {
     std::vector<double> found;
     for (const auto& [text, number] : series)
@@ -86,7 +86,7 @@ struct scrape {
         series, [&](const auto& one) { return one.first.substr(0, one.first.find('{')) == name; }));
   }
 
-  /// Of Troupe's; the library adds some of its own.
+  /// Returns the names of Troupe's metrics; the library adds its own.
   [[nodiscard]] std::set<std::string> names() const {
     std::set<std::string> all;
     for (const auto& [name, type] : types)
@@ -101,7 +101,7 @@ struct scrape {
 
 class metrics : public two_nodes {
 protected:
-  /// Sends so many messages over the link and has each answered.
+  /// Sends `messages` requests over the link and waits for each answer.
   void exchange(int messages) {
     if (!link_) {
       publish("thermometer", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
@@ -123,7 +123,7 @@ protected:
 
 TEST_F(metrics, a_scrape_has_what_went_over_a_link) {
   exchange(7);
-  ASSERT_TRUE(eventually([&] { return link_->stats().actors_imported == 0; })); // So that it stays as it is.
+  ASSERT_TRUE(eventually([&] { return link_->stats().actors_imported == 0; })); // Stays unchanged from here on.
   const auto endpoint = open(*near().home);
   EXPECT_EQ(endpoint.url(), "http://127.0.0.1:" + std::to_string(endpoint.port()) + "/metrics");
   const scrape first{endpoint.port()};
@@ -144,7 +144,7 @@ TEST_F(metrics, a_scrape_has_what_went_over_a_link) {
   EXPECT_NEAR(first.value("troupe_link_coding_seconds_total", {R"(operation="encode")"}),
               std::chrono::duration<double>(stats.encode_time).count(), 1e-9);
   exchange(3);
-  caf::anon_send_exit(find("thermometer"), caf::exit_reason::kill); // Which does not cross links.
+  caf::anon_send_exit(find("thermometer"), caf::exit_reason::kill); // A kill does not cross links.
   const scrape second{endpoint.port()};
   EXPECT_EQ(second.value("troupe_payloads_total", sent), 10);
   EXPECT_EQ(second.value("troupe_link_not_sent_total", {R"(reason="policy")"}), 1);
@@ -220,9 +220,9 @@ TEST_F(metrics, links_beyond_a_number_are_summed_and_never_count_backwards) {
   EXPECT_EQ(before.count_of("troupe_link_window_bytes"), 2u);
   EXPECT_EQ(before.value("troupe_link_messages_total", {R"(link="far")", R"(direction="sent")"}), 1);
   EXPECT_EQ(other(before), 2);
-  EXPECT_EQ(before.count_of("troupe_payloads_total"), 4u); // Of one type, and of the others.
+  EXPECT_EQ(before.count_of("troupe_payloads_total"), 4u); // One type, and the others together.
   EXPECT_EQ(before.value("troupe_payloads_total", {R"(family="other",type="other")", R"(direction="sent")"}), 3);
-  // The link that has series of its own ends, and one of the others.
+  // Ends the link with a series of its own and one of the others.
   link_->close();
   third->close();
   ASSERT_TRUE(eventually([&] { return near().home->stats().links_open == 1; }));
@@ -256,10 +256,10 @@ TEST_F(metrics, addresses_that_cannot_be_read_are_refused_with_the_reason) {
     EXPECT_THAT(refused.error().message(), HasSubstr("write 127.0.0.1:9464 or [::1]:9464"));
   }
   EXPECT_THAT(open(*near().home, {.address = "localhost:0"}).url(), HasSubstr("http://127.0.0.1:"));
-  EXPECT_THAT(open(*near().home, {.address = "0"}).url(), HasSubstr("http://127.0.0.1:")); // Loopback unless told.
+  EXPECT_THAT(open(*near().home, {.address = "0"}).url(), HasSubstr("http://127.0.0.1:")); // Loopback by default.
 }
 
-// Goal: whoever is not on this host does not get in where no address was given.
+// Goal: if no address is given, other hosts cannot connect.
 TEST_F(metrics, only_loopback_listens_unless_told) {
   const auto endpoint = open(*near().home);
   std::ifstream sockets{"/proc/net/tcp"};
@@ -273,7 +273,7 @@ TEST_F(metrics, only_loopback_listens_unless_told) {
     if (state != "0A" || local.substr(local.find(':') + 1) != port.str()) // 0A: it listens.
       continue;
     ++listening;
-    EXPECT_EQ(local.substr(0, local.find(':')), "0100007F"); // 127.0.0.1, backwards.
+    EXPECT_EQ(local.substr(0, local.find(':')), "0100007F"); // 127.0.0.1, byte-reversed.
   }
   EXPECT_EQ(listening, 1u);
 }
@@ -282,18 +282,18 @@ TEST_F(metrics, an_endpoint_outlives_its_node_and_says_that_it_is_gone) {
   exchange(1);
   const auto endpoint = open(*near().home);
   auto moved = std::make_optional(std::move(*near().home));
-  EXPECT_EQ(scrape{endpoint.port()}.value("troupe_links_open"), 1); // A node may move.
+  EXPECT_EQ(scrape{endpoint.port()}.value("troupe_links_open"), 1); // The endpoint follows a moved node.
   link_.reset();
   near().home.reset();
   moved.reset();
   const scrape after{endpoint.port()};
   EXPECT_EQ(after.value("troupe_node_up", {R"(node="near")"}), 0);
   EXPECT_EQ(after.names().size(), 1u);
-  near_.reset(); // The actor system, too.
+  near_.reset(); // Ends the actor system as well.
   EXPECT_EQ(scrape{endpoint.port()}.value("troupe_node_up"), 0);
 }
 
-// Goal: scrapes under way neither hold up a node's end nor read what is gone.
+// Goal: running scrapes neither hold up a node's end nor read anything that is gone.
 TEST_F(metrics, scrapes_may_go_on_while_links_come_and_go) {
   exchange(1);
   const auto endpoint = open(*near().home);

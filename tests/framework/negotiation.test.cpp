@@ -1,12 +1,12 @@
-// Goal: a type that the peer cannot read fails where it is sent, as soon as the peer has seen it, with what to do about
-// it; one that it can read in another version goes on passing.
+// Goal: after the peer has once failed to read a type, sending that type fails at the sender, with advice. A type that
+// the peer reads in another version continues to pass.
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
 namespace {
 
-// Versions of one type, which have the same alias at the two ends.
+// Versions of one type, under the same alias at both ends.
 struct with_text {
   std::string sensor;
   std::string value;
@@ -55,7 +55,7 @@ protected:
   std::uint64_t not_sent() { return link_->stats().unserializable; }
   std::uint64_t not_decoded() { return far().home->links().at(0).stats().undecodable; }
 
-  /// The first is refused by the peer, later ones here.
+  /// Sends `value` twice: the peer refuses the first one, this node the second.
   template <class T>
   std::string refusal_of_the_second(const caf::actor& whom, const T& value) {
     auto first = ask<int>(near().system, whom, value);
@@ -143,7 +143,7 @@ TEST_F(type_negotiation, a_message_of_many_elements_is_refused_for_any_of_them) 
 
 class told_by_a_raw_peer : public two_nodes {
 protected:
-  /// Has the far end answer each int with a reading.
+  /// Publishes an actor at the far end that answers each int with a reading.
   std::uint64_t sensor() {
     publish("sensor", far().system.spawn([]() -> caf::behavior {
       return {[](int) { return reading{.sensor = "roof", .celsius = 1, .samples = {}}; }};
@@ -166,7 +166,7 @@ protected:
         header.bytes(), body));
   }
 
-  /// The aliases of the signature packets until the next answer.
+  /// Returns the aliases of the signature packets until the next answer.
   std::vector<std::string> signatures_until_answered() {
     std::vector<std::string> aliases;
     while (auto packet = peer().next_packet()) {

@@ -1,5 +1,5 @@
 // Goal: handles of actors and objects in a payload within a message are counted like any others, wherever the payload
-// is passed on to, and nobody who passes it on decodes it.
+// is forwarded, and no forwarding node decodes it.
 #include <gmock/gmock.h>
 
 #include <troupe/serializers/payload_bytes.hpp>
@@ -16,7 +16,7 @@ using number_ref = object_ref<numbers>;
 
 struct parcel {
   std::string to;
-  caf::actor from; // Beside the content, so that places differ.
+  caf::actor from; // Beside the content, so that positions differ.
   serialized content;
 };
 TROUPE_DESCRIBE(parcel, to, from, content)
@@ -127,9 +127,7 @@ TEST_F(nested_handles, mean_nothing_outside_of_messages) {
 }
 
 TEST_F(nested_handles, can_be_put_into_the_store) {
-  near_types_ = [](type_registry& types) {
-    types.add<crate>("crate").add<letter>("letter");
-  };
+  near_types_ = [](type_registry& types) { types.add<crate>("crate").add<letter>("letter"); };
   auto picture = *near().home->put(numbers({1.0, 2.0, 3.0}));
   const auto put = near().home->put(crate{to_serialize(letter{"kept", {}, picture, {}})});
   ASSERT_TRUE(put) << put.error().message();

@@ -1,4 +1,4 @@
-// A node ends from any state: beside a handler that does not return, within a handler of its own, within its own I/O.
+// A node ends in any state: while a handler does not return, within one of its own handlers, and within its own I/O.
 #include "two_nodes.hpp"
 
 #include <cstdlib>
@@ -20,19 +20,19 @@ std::size_t threads_of_process() {
       std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, std::filesystem::directory_iterator{}));
 }
 
-/// What a handler waits for, and where it says that it does.
+/// Where a handler reports that it has entered, and waits.
 struct gate {
   std::promise<void> entered;
   std::promise<void> open;
   std::shared_future<void> opened = open.get_future().share();
 };
 
-/// Of nodes with so many I/O threads.
+/// Runs with several numbers of I/O threads.
 class node_end : public two_nodes, public testing::WithParamInterface<std::size_t> {
 protected:
   node_end() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
 
-  /// Enters the gate at the far end, in a handler that the far end's I/O thread runs.
+  /// Enters the gate at the far end, in a handler that the far end's I/O thread executes.
   void enter(const std::shared_ptr<gate>& gate) {
     publish("gatekeeper", far().system.spawn([gate]() -> caf::behavior {
       return {[gate](int) {
@@ -67,12 +67,13 @@ TEST_P(node_end, a_handler_that_outlives_its_node_goes_on) {
   auto next = far().system.spawn([done]() -> caf::behavior { return {[done](int value) { done->set_value(value); }}; });
   publish("next", next);
   far_->home.reset();
-  caf::anon_send(next, 7); // The system's own threads run it.
+  caf::anon_send(next, 7); // The system's own threads execute it.
   EXPECT_EQ(done->get_future().wait_for(10s), std::future_status::ready);
   held->open.set_value();
 }
 
-// Goal: who declares them in the wrong order reads which node it is, at once, and does not wait for a minute.
+// Goal: a program that declares node and system in the wrong order is told at once which node it is, not after a
+// minute.
 TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto begun = std::chrono::steady_clock::now();
@@ -90,9 +91,9 @@ TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
 }
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) // Which need threads of their own.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) // They need threads of their own.
 
-/// Opens a node with `options` where no further thread can be made, or so many, says what came of that, and ends the
+/// Opens a node with `options` while at most `further` more threads can be created. Prints the result and ends the
 /// process.
 [[noreturn]] void open_without_threads(node_options options, std::size_t further = 0) {
   {
@@ -103,7 +104,7 @@ TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
     const rlim_t most = further == 0 ? 1 : threads_of_process() + further;
     const rlimit limit{most, most};
     ::setrlimit(RLIMIT_NPROC, &limit);
-    if (::geteuid() == 0) // To whom the limit does not apply.
+    if (::geteuid() == 0) // Root is exempt from the limit.
       std::ignore = ::setresuid(64'999, 64'999, 64'999);
     const auto opened = node::open(system, types, families, std::move(options));
     std::cerr << (opened ? "open" : to_string(opened.error().code()) + ": " + opened.error().message()) << '\n';
@@ -112,7 +113,7 @@ TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
   std::_Exit(0);
 }
 
-// Goal: the program reads which limit it is, and its actor system ends as if there had been no node.
+// Goal: the error names the limit, and the actor system ends as if there had been no node.
 TEST(node_without_threads, is_refused_and_leaves_nothing_behind) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   for (const bool dispatch : {true, false})
@@ -122,7 +123,7 @@ TEST(node_without_threads, is_refused_and_leaves_nothing_behind) {
                 "bad_option: node kitchen needs .*RLIMIT_NPROC, is 1.*pids\\.max.*\n(.*\n)*the system has ended");
 }
 
-// Goal: the I/O threads that could be made end as well.
+// Goal: the I/O threads that could be created end as well.
 TEST(node_without_threads, is_refused_where_not_all_can_be_made) {
   if (::geteuid() != 0)
     GTEST_SKIP() << "other processes of this user would count";
@@ -162,7 +163,7 @@ TEST_P(node_end, in_a_handler_of_its_own) {
 }
 
 TEST_P(node_end, by_the_last_reference_to_the_actor_that_has_it) {
-  // The peer's release of the actor, on the I/O thread, ends the node to which the link belongs.
+  // The peer releases the actor on the I/O thread, which ends the node that the link belongs to.
   for (bool dispatch : {true, false}) {
     far_options_.dispatch = dispatch;
     auto owned = std::make_shared<std::promise<void>>();
@@ -186,7 +187,7 @@ TEST_P(node_end, by_the_last_reference_to_the_actor_that_has_it) {
   }
 }
 
-/// What ends slowly after its actor counts as gone.
+/// Makes an actor end slowly after it counts as gone.
 struct slow_end {
   ~slow_end() { std::this_thread::sleep_for(300ms); }
 };
@@ -202,7 +203,7 @@ public:
   }
 
 private:
-  std::optional<troupe::node> home_; // Ends after what follows.
+  std::optional<troupe::node> home_; // Destroyed after slow_.
   slow_end slow_;
 };
 
@@ -212,7 +213,7 @@ TEST_P(node_end, comes_while_the_actor_system_ends_by_the_io_thread) {
       far_->home->unpublish("lender");
       auto owner = self->spawn<slow_owner>(std::move(far_->home));
       far_->home.reset();
-      self->quit(); // Else the system's end waits for this actor.
+      self->quit(); // Otherwise the system's end waits for this actor.
       return caf::actor{owner};
     }};
   }));
@@ -221,7 +222,7 @@ TEST_P(node_end, comes_while_the_actor_system_ends_by_the_io_thread) {
     auto owner = ask<caf::actor>(near().system, find("lender"), 1);
     ASSERT_TRUE(owner) << text_of(owner);
   }
-  far_.reset(); // All actors count as gone, but the node is not.
+  far_.reset(); // All actors count as gone, but the node does not.
   EXPECT_TRUE(link_goes_down());
 }
 
@@ -235,7 +236,7 @@ TEST_P(node_end, comes_while_the_actor_system_ends_by_a_worker) {
   EXPECT_TRUE(link_goes_down());
 }
 
-/// Ends a node when it ends, once the other one of its kind is about to do so, too.
+/// Ends its node when it is destroyed, after waiting up to 2 s until the other crossing is being destroyed as well.
 class crossing {
 public:
   crossing(std::shared_ptr<std::optional<node>> home, std::shared_ptr<std::promise<void>> here,
@@ -251,11 +252,11 @@ public:
 
 private:
   std::shared_ptr<std::optional<node>> home_;
-  std::shared_ptr<std::promise<void>> here_; // May outlive the test that waits.
+  std::shared_ptr<std::promise<void>> here_; // May outlive the waiting test.
   std::shared_future<void> there_;
 };
 
-/// Gives one actor away that owns `what`.
+/// Gives away one actor, which owns `what`.
 caf::behavior lender(caf::event_based_actor* self, std::shared_ptr<crossing> what) {
   return {[self, owned = std::move(what)](int) mutable {
     return caf::actor{
@@ -263,7 +264,7 @@ caf::behavior lender(caf::event_based_actor* self, std::shared_ptr<crossing> wha
   }};
 }
 
-// Method: each system has an actor that owns the other system's node, and the peer's release of it ends that node.
+// Method: each system has an actor that owns the other system's node; when the peer releases that actor, the node ends.
 TEST_P(node_end, of_two_at_once_by_each_others_io_threads) {
   connect();
   auto near_ends = std::make_shared<std::promise<void>>();
@@ -296,7 +297,7 @@ TEST_P(node_end, of_two_at_once_by_each_others_io_threads) {
 }
 
 TEST_P(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
-  far().home.reset(); // Its system is what is used.
+  far().home.reset(); // Only its actor system is used.
   near();
   auto& system = far().system;
   std::size_t after_some = 0;
@@ -314,12 +315,12 @@ TEST_P(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
         self->quit();
       }};
     })));
-    // The node before it had the same id, and near may still have to notice that it is gone.
+    // The node before had the same id, and near may not have noticed yet that it is gone.
     auto connected = near().home->connect(address);
     EXPECT_TRUE(eventually([&] { return connected || (connected = near().home->connect(address)); }))
         << connected.error().message();
     if (!connected) {
-      home->reset(); // Else the actor and its node keep each other.
+      home->reset(); // Breaks the cycle of actor and node.
       return;
     }
     caf::anon_send(*connected->find("breaker"), 1);
@@ -327,7 +328,7 @@ TEST_P(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
     if (round == 5)
       after_some = threads_of_process();
   }
-  EXPECT_LE(threads_of_process(), after_some + 2 * GetParam()); // The last one's may still be on their way out.
+  EXPECT_LE(threads_of_process(), after_some + 2 * GetParam()); // The last node's threads may still be ending.
 }
 
 INSTANTIATE_TEST_SUITE_P(with, node_end, testing::Values(1, 2, 4),

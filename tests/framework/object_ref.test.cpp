@@ -1,4 +1,4 @@
-// Large values travel as counted handles; with their bytes to and from nodes without a store.
+// Large values travel as counted handles. To and from nodes without a store, they travel with their bytes.
 #include <numeric>
 
 #include <troupe/framework/resolving.hpp>
@@ -27,7 +27,7 @@ caf::behavior summer(caf::event_based_actor*) {
   };
 }
 
-/// Keeps what it gets.
+/// Keeps the references it gets.
 caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<std::vector<object_ref<array<double>>>> kept) {
   return {[kept](const object_ref<array<double>>& ref) {
     kept->push_back(ref);
@@ -153,7 +153,7 @@ TEST_F(shared, the_object_lives_while_the_receiver_keeps_it_and_no_longer) {
   ASSERT_TRUE(values);
   EXPECT_EQ((*values)[99'999], 99'999.0);
   kept->clear();
-  EXPECT_EQ((*values)[99'998], 99'998.0); // The view keeps its bytes.
+  EXPECT_EQ((*values)[99'998], 99'998.0); // The view keeps its bytes alive.
   values = array<double>{};
   EXPECT_TRUE(store_empties());
 }
@@ -181,7 +181,7 @@ TEST_F(shared, what_was_sent_before_a_close_arrives) {
   for (int i = 0; i < 200; ++i)
     caf::anon_send(remote, *near().home->put(array<double>(std::vector<double>(1000, i))));
   near_->home.reset();
-  // Asked again and again, it counts its own questions too.
+  // Each question adds a reference, so the actor counts the questions as well.
   int asked = 0;
   EXPECT_TRUE(eventually([&] {
     ++asked;
@@ -203,7 +203,7 @@ TEST_F(shared, objects_sent_to_actors_that_are_gone_are_let_go) {
 TEST_F(shared, a_full_store_sends_through_the_socket) {
   auto build = near().home->make_array<std::byte>(63_MiB);
   ASSERT_TRUE(build) << build.error().message();
-  std::vector<double> large(512 * 1024, 1.0); // 4 MiB, and 1 is left.
+  std::vector<double> large(512 * 1024, 1.0); // 4 MiB, but only 1 is left.
   connect();
   EXPECT_EQ(ask<double>(near().system, find("summer"), large), 512.0 * 1024);
   EXPECT_EQ(link_->stats().store_fallbacks, 1u);

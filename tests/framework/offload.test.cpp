@@ -1,5 +1,5 @@
-// Goal: large messages of actors are encoded off the actors' threads, and nobody can tell but by the time it takes:
-// order, errors, back-pressure and the link's end are as they are for small ones.
+// Goal: large messages of actors are encoded outside the actors' threads. Apart from timing, this makes no difference:
+// order, errors, back-pressure and the link's end are the same as for small messages.
 #include <atomic>
 #include <mutex>
 
@@ -12,7 +12,7 @@ namespace offloaded {
 using namespace troupe;
 using namespace std::chrono_literals;
 
-/// Where it was encoded last, and whether it shall fail.
+/// Its codec records the thread that encodes it, and fails if `fails` is set.
 struct probe {
   bool fails = false;
 };
@@ -62,7 +62,7 @@ protected:
 
   caf::actor connect_to_reader(link_options options = {}) {
     options.offload_bytes = 1_MiB;
-    options.spill_bytes = 1_GiB; // What waits is bounded by queue_bytes alone.
+    options.spill_bytes = 1_GiB; // Only queue_bytes bounds the queue.
     connect(options);
     publish("reader", far().system.spawn([this](caf::event_based_actor*) -> caf::behavior {
       return {[this](const pages& value) {
@@ -74,7 +74,7 @@ protected:
     return find("reader");
   }
 
-  /// Returns when a large message waits to be encoded by the near end's only worker, which is held up to `until`.
+  /// Returns once a large message waits for the near end's only worker, which is blocked by `until`.
   void send_from_the_only_worker(const std::shared_future<void>& until) {
     near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 1); };
     auto reader = connect_to_reader();
@@ -83,7 +83,7 @@ protected:
       self->set_default_handler(caf::drop);
       self->send(reader, large(1));
       sent->set_value();
-      until.get(); // Nobody else runs meanwhile.
+      until.get(); // Nothing else runs meanwhile.
     });
     sent->get_future().get();
   }
@@ -108,11 +108,11 @@ TEST_F(large_messages, are_encoded_on_another_thread_and_stay_in_order) {
   auto reader = connect_to_reader({.queue_bytes = 256_MiB, .actor_queue_bytes = 256_MiB});
   std::promise<std::thread::id> sender;
   near().system.spawn([&](caf::event_based_actor* self) {
-    self->set_default_handler(caf::drop); // The answers.
+    self->set_default_handler(caf::drop); // Drops the answers.
     for (int i = 0; i < 30; ++i)
       self->send(reader, i % 3 == 0 ? large(i) : small(i));
     sender.set_value(std::this_thread::get_id());
-    EXPECT_TRUE(tests::eventually([] { // Else this thread might run the encoder itself, after the actor.
+    EXPECT_TRUE(tests::eventually([] { // Keeps this thread from running the encoder itself.
       std::lock_guard guard{mutex};
       return !encoders.empty();
     }));
@@ -213,7 +213,7 @@ TEST_F(large_messages, make_room_for_newer_ones_where_the_link_says_so) {
   auto reader = connect_to_reader({.window_bytes = 2_MiB, .queue_bytes = 2_MiB, .when_full = when_full::drop_oldest});
   constexpr int count = 40;
   near().system.spawn([&](caf::event_based_actor* self) {
-    self->set_default_handler(caf::drop); // The answers.
+    self->set_default_handler(caf::drop); // Drops the answers.
     for (int i = 0; i < count; ++i)
       self->send(reader, large(i));
   });
@@ -223,7 +223,7 @@ TEST_F(large_messages, make_room_for_newer_ones_where_the_link_says_so) {
   EXPECT_EQ(stats.dropped + read().size(), std::size_t{count});
 }
 
-// A worker that never comes back must not keep the node from ending.
+// Goal: a worker that never returns does not keep the node from ending.
 TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
   std::promise<void> goes_on;
   send_from_the_only_worker(goes_on.get_future().share());
@@ -233,8 +233,8 @@ TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
   goes_on.set_value();
 }
 
-// Goal: closing waits for what is being encoded, and the node's end no longer than that.
-// Method: a link is closed while its message waits for the only worker, which then comes back.
+// Goal: closing a link waits for messages that are being encoded, and the node's end waits no longer than that.
+// Method: a link is closed while its message waits for the only worker, which then becomes free.
 TEST_F(large_messages, that_are_encoded_in_time_let_the_node_end_at_once) {
   near_options_.drain_timeout = 60s;
   std::promise<void> goes_on;
@@ -252,7 +252,7 @@ TEST_F(large_messages, of_actors_that_ask_first_are_never_refused) {
   auto reader = connect_to_reader({.actor_window_bytes = 2_MiB, .queue_bytes = 4_MiB, .actor_queue_bytes = 2_MiB});
   constexpr int count = 40;
   near().system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
-    self->set_default_handler(caf::drop); // The answers.
+    self->set_default_handler(caf::drop); // Drops the answers.
     auto next = std::make_shared<int>(0);
     auto go_on = [self, next, reader] {
       while (*next < count && is_ready(reader)) {

@@ -1,5 +1,5 @@
-// A node that needs what others of its host have pulled, or are pulling. The test stands for those others, and for the
-// host that the objects come from.
+// A node needs objects that other nodes of its host have pulled or are pulling. The test plays those other nodes and
+// the host that has the objects.
 #include <filesystem>
 #include <future>
 #include <mutex>
@@ -31,7 +31,7 @@ constexpr handles::link_number number = 1;
 constexpr std::uint64_t size_bytes = 100'000;
 constexpr handles::node_name exporter{5, 6};
 
-/// The exporter's end: takes what the exchange writes.
+/// The exporter's end of the link: takes what the exchange writes.
 class exporters_end final : public counted_link {
 public:
   explicit exporters_end(object_exchange& of) : of_(of) {}
@@ -97,7 +97,7 @@ protected:
     return std::vector<std::byte>(size_bytes, static_cast<std::byte>(which));
   }
 
-  /// The exporter has sent that object's handle.
+  /// Makes the exporter send a handle to an object, with the given size.
   [[nodiscard]] object_source_ptr receive(std::uint32_t which, std::uint64_t claimed_bytes = size_bytes) {
     object_mention mention{object_mention::kind::counted,
                            {.name = name_of(which), .mode = handles::handle_mode::mine, .size_bytes = claimed_bytes}};
@@ -113,14 +113,14 @@ protected:
     return result;
   }
 
-  /// Another node of this host has begun to pull it.
+  /// Makes another node of this host begin to pull the object.
   [[nodiscard]] store::builder begin(std::uint32_t which) {
     auto made = store_.create_once(origin_of(which), size_bytes).value();
     std::ranges::copy(bytes_of(which), made.building->bytes().begin());
     return *std::move(made.building);
   }
 
-  /// The exchange asks for so many objects in all. Answers the last question.
+  /// Waits until the exchange has sent `pulls` pulls in all, then answers the last one.
   void serve(std::size_t pulls, std::uint32_t which) {
     ASSERT_TRUE(eventually([&] { return end_->pulls().size() == pulls; }));
     const auto request = end_->pulls().back().request;
@@ -190,7 +190,7 @@ TEST_F(originals, are_pulled_when_another_gives_up) {
   building.reset();
   serve(1, 1);
   expect_bytes(answer, 1);
-  EXPECT_EQ(store_.find(origin_of(1))->sealed.id(), what->stored().id()); // For the others.
+  EXPECT_EQ(store_.find(origin_of(1))->sealed.id(), what->stored().id()); // Other nodes find it.
 }
 
 TEST_F(originals, are_pulled_when_another_takes_too_long) {
@@ -238,12 +238,12 @@ TEST_F(originals, who_has_no_more_time_is_told_for_whom_it_waited) {
   EXPECT_NE(text.find("process " + std::to_string(::getpid()) + " of this host"), std::string::npos) << text;
 }
 
-// Goal: a node whose process is stopped does not hold up the others of its host.
+// Goal: a stopped process does not hold up the other nodes of its host.
 TEST_F(originals, are_pulled_when_the_process_that_pulls_them_is_stopped) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
 #endif
-  auto child = processes::process::fork([&] { // Before there are threads here.
+  auto child = processes::process::fork([&] { // Forked before this process has threads.
                  auto mine = store::object_store::open(settings_);
                  const auto made =
                      mine ? mine->create_once(origin_of(1), size_bytes)
@@ -274,7 +274,7 @@ TEST_F(originals, are_pulled_where_what_another_has_cannot_be_the_same) {
   expect_bytes(answer, 1);
 }
 
-// Goal: who waits for others keeps nobody from pulling something else.
+// Goal: fetches that wait for other nodes do not keep other objects from being pulled.
 TEST_F(originals, that_are_waited_for_do_not_hold_up_other_pulls) {
   open();
   std::vector<store::builder> begun;
@@ -308,7 +308,7 @@ TEST_F(originals, that_are_waited_for_may_be_cancelled) {
   building.reset();
   auto other = receive(2);
   auto later = fetch(other);
-  serve(1, 2); // The only one that is pulled.
+  serve(1, 2); // The only object that is pulled.
   expect_bytes(later, 2);
 }
 
@@ -323,8 +323,8 @@ TEST_F(originals, that_are_waited_for_do_not_hold_up_a_nodes_end) {
   EXPECT_EQ(answer.get().error().code(), node_errc::link_down);
 }
 
-// Goal: whoever has asked gets an answer, also when it was on its way as the node ended.
-// Method: an answer waits behind another one, which takes until the end has begun.
+// Goal: every caller gets an answer, even if the answer was on its way when the node ended.
+// Method: one answer waits behind another, which takes until the end has begun.
 TEST_F(originals, answers_that_wait_their_turn_come_when_the_node_ends) {
   open();
   auto first = receive(1), second = receive(2);
@@ -344,7 +344,7 @@ TEST_F(originals, answers_that_wait_their_turn_come_when_the_node_ends) {
   EXPECT_FALSE(answer.get());
 }
 
-/// What the files of that store take in memory.
+/// Returns the memory that the files of a store take, in bytes.
 [[nodiscard]] std::uint64_t blocks_of(const std::string& store) {
   std::uint64_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator{"/dev/shm"}) {
@@ -356,7 +356,7 @@ TEST_F(originals, answers_that_wait_their_turn_come_when_the_node_ends) {
   return bytes;
 }
 
-// Goal: a peer's claim is believed as far as bytes have come, measured by what the store's files take.
+// Goal: memory is allocated as bytes arrive, not as the peer claims; measured by the blocks of the store's files.
 TEST_F(originals, an_object_takes_memory_as_its_bytes_come) {
   constexpr auto claimed = 14_MiB;
   open();

@@ -17,7 +17,7 @@ namespace {
 using numbers = array<double>;
 using number_ref = object_ref<numbers>;
 
-/// CAF's own way of describing a type, with a reference in it.
+/// A type with a CAF inspect function that contains a reference.
 struct inspected {
   int count = 0;
   number_ref ref;
@@ -117,7 +117,7 @@ TEST_F(out_of_band, the_environment_and_the_option_allow_it_too) {
 
 TEST_F(out_of_band, objects_stay_until_the_last_node_with_their_store_ends) {
   near_options_.allow_out_of_band_handles = true;
-  far(); // Has the same store.
+  far(); // It shares the store.
   const auto kept = saved(home().put(array_of_numbers()).value()).value();
   near_->home.reset();
   const auto back = deserialize<number_ref>(kept, {}, near_->types, near_->families);
@@ -127,7 +127,7 @@ TEST_F(out_of_band, objects_stay_until_the_last_node_with_their_store_ends) {
 
 TEST_F(out_of_band, afterwards_a_reference_says_that_its_object_is_freed) {
   near_options_.allow_out_of_band_handles = true;
-  auto store = store::object_store::open(*near_options_.store).value(); // Goes on.
+  auto store = store::object_store::open(*near_options_.store).value(); // Stays open.
   const auto kept = saved(home().put(array_of_numbers()).value()).value();
   EXPECT_EQ(store.summary().value().objects, 1u);
   near_.reset();
@@ -169,12 +169,12 @@ TEST_F(out_of_band, forged_names_are_errors) {
       auto forged = kept;
       forged.frames.back() = frame::adopt(std::move(bytes));
       if (const auto back = read(forged); back && !back->empty())
-        static_cast<void>(back->get()); // Whatever it says.
+        static_cast<void>(back->get()); // Any result is allowed.
     }
 }
 
-// Goal: who knows a store's number, and rows of its objects, can name none of them.
-// Method: a name is changed into that of another object, which is there too; and single bits of it.
+// Goal: a peer that knows a store's number and the rows of its objects cannot name any of them.
+// Method: a name is changed into that of another living object, and single bits of it are flipped.
 TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
   near_options_.allow_out_of_band_handles = true;
   const auto given = home().put(array_of_numbers()).value();
@@ -188,7 +188,7 @@ TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
     const auto got = number_ref{found.value()}.get();
     return got ? node_error{node_errc::none, ""} : got.error();
   };
-  EXPECT_EQ(error_of(name).code(), node_errc::none); // As it is, it is good.
+  EXPECT_EQ(error_of(name).code(), node_errc::none); // The unchanged name is valid.
   const auto place = other.state()->source->place().value();
   auto forged = name;
   forged.index = place.index;
@@ -209,7 +209,7 @@ TEST_F(out_of_band, two_nodes_of_a_store_know_each_others_names) {
   const auto kept = serialize(far().home->put(array_of_numbers()).value(), {}, far().types, far().families).value();
   const auto here = saved(home().put(array_of_numbers()).value()).value();
   EXPECT_EQ(read(kept)->get().value(), array_of_numbers());
-  far_.reset(); // The secret stays with who is left.
+  far_.reset(); // The remaining node keeps the secret.
   EXPECT_EQ(read(here)->get().value(), array_of_numbers());
 }
 

@@ -1,4 +1,4 @@
-// Messages of protobuf between two nodes: alone, by the family "protobuf", and inside described values.
+// Protobuf messages between two nodes: on their own, with the family "protobuf", and inside described values.
 #include <troupe/serializers/protobuf/protobuf_type.hpp>
 
 #include "orders.pb.h"
@@ -10,7 +10,7 @@ namespace {
 struct table {
   int number = 0;
   orders::order wanted;
-  caf::actor guest; // Which no message of protobuf could hold.
+  caf::actor guest; // A protobuf message cannot contain it.
 };
 TROUPE_DESCRIBE(table, number, wanted, guest)
 
@@ -69,7 +69,7 @@ TEST_F(protobuf_link, carries_messages_and_their_answers) {
   const auto answer = ask<orders::bill>(near().system, find("cook"), some_order());
   ASSERT_TRUE(answer) << text_of(answer);
   EXPECT_EQ(answer->total(), 25);
-  EXPECT_EQ(ask<int>(near().system, find("cook"), 3), 3); // By the next family.
+  EXPECT_EQ(ask<int>(near().system, find("cook"), 3), 3); // Uses the next family.
 }
 
 TEST_F(protobuf_link, messages_go_by_other_families_where_the_peer_does_not_accept_this_one) {

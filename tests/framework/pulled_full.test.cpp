@@ -1,4 +1,4 @@
-// Objects of another host where a store is full: this one, or the one that they come from.
+// Objects of another host if a store is full: this one, or the one that has the objects.
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -43,14 +43,15 @@ protected:
     std::filesystem::remove_all(far_files_);
   }
 
-  /// As a file system that only this process sees. False without the right to do so.
+  /// Mounts near_files_ as a file system that only this process sees. Returns false if the process has no right to do
+  /// so.
   [[nodiscard]] bool mount_near_files() const {
     std::filesystem::create_directories(near_files_);
     return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0
            && ::mount("tmpfs", near_files_.c_str(), "tmpfs", 0, "size=2m") == 0;
   }
 
-  /// An object of near's, whose handle is at far. Nothing maps it.
+  /// Puts an object at near and sends a handle to far. Nothing maps the object.
   array_ref send() {
     const auto ref = near().home->put(array<double>(std::vector<double>(10'000, 3.0))).value();
     EXPECT_EQ(ask<int>(near().system, find("keeper"), ref), 1);
@@ -58,7 +59,7 @@ protected:
     return std::exchange(kept_, {});
   }
 
-  /// From then on all of it is mapped, or so much.
+  /// Maps `bytes` of the store from now on, by default all of it.
   void fill(side& which, std::size_t bytes = store_bytes) {
     auto made = store::object_store{*which.home->store()}.put(std::vector<std::byte>(bytes));
     if (!made)
@@ -75,7 +76,7 @@ protected:
 
   static constexpr std::size_t store_bytes = 1_MiB;
   const std::filesystem::path near_files_ = std::filesystem::temp_directory_path() / unique_name("troupe-near");
-  const bool has_own_disk_; // Near's store.
+  const bool has_own_disk_; // Of near's store.
   const std::filesystem::path far_files_ = std::filesystem::temp_directory_path() / unique_name("troupe-far");
   std::mutex mutex_;
   array_ref kept_; // Guarded by mutex_.
@@ -128,14 +129,14 @@ TEST_F(pulled_full, the_store_there_is_asked_again_as_long_as_there_is_time) {
   EXPECT_EQ((*value)[0], 3.0);
 }
 
-// Goal: what can be had is not held up by what cannot.
+// Goal: a fetch that cannot succeed does not hold up one that can.
 TEST_F(pulled_full, what_lies_in_memory_there_comes_before_what_finds_no_room) {
   const auto on_disk = send();
   fill(near());
   views_.clear();
   fill(near(), store_bytes - 90'048); // There is room for one.
   const auto in_memory = near().home->put(array<double>(std::vector<double>(10'000, 4.0))).value();
-  const auto view = in_memory.get().value(); // So that it stays there.
+  const auto view = in_memory.get().value(); // Keeps it in memory.
   EXPECT_EQ(ask<int>(near().system, find("keeper"), in_memory), 1);
   auto late = std::async(std::launch::async, [&] { return on_disk.get(1s); });
   const auto value = kept_.get(10s);
@@ -146,7 +147,7 @@ TEST_F(pulled_full, what_lies_in_memory_there_comes_before_what_finds_no_room) {
 
 TEST_F(pulled_full, what_was_pulled_and_is_on_disk_again_waits_no_longer_than_was_said) {
   const auto ref = send();
-  const auto size = [&] { // Not get(): what has been read stays mapped.
+  const auto size = [&] { // Unlike get(), this leaves nothing mapped.
     std::promise<std::size_t> came;
     ref.state()->source->fetch(std::chrono::steady_clock::now() + 10s,
                                [&](auto bytes) { came.set_value(bytes ? bytes->size_bytes() : 0); });
@@ -165,7 +166,7 @@ protected:
   pulled_full_disk() : pulled_full(true) {}
 };
 
-// Goal: what a node has on a disk that is full is read there, though there is no room to bring it back.
+// Goal: an object on a full disk can be read from there, although there is no room to bring it back.
 TEST_F(pulled_full_disk, there_keeps_nobody_from_what_lies_on_it) {
   if (!has_own_disk_)
     GTEST_SKIP() << "no right to mount";
@@ -174,7 +175,7 @@ TEST_F(pulled_full_disk, there_keeps_nobody_from_what_lies_on_it) {
   views_.clear();
   auto ballast = std::ofstream{near_files_ / "somebody else's", std::ios::binary};
   ballast << std::string(std::filesystem::space(near_files_).available, 'b') << std::flush;
-  // What is in memory then would have to go to the disk.
+  // To bring it back, some of these objects would have to go to the disk.
   std::vector<store::handle> others;
   for (int i = 0; i < 13; ++i)
     others.push_back(store::object_store{*near().home->store()}.put(std::vector<std::byte>(80'000)).value());

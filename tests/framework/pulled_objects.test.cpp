@@ -1,5 +1,4 @@
-// References between hosts: two stores stand for two of them. Handles travel, bytes come when somebody there needs
-// them.
+// References between hosts, which two stores stand for. Handles travel; bytes follow when they are needed.
 #include <filesystem>
 #include <future>
 #include <numeric>
@@ -22,7 +21,7 @@ struct page {
 };
 TROUPE_DESCRIBE(page, picture)
 
-/// Keeps what it gets.
+/// Keeps the references it gets.
 struct shelf {
   std::mutex mutex;
   std::vector<array_ref> refs;
@@ -38,7 +37,7 @@ struct shelf {
 };
 
 caf::behavior keeper(caf::event_based_actor* self, std::shared_ptr<shelf> kept) {
-  self->set_default_handler(caf::drop); // CAF's own prints what it drops.
+  self->set_default_handler(caf::drop); // CAF's own handler prints what it drops.
   return {[kept](const array_ref& ref) {
     std::lock_guard guard{kept->mutex};
     kept->refs.push_back(ref);
@@ -46,7 +45,7 @@ caf::behavior keeper(caf::event_based_actor* self, std::shared_ptr<shelf> kept) 
   }};
 }
 
-/// Sends on what it gets.
+/// Delegates what it gets to `to`.
 caf::behavior sender_on(caf::event_based_actor* self, caf::actor to) {
   return {[self, to](const array_ref& ref) { return self->delegate(to, ref); }};
 }
@@ -88,7 +87,7 @@ protected:
     far();
   }
 
-  /// A keeper at far, found by near.
+  /// Publishes a keeper at far. Returns near's handle to it.
   caf::actor keeper_at_far() {
     publish("keeper", far().system.spawn(keeper, kept_));
     return find("keeper");
@@ -118,11 +117,11 @@ TEST_F(pulled, a_handle_travels_and_the_bytes_come_when_they_are_asked_for) {
     ASSERT_EQ(ask<int>(near().system, to, ref), 1);
   }
   EXPECT_LT(link_->stats().socket_bytes_sent, 10'000u);
-  EXPECT_EQ(objects_of(far()), 0u); // Nobody there needs them.
+  EXPECT_EQ(objects_of(far()), 0u); // Nothing at far needs them yet.
   EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2);
   EXPECT_EQ(objects_of(far()), 1u);
   EXPECT_EQ(kept_->all()[0].state()->source->here()->size_bytes(), 800'000u);
-  EXPECT_TRUE(eventually([&] { return objects_of(near()) == 0; })); // The replica needs nobody.
+  EXPECT_TRUE(eventually([&] { return objects_of(near()) == 0; })); // The replica depends on no other node.
   kept_->clear();
   EXPECT_TRUE(all_stores_empty());
 }
@@ -160,7 +159,7 @@ TEST_F(pulled, many_objects_come_at_once) {
   EXPECT_TRUE(all_stores_empty());
 }
 
-// Goal: of many handles a summary tells of the largest objects alone, and counts the others.
+// Goal: of many handles, a summary lists only the largest objects and counts the others.
 TEST_F(pulled, a_summary_of_a_few_of_many_handles_counts_the_others) {
   connect();
   auto to = keeper_at_far();
@@ -214,7 +213,7 @@ TEST_F(pulled, a_reference_that_comes_home_is_the_object_itself) {
   EXPECT_TRUE(all_stores_empty());
 }
 
-// Goal: who put an object needs nobody's copy of it, and does not lose it with who has one.
+// Goal: the node that put an object does not need the copies of others, and does not lose the object with them.
 TEST_F(pulled, a_reference_that_comes_home_when_it_was_read_elsewhere_is_the_object_itself) {
   publish("keeper", far().system.spawn(keeper, kept_));
   auto back = std::make_shared<shelf>();
@@ -234,7 +233,7 @@ TEST_F(pulled, a_reference_that_comes_home_when_it_was_read_elsewhere_is_the_obj
   EXPECT_EQ(sum_of(back->all()[0]), 99'999.0 * 100'000 / 2);
   EXPECT_LT(link_->stats().socket_bytes_received, received + 10'000u);
   EXPECT_EQ(objects_of(near()), 1u);
-  kept_->clear(); // Nothing of it is left elsewhere.
+  kept_->clear(); // Far keeps nothing of it.
   EXPECT_TRUE(eventually([&] { return objects_of(far()) == 0; }));
   EXPECT_EQ(sum_of(back->all()[0]), 99'999.0 * 100'000 / 2);
   back->clear();
@@ -250,7 +249,7 @@ TEST_F(pulled, what_is_passed_on_is_not_copied_in_between) {
     ASSERT_EQ(ask<int>(near().system, to, ref), 1);
   }
   EXPECT_EQ(objects_of(far()), 0u);
-  EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2); // By way of far.
+  EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2); // Through far.
   kept_->clear();
   EXPECT_TRUE(all_stores_empty());
 }
@@ -270,7 +269,7 @@ TEST_F(pulled, a_forwarding_actor_need_not_have_the_bytes_and_they_come_from_whe
   }
   EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2);
   EXPECT_EQ(objects_of(far()), 0u);
-  EXPECT_LT(link_->stats().socket_bytes_sent - before, 20'000u); // Over the other link.
+  EXPECT_LT(link_->stats().socket_bytes_sent - before, 20'000u); // They came over the other link.
   kept_->clear();
   EXPECT_TRUE(all_stores_empty());
 }
@@ -303,14 +302,14 @@ TEST_F(pulled, what_was_lost_before_its_handle_came_can_be_sent_on_and_is_lost_t
   ASSERT_TRUE(third().home->publish("keeper", third().system.spawn(keeper, at_third)));
   auto beyond = beyond_->find("keeper");
   ASSERT_TRUE(beyond);
-  ASSERT_EQ(ask<int>(far().system, *beyond, kept_->all()[0]), 1); // and says so to third,
+  ASSERT_EQ(ask<int>(far().system, *beyond, kept_->all()[0]), 1); // and tells third,
   auto back = third().home->links().front().find("keeper");
   ASSERT_TRUE(back);
-  ASSERT_EQ(ask<int>(third().system, *back, at_third->all()[0]), 2); // which says so to far.
+  ASSERT_EQ(ask<int>(third().system, *back, at_third->all()[0]), 2); // which tells far.
   auto bytes = fetch(kept_->all()[1]);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code(), node_errc::object_lost) << bytes.error().message();
-  // Also for a reader that does not wait, and for an object that is to keep it.
+  // The same holds for a reader that does not wait, and for an object that refers to it.
   const auto at_once = kept_->all()[1].get();
   ASSERT_FALSE(at_once);
   EXPECT_EQ(at_once.error().message(), bytes.error().message());
@@ -333,7 +332,7 @@ TEST_F(pulled, what_is_known_to_be_lost_is_lost_also_for_who_does_not_wait) {
   auto refs = kept_->all();
   EXPECT_EQ(refs[0].get().error().code(), node_errc::fetch_timed_out);
   link_->close();
-  // Nobody asks for the bytes: whoever polls learns of it all the same.
+  // Nothing fetches the bytes, and a polling reader still learns of the loss.
   ASSERT_TRUE(eventually([&] { return refs[0].get().error().code() == node_errc::object_lost; }));
   const auto why = refs[0].get().error().message();
   EXPECT_NE(why.find("the link to near is down"), std::string::npos) << why;
@@ -348,7 +347,7 @@ TEST_F(pulled, what_is_known_to_be_lost_is_lost_also_for_who_does_not_wait) {
   const auto kept = far().home->put(page{refs[0]});
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code(), node_errc::object_lost) << kept.error().message();
-  // In a handler, where nothing may wait, too.
+  // The same holds in a handler, which must not block.
   auto reader = far().system.spawn([&](caf::event_based_actor*) -> caf::behavior {
     return {[&](int timeout_ms) -> caf::result<double> {
       auto value = refs[0].get(std::chrono::milliseconds{timeout_ms});
@@ -380,7 +379,7 @@ TEST_F(pulled, a_fetch_ends_at_its_deadline) {
   connect();
   auto to = keeper_at_far();
   ASSERT_EQ(ask<int>(near().system, to, put(near())), 1);
-  link_->close(); // Until a new link comes, nothing does.
+  link_->close(); // Nothing arrives until there is a new link.
   auto bytes = fetch(kept_->all()[0], 50ms);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code(), node_errc::fetch_timed_out) << bytes.error().message();
@@ -397,7 +396,7 @@ TEST_F(pulled, a_full_store_says_so) {
   EXPECT_EQ(bytes.error().code(), node_errc::store_full) << bytes.error().message();
 }
 
-// Goal: who holds references does not keep bytes in memory that nobody reads.
+// Goal: holders of references do not keep bytes in memory that are not read.
 class on_disk : public pulled {
 protected:
   on_disk() {
@@ -440,7 +439,7 @@ TEST_F(on_disk, goes_what_was_received_over_a_store_that_both_ends_share) {
 TEST_F(on_disk, goes_what_was_fetched) {
   connect();
   send_many(keeper_at_far());
-  read_all(); // As they come, those before them go.
+  read_all(); // As these arrive, earlier ones are spilled.
   EXPECT_EQ(objects_of(far()), static_cast<std::uint64_t>(count));
   read_all();
 }
@@ -482,7 +481,7 @@ TEST_F(pulled, a_message_to_nobody_keeps_nothing) {
   auto to = keeper_at_far();
   auto actor = far().home->unpublish("keeper");
   EXPECT_TRUE(actor);
-  caf::anon_send_exit(to, caf::exit_reason::kill); // Not allowed: it stays.
+  caf::anon_send_exit(to, caf::exit_reason::kill); // Not allowed, so the actor stays.
   {
     auto ref = put(near());
     caf::anon_send(to, std::string{"unknown"}, ref);
@@ -507,7 +506,7 @@ TEST_F(pulled, the_end_of_a_node_is_told_to_who_waits_and_handles_outlive_it) {
   EXPECT_TRUE(bytes.error().code() == node_errc::link_down || bytes.error().code() == node_errc::object_lost)
       << bytes.error().message();
   EXPECT_FALSE(fetch(ref));
-  for (auto timeout : {0s, 1s}) { // Whoever polls learns of it, too.
+  for (auto timeout : {0s, 1s}) { // A polling reader learns of it as well.
     const auto value = ref.get(timeout);
     ASSERT_FALSE(value);
     EXPECT_EQ(value.error().code(), node_errc::link_down) << value.error().message();
@@ -516,7 +515,7 @@ TEST_F(pulled, the_end_of_a_node_is_told_to_who_waits_and_handles_outlive_it) {
 }
 
 #if !defined(__SANITIZE_THREAD__) // It ends such a child.
-// Goal: references to what is here and to what is elsewhere fail in the same words where the process was forked.
+// Goal: in a forked process, references to local and to remote objects fail with the same text.
 TEST_F(pulled, in_a_forked_process_every_reference_says_so) {
   connect();
   auto to = keeper_at_far();
@@ -556,7 +555,7 @@ TEST_F(pulled, the_child_of_a_fork_keeps_neither_links_nor_listeners_open) {
   EXPECT_EQ(sum_of(kept_->all()[0]), 4999950000.0);
   kept_->clear();
   far_.reset();
-  EXPECT_EQ(far().home->addresses().front(), address_); // Somebody else can listen there.
+  EXPECT_EQ(far().home->addresses().front(), address_); // Another node can listen there.
 }
 #endif
 

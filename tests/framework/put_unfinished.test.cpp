@@ -1,4 +1,4 @@
-// Values that are put while what they refer to is on another host.
+// Values that are put while objects that they refer to are on another host.
 #include <future>
 #include <numeric>
 
@@ -31,7 +31,7 @@ std::vector<double> values_of(std::size_t count = 100'000) {
   return values;
 }
 
-/// What an actor has been sent last.
+/// Keeps the last value that an actor was sent.
 template <class T>
 class box {
 public:
@@ -60,7 +60,8 @@ caf::actor keeper_in(side& at, const std::shared_ptr<box<T>>& kept) {
   });
 }
 
-/// Near has the pictures, far puts what refers to them, third reads that. Each is a host of its own.
+/// Near has the pictures, far puts values that refer to them, and third reads those. Each node counts as a host of its
+/// own.
 class unfinished : public three_nodes {
 protected:
   unfinished() {
@@ -76,7 +77,7 @@ protected:
     far_options_.handle_grace = near_options_.handle_grace = third_options_.handle_grace = 10s;
   }
 
-  /// Far gets a handle to what near has put.
+  /// Puts a picture at near. Returns far's handle to it.
   array_ref picture_at_far(std::size_t count = 100'000) {
     const auto kept = std::make_shared<box<array_ref>>();
     publish("keeper", keeper_in(far(), kept));
@@ -86,7 +87,7 @@ protected:
     EXPECT_EQ(ask<int>(near().system, to, *ref), 1);
     return kept->take();
   }
-  /// As that, while nothing can be fetched from near.
+  /// Like picture_at_far(), but closes the link, so that nothing can be fetched from near.
   array_ref picture_out_of_reach(std::size_t count = 100'000) {
     auto ref = picture_at_far(count);
     link_->close();
@@ -144,7 +145,7 @@ TEST_F(unfinished, a_value_with_a_reference_to_another_host_is_put_at_once_and_f
   EXPECT_EQ(ref.get().value().pictures[1].get().value()[7], 7.0);
   value->pictures.clear();
   picture = {};
-  EXPECT_EQ(objects_of(far()), 2u); // The new one keeps the other.
+  EXPECT_EQ(objects_of(far()), 2u); // The new object keeps the other one alive.
   ref = {};
   EXPECT_TRUE(all_stores_empty());
 }
@@ -159,7 +160,7 @@ TEST_F(unfinished, it_may_be_sent_on_before_it_is_finished) {
   auto album = value.get();
   ASSERT_TRUE(album) << album.error().message();
   EXPECT_EQ(album->pictures[0].get().value()[99'999], 99'999.0);
-  EXPECT_TRUE(eventually([&] { return objects_of(far()) == 0; })); // Third needs nobody.
+  EXPECT_TRUE(eventually([&] { return objects_of(far()) == 0; })); // Third depends on no other node.
   album->pictures.clear();
   got = {};
   EXPECT_TRUE(all_stores_empty());
@@ -256,7 +257,7 @@ TEST_F(unfinished, those_that_wait_take_half_of_the_stores_size_at_most) {
 }
 
 TEST_F(unfinished, what_nobody_wants_is_not_finished) {
-  near_options_.handle_grace = 300ms; // What far lets go while no link is up stays so long.
+  near_options_.handle_grace = 300ms; // Near keeps for this long what far releases while no link is up.
   connect();
   auto picture = picture_out_of_reach();
   (void)put_at_far(album{"a", {picture}});

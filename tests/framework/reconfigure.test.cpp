@@ -1,5 +1,5 @@
-// Goal: a live link changes its families and other options while messages are under way in both directions, and nobody
-// can tell but by the bytes.
+// Goal: an open link changes its families and other options while messages are on their way in both directions. Only
+// the bytes on the wire differ.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace troupe::tests {
 
-/// Calls what is set whenever it is encoded.
+/// Calls `call` whenever it is encoded.
 struct encoding_hook {
   static inline std::function<void()> call;
 };
@@ -34,7 +34,7 @@ namespace {
 
 using names = std::vector<std::string>;
 
-/// One of a sender's messages, in the order of `number`.
+/// One message of a sender; `number` counts up.
 struct item {
   int sender = 0;
   int number = 0;
@@ -53,7 +53,7 @@ void add_item(type_registry& types) {
   types.add<hooked_item>("test.hooked_item");
 }
 
-/// Of the only link, which may open a moment later there.
+/// Returns the far end of the only link, which may open a moment later than the near end.
 link other_end(side& far) {
   EXPECT_TRUE(eventually([&] { return !far.home->links().empty(); }));
   return far.home->links().at(0);
@@ -247,7 +247,7 @@ TEST_F(reconfiguring, a_change_that_was_not_acknowledged_in_time_holds_up_the_ne
   EXPECT_TRUE(far_link().reconfigure({.deserializers = names{"msgpack", "typed"}}, 20s));
 }
 
-/// With what happens while a message is being encoded.
+/// Tests with a hook that runs while a message is being encoded.
 class while_encoding : public reconfiguring {
 protected:
   void TearDown() override { encoding_hook::call = nullptr; }
@@ -294,12 +294,12 @@ TEST_F(while_encoding, what_is_encoded_again_holds_up_the_next_change) {
 
 // -- full load
 
-/// What so many senders have sent to one end, and what has come of it.
+/// Counts what `senders` senders have sent to one end, and what has arrived there.
 struct tally {
   explicit tally(int senders) : next(static_cast<std::size_t>(senders)), sending(senders) {}
   std::vector<std::atomic<int>> next; // By sender.
-  std::atomic<int> sent{0};           // By those that are done.
-  std::atomic<int> sending;           // How many are not.
+  std::atomic<int> sent{0};           // By senders that are done.
+  std::atomic<int> sending;           // Senders that are not done.
   std::atomic<int> got{0};
   std::atomic<int> out_of_order{0};
 
@@ -316,8 +316,8 @@ struct load {
   bool share_store;
 };
 
-/// Many senders at both ends; each sends to one receiver at the other, some messages in chunks or through the store,
-/// some encoded on another thread, and most wait for credit.
+/// Many senders at both ends. Each sends to one receiver at the other end. Some messages go in chunks or through the
+/// store, some are encoded on another thread, and most wait for credit.
 class under_full_load : public two_nodes, public testing::WithParamInterface<load> {
 protected:
   static constexpr int senders = 8; // At each end.
@@ -344,7 +344,7 @@ protected:
     });
   }
 
-  /// Sends as long as the load lasts; so much at a time that most of it waits for credit.
+  /// Sends as long as the load lasts. Sends so much at a time that most messages wait for credit.
   void start_sender(caf::actor_system& system, const caf::actor& whom, int sender, std::shared_ptr<tally> there) {
     system.spawn([=, lasts = lasts_](caf::event_based_actor* self) -> caf::behavior {
       self->send(self, 0);
@@ -368,7 +368,7 @@ protected:
     });
   }
 
-  /// Published at the end of `at`, found over the other end's link.
+  /// Publishes receivers at `at`. Returns the handles that the other end finds over its link.
   static std::vector<caf::actor> receivers(side& at, link& over, const std::shared_ptr<tally>& notes) {
     std::vector<caf::actor> found;
     for (int i = 0; i < senders / 2; ++i) { // Two senders each.
@@ -381,7 +381,7 @@ protected:
     return found;
   }
 
-  /// Changes an end's lists again and again, until it has gone well so often and so much has come meanwhile.
+  /// Changes an end's lists until 25 changes have succeeded and 2000 messages have arrived meanwhile.
   static void keep_changing(link over, const std::shared_ptr<tally>& there, bool serializers_too, unsigned seed) {
     const std::array<names, 5> lists = {names{"typed"}, names{"msgpack"}, names{"json", "typed"},
                                         names{"msgpack", "json"}, names{"typed", "msgpack", "json"}};
@@ -395,7 +395,7 @@ protected:
       auto done = over.reconfigure(changes, 60s);
       if (done) {
         ++changed;
-      } else { // Those that cross may be refused.
+      } else { // Crossing changes may be refused.
         ASSERT_TRUE(serializers_too && done.error().code() == node_errc::nothing_in_common) << done.error().message();
       }
     }
@@ -414,7 +414,7 @@ protected:
     }
     auto near_changes = std::async(std::launch::async, keep_changing, *link_, at_far, serializers_too, 0);
     auto far_changes = std::async(std::launch::async, keep_changing, far_link, at_near, serializers_too, 2);
-    // No request is refused meanwhile either.
+    // Requests are not refused meanwhile, either.
     publish("echo", far().system.spawn([]() -> caf::behavior { return {[](const item& value) { return value; }}; }));
     auto echo = find("echo");
     auto is_changing = [](const std::future<void>& changes) {

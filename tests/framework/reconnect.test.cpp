@@ -1,4 +1,4 @@
-// A link that is kept connected: a peer that comes and goes, and the ends of trying.
+// A link that is kept connected: a peer that comes and goes, and how the attempts end.
 #include <sstream>
 
 #include <sys/socket.h>
@@ -14,7 +14,7 @@ namespace {
 
 using event_kind = link_event::kind;
 
-/// Remembers what it is told.
+/// Records the events.
 class recorder {
 public:
   link_events events() {
@@ -25,7 +25,7 @@ public:
     }};
   }
 
-  /// The event of that kind with that number, from 1.
+  /// Waits for the event of that kind with that number, counted from 1.
   std::optional<link_event> wait_for(event_kind what, int number = 1) {
     std::unique_lock guard{mutex_};
     std::optional<link_event> found;
@@ -53,7 +53,7 @@ private:
   std::vector<link_event> all_; // Guarded by mutex_.
 };
 
-/// Tries often, so that tests do not wait.
+/// Tries often, so that tests do not wait long.
 constexpr reconnect_policy soon{.first_pause = 1ms, .longest_pause = 20ms};
 
 class reconnecting : public two_nodes {
@@ -72,7 +72,7 @@ protected:
     publish("echo", far_->system.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; }));
   }
 
-  /// Its links end with it.
+  /// Ends the far node and its links.
   void far_goes() { far_.reset(); }
 
   int ask_echo(const caf::actor& echo, int value) {
@@ -80,10 +80,10 @@ protected:
     return answer ? *answer : -1;
   }
 
-  recorder told_; // Before the nodes' end in every test: handles end first.
+  recorder told_; // Declared here, but handles end first in every test.
 };
 
-// Goal: the peer's return makes a new link, and what was reached by the old one stays down.
+// Goal: if the peer returns, a new link is made; actors reached by the old link stay down.
 TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
   near();
   auto kept = keep();
@@ -193,7 +193,7 @@ TEST_F(reconnecting, is_not_tried_again_where_that_cannot_help) {
             "reconnect policy: jitter of 2.000000: it is from 0 to 1");
 }
 
-// Goal: a peer that refuses may let this node in later.
+// Goal: attempts continue after a refusal, since the peer may let this node in later.
 TEST_F(reconnecting, goes_on_where_the_peer_refuses) {
   const std::string key = "a secret of at least 16 bytes";
   far_options_.listen = {"tcp://127.0.0.1:0"};
@@ -210,7 +210,7 @@ TEST_F(reconnecting, goes_on_where_the_peer_refuses) {
   EXPECT_TRUE(told_.wait_for(event_kind::connected));
 }
 
-/// By each transport, a name that has to be looked up among them.
+/// Runs with each transport; one address is a name that has to be resolved.
 class reconnecting_by : public reconnecting, public testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(all, reconnecting_by,
@@ -236,7 +236,7 @@ TEST_P(reconnecting_by, any_transport_comes_back) {
   EXPECT_TRUE(told_.wait_for(event_kind::connected, 2));
 }
 
-/// A unix socket that takes connections and says nothing.
+/// A unix socket that accepts connections and sends nothing.
 class silent_listener {
 public:
   explicit silent_listener(const std::string& name, int waiting_max = 16) {
@@ -251,7 +251,7 @@ public:
   silent_listener& operator=(const silent_listener&) = delete;
   ~silent_listener() { ::close(socket_); }
 
-  /// A connection to itself, which takes a place in its queue.
+  /// Connects to itself, which takes a place in its queue. Returns -1 if the queue is full.
   [[nodiscard]] int dial() const {
     int dialed = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (::connect(dialed, reinterpret_cast<const sockaddr*>(&at_), size_) == 0)
@@ -260,7 +260,7 @@ public:
     return -1;
   }
 
-  /// The next connection; its reads end after ten seconds.
+  /// Accepts the next connection; its reads time out after 10 s.
   [[nodiscard]] int accept() const {
     int accepted = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
     timeval limit{.tv_sec = 10, .tv_usec = 0};
@@ -274,7 +274,7 @@ private:
   socklen_t size_ = 0;
 };
 
-/// Whether the other end closes the connection; what it says before is skipped.
+/// Returns true if the other end closes the connection. Skips the data before that.
 bool ends(int connection) {
   std::array<char, 4096> skipped;
   ssize_t count = 0;
@@ -283,7 +283,7 @@ bool ends(int connection) {
   return count == 0 || errno == ECONNRESET;
 }
 
-/// Whether anything comes.
+/// Returns true if a byte arrives.
 bool greets(int connection) {
   char byte;
   return ::recv(connection, &byte, 1, 0) == 1;
@@ -293,7 +293,7 @@ class reconnecting_to_a_silent_peer : public reconnecting {
 protected:
   reconnecting_to_a_silent_peer() {
     address_ = "unix://@" + name_;
-    options_.connect_timeout = 1h; // Nothing here ends by itself.
+    options_.connect_timeout = 1h; // Nothing times out here.
     near();
   }
 
@@ -325,7 +325,7 @@ TEST_F(reconnecting_to_a_silent_peer, ends_at_once_with_its_node_in_the_handshak
   ::close(connection);
 }
 
-// Method: a queue of one, which is full, so that the dial cannot come to an end.
+// Method: a full listen queue keeps the dial from completing.
 TEST_F(reconnecting_to_a_silent_peer, stops_at_once_while_dialing_and_blocks_nobody) {
   silent_listener peer{name_, 0};
   std::vector<int> filling;
@@ -395,7 +395,7 @@ TEST_F(reconnecting, may_be_stopped_right_away_and_by_its_own_callback) {
   near();
   for (int i = 0; i < 50; ++i)
     auto kept = near().home->keep_connected("tcp://localhost:1", {}, soon);
-  // The callback owns what calls it.
+  // The callback owns the object that calls it.
   auto owned = std::make_shared<std::optional<kept_link>>();
   std::promise<void> done;
   std::promise<void> may_begin;
@@ -417,7 +417,7 @@ TEST_F(reconnecting, may_be_stopped_right_away_and_by_its_own_callback) {
 TEST_F(reconnecting, stops_when_another_takes_its_place) {
   auto kept = keep({.first_pause = 1h, .longest_pause = 1h});
   ASSERT_TRUE(told_.wait_for(event_kind::attempt_failed));
-  kept = keep(soon); // The first one stops.
+  kept = keep(soon); // This stops the first one.
   EXPECT_TRUE(kept.is_kept());
   EXPECT_TRUE(told_.wait_for(event_kind::attempt_failed, 3));
 }

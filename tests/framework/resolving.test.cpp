@@ -1,4 +1,4 @@
-// A handler that takes a value is called for a reference as if the value had been sent.
+// If a handler takes a value, it is called for a reference as if the value had been sent.
 #include "resolving_actors.hpp"
 
 #include <troupe/framework/log.hpp>
@@ -135,7 +135,7 @@ TEST_F(resolving_values, to_the_handler_all_looks_as_if_the_value_had_been_sent)
   caf::scoped_actor self{home_.system};
   auto delegated = self->request<caf::message_priority::high>(actor, caf::infinite, far.ref);
   auto promised = self->request(actor, caf::infinite, stir_atom::value, far.ref);
-  ASSERT_TRUE(far.source->is_fetched(2)); // Not of one priority, so not in one order.
+  ASSERT_TRUE(far.source->is_fetched(2)); // Two priorities, so there is no order between them.
   far.source->arrive();
   double first = 0;
   double second = 0;

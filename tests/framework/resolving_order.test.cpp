@@ -1,4 +1,4 @@
-// What waits for an object's bytes keeps its place among its sender's messages, and in the mailbox.
+// A message that waits for an object's bytes keeps its place among its sender's messages and in the mailbox.
 #include "resolving_actors.hpp"
 
 namespace troupe::tests {
@@ -26,7 +26,7 @@ TEST_F(resolving_order, what_comes_first_does_not_overtake) {
   caf::scoped_actor self{home_.system};
   self->send(actor, one.ref);
   self->send(actor, two.ref);
-  ASSERT_TRUE(two.source->is_fetched()); // Ahead of its turn.
+  ASSERT_TRUE(two.source->is_fetched()); // Fetched ahead of its turn.
   two.source->arrive();
   EXPECT_EQ(ask<bool>(actor, note_atom::value, "another's"), true);
   one.source->arrive();
@@ -87,7 +87,7 @@ TEST_F(resolving_order, the_actors_end_answers_what_waits_and_cancels_its_fetche
   EXPECT_TRUE(notes_->all().empty());
 }
 
-/// Has a copy of its behavior, which is there as long as anybody knows the actor.
+/// Keeps a copy of its behavior for as long as a handle to the actor exists.
 class keeper : public caf::event_based_actor {
 public:
   explicit keeper(caf::actor_config& config) : caf::event_based_actor(config) {}
@@ -108,7 +108,7 @@ TEST_F(resolving_order, the_actors_end_cancels_the_fetches_of_a_behavior_that_is
   EXPECT_EQ(far.source->cancelled(), 1);
 }
 
-/// Skips readings until it is told to turn.
+/// Skips readings until it receives turn_atom.
 caf::behavior skipping(caf::event_based_actor* self, std::shared_ptr<notes> to) {
   auto has_turned = std::make_shared<bool>(false);
   return troupe::resolving{self,
@@ -153,7 +153,7 @@ TEST_F(resolving_order, what_waits_is_handled_by_whatever_the_actor_has_become) 
   self->send(actor, far.ref);
   ASSERT_TRUE(far.source->is_fetched());
   caf::anon_send(actor, turn_atom::value);
-  ASSERT_TRUE(far.source->is_fetched(2)); // For the new behavior.
+  ASSERT_TRUE(far.source->is_fetched(2)); // Fetched again for the new behavior.
   far.source->arrive();
   EXPECT_TRUE(notes_->become({"after roof"}));
 }
@@ -175,7 +175,7 @@ TEST_F(resolving_order, what_another_behavior_takes_is_forgotten) {
   self->send(actor, far.ref);
   ASSERT_TRUE(far.source->is_fetched());
   caf::anon_send(actor, turn_atom::value);
-  self->send(actor, note_atom::value, "next"); // Not behind what is gone, although that is still being fetched.
+  self->send(actor, note_atom::value, "next"); // Does not wait for the dropped message, although that fetch still runs.
   EXPECT_TRUE(notes_->become({"a reference", "next"}));
   EXPECT_TRUE(far.source->is_left_alone());
   auto two = far_reading("two");

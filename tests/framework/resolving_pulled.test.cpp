@@ -1,4 +1,4 @@
-// Values that really are on another host: two stores stand for two of them.
+// Values that really are on another host; two stores stand for two hosts.
 #include <troupe/framework/fetching.hpp>
 
 #include "resolving_actors.hpp"
@@ -23,7 +23,7 @@ protected:
     return *ref;
   }
 
-  /// A reference to near's value, as far has it.
+  /// Sends near's reference to far. Returns far's reference.
   object_ref<doubles> sent_to_far(const object_ref<doubles>& ref) {
     auto arrived = std::make_shared<std::promise<object_ref<doubles>>>();
     publish("keeper", far().system.spawn([=](caf::event_based_actor*) -> caf::behavior {
@@ -35,7 +35,7 @@ protected:
     return got;
   }
 
-  /// As far has them, each of other bytes.
+  /// Puts ten different values at near. Returns far's references to them.
   std::vector<object_ref<doubles>> several_sent_to_far(std::size_t values = 100'000) {
     std::vector<object_ref<doubles>> refs;
     for (int i = 0; i < 10; ++i)
@@ -46,7 +46,7 @@ protected:
   std::shared_ptr<notes> notes_ = std::make_shared<notes>();
 };
 
-/// Shares `life` until nobody refers to the actor any more.
+/// Shares `life` as long as a handle to the actor exists.
 class living : public caf::event_based_actor {
 public:
   living(caf::actor_config& config, std::shared_ptr<std::atomic<int>> life)
@@ -188,8 +188,8 @@ TEST_F(pulled_values, an_actor_that_nobody_refers_to_gets_what_it_fetches_and_en
   EXPECT_EQ(all.errors, 0);
 }
 
-// Goal: nothing keeps an actor whose values can never come.
-// Method: the node of either end, or the link, ends while values are on their way. A value may have come by then.
+// Goal: nothing keeps an actor alive whose values can never arrive.
+// Method: either node or the link ends while values are on their way. Some values may have arrived by then.
 TEST_F(pulled_values, an_actor_that_nobody_refers_to_ends_with_what_it_waits_for) {
   const std::vector<std::function<void()>> ends{[&] { far_->home.reset(); }, [&] { near_->home.reset(); },
                                                 [&] { link_->close(); },

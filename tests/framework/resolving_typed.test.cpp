@@ -1,4 +1,4 @@
-// Interfaces that say arg<T> take values and references, from here and over a link.
+// Interfaces with arg<T> take values and references, within a node and over a link.
 #include "resolving_actors.hpp"
 
 namespace troupe::tests {
@@ -24,7 +24,7 @@ protected:
     return actor;
   }
 
-  /// What a typed request gives.
+  /// Sends a typed request and returns its result.
   std::expected<double, caf::error> stir(caf::actor_system& system, const mixer& whom, const arg<reading>& with) {
     caf::scoped_actor self{system};
     std::expected<double, caf::error> result = 0.0;
@@ -69,7 +69,7 @@ TEST_F(resolving_typed, an_argument_can_be_had_without_a_resolving_behavior) {
   EXPECT_EQ(arg<reading>().get().error().code(), node_errc::object_lost);
 }
 
-/// With every family that both nodes have.
+/// Runs with each family that both nodes have.
 class resolving_over_a_link : public two_nodes, public testing::WithParamInterface<std::string> {
 protected:
   void SetUp() override {
@@ -77,7 +77,7 @@ protected:
       types.add<arg<reading>>("test.arg_reading");
       types.add<arg<doubles>>("test.arg_doubles");
     };
-    const std::vector<std::string> names{GetParam(), "typed"}; // An object's own family is its node's.
+    const std::vector<std::string> names{GetParam(), "typed"}; // Objects use their node's family.
     far_options_.accepted_links = {.serializers = names, .deserializers = names, .trusted_families = true};
     connect({.serializers = names, .deserializers = names, .trusted_families = true});
   }
@@ -121,7 +121,7 @@ TEST_P(resolving_over_a_link, what_does_not_decode_is_said_to_whoever_asked) {
   publish("noting", far().system.spawn(noting, notes_));
   auto ref = put(doubles(std::vector{1.0}));
   auto lying = std::make_shared<internal::object_state>(*ref.state());
-  lying->layout.shape = {5}; // More than there is.
+  lying->layout.shape = {5}; // More elements than there are.
   auto answer = ask<double>(near().system, find("noting"), stir_atom::value, object_ref<doubles>(lying));
   ASSERT_FALSE(answer);
   EXPECT_EQ(to_node_error(answer.error()).code(), node_errc::undecodable);

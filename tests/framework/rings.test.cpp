@@ -17,7 +17,7 @@
 
 namespace troupe::tests {
 
-/// Takes long to decode, and is counted when that is done.
+/// Takes long to decode. Counts finished decodings.
 struct slow_to_decode {
   static inline std::atomic<int> decoded{0};
   int number = 0;
@@ -46,7 +46,7 @@ namespace {
 
 using namespace internal;
 
-/// How many mappings of rings this process has.
+/// Counts this process's mappings of rings.
 std::ptrdiff_t mapped_rings() {
   std::ifstream maps{"/proc/self/maps"};
   std::ptrdiff_t count = 0;
@@ -61,7 +61,7 @@ protected:
     return eventually([&] { return link_->uses_rings(); });
   }
 
-  /// Answers numbers with the next one.
+  /// Publishes an actor that answers each number with the next one. Returns the near end's handle.
   caf::actor counter() {
     publish("counter", far().system.spawn([]() -> caf::behavior { return {[](int value) { return value + 1; }}; }));
     connect(options_);
@@ -123,7 +123,7 @@ TEST_F(rings, are_declined_by_an_end_that_listens_and_wants_none) {
 }
 
 TEST_F(rings, that_bring_what_takes_long_to_decode_leave_the_others_their_turns) {
-  constexpr int count = 200; // Few bytes, which are read at once.
+  constexpr int count = 200; // They take few bytes, which are read at once.
   far_types_ = near_types_ = [](type_registry& types) { types.add<slow_to_decode>("slow_to_decode"); };
   publish("sink", far().system.spawn([]() -> caf::behavior { return {[](const slow_to_decode&) {}}; }));
   counter();
@@ -132,7 +132,7 @@ TEST_F(rings, that_bring_what_takes_long_to_decode_leave_the_others_their_turns)
   const auto sink = find("sink");
   ASSERT_TRUE(eventually([&] { return link_->uses_rings() && other.uses_rings(); }));
   EXPECT_GE(mapped_rings(), 4);
-  // Without a pause: a ring that sleeps would be woken through its socket.
+  // Asks without a pause: a sleeping ring would be woken through its socket.
   std::atomic<int> answers{0};
   std::jthread asker{[&](const std::stop_token& stop) {
     while (!stop.stop_requested() && ask<int>(near().system, there, 1) == 2)
@@ -168,7 +168,7 @@ TEST_F(rings, take_no_more_memory_than_the_node_has_for_them) {
   };
   EXPECT_TRUE(eventually([&] { return by_rings() == 2; }));
   EXPECT_EQ(by_rings(), 2);
-  // What one link gives back the next one takes.
+  // A closed link gives back its rings, and the next link takes them.
   links[0].close();
   EXPECT_TRUE(eventually([&] {
     auto more = near().home->connect(address_).value();
@@ -230,7 +230,7 @@ TEST_F(rings, of_a_link_that_waits_asleep_or_polling_carry_messages_too) {
   }
 }
 
-/// What this process has used of its processors.
+/// Returns the processor time that this process has used.
 std::chrono::nanoseconds processor_time() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -241,7 +241,7 @@ TEST_F(rings, cost_nothing_while_nothing_comes) {
   const auto there = counter();
   expect_answers(there);
   EXPECT_TRUE(are_used());
-  // Soon both ends sleep: then a pause of half a second costs little of the processors.
+  // Both ends soon sleep. From then on, half a second takes little processor time.
   EXPECT_TRUE(eventually([] {
     const auto before = processor_time();
     std::this_thread::sleep_for(500ms);
@@ -263,7 +263,7 @@ TEST_F(rings, end_with_the_peer_and_what_it_said_before_is_read) {
   EXPECT_TRUE(eventually([&] { return !link_->is_open(); }));
 }
 
-// -- a peer that is not honest
+// -- a peer that is dishonest
 
 class hostile_rings : public rings {
 protected:
@@ -278,7 +278,7 @@ protected:
     mine.features = {{"rings", 1}};
     return mine;
   }
-  /// As an honest peer does, so far.
+  /// Offers a ring, as an honest peer does.
   void offer(raw_peer& peer) {
     auto made = ring_memory::make(ring_bytes);
     ASSERT_TRUE(made);
@@ -287,14 +287,14 @@ protected:
     peer.write_admin_with(std::array{descriptor}, admin_op::ring_offer, ring_offer{ring_bytes});
     ::close(descriptor);
   }
-  /// As an honest peer does: what it says next stands in its ring.
+  /// Moves to rings, as an honest peer does: further packets go through its ring.
   void move_into_rings(raw_peer& peer) {
     peer.open(with_rings());
     offer(peer);
     ASSERT_TRUE(peer.hear<ring_begin>(admin_op::ring_begin));
     peer.write_admin(admin_op::ring_begin, ring_begin{ring_bytes});
   }
-  /// The node looks at its rings.
+  /// Makes the node check its rings.
   static void wake(raw_peer& peer) {
     const std::byte look{1};
     peer.write({&look, 1});
@@ -414,7 +414,7 @@ TEST_F(hostile_rings, counts_that_cannot_be_end_the_link) {
     const auto side = of_own_ring ? link_side::dialer : link_side::acceptor;
     auto& words = memory_->words_of(side);
     (of_own_ring ? words.written : words.read).store(ring_bytes * 1000);
-    // Whatever it does next with that ring.
+    // Makes the node use that ring.
     if (!of_own_ring) {
       ring_writer<shared_word> out{memory_->words_of(link_side::dialer), memory_->bytes_of(link_side::dialer)};
       for (int i = 0; i < 200; ++i) {
@@ -442,7 +442,7 @@ TEST_F(hostile_rings, noise_in_the_ring_ends_the_link) {
     byte_vector noise(1000);
     for (auto& each : noise)
       each = static_cast<std::byte>(random());
-    noise[packet_head_bytes - 1] = std::byte{1}; // No packet's head ends so.
+    noise[packet_head_bytes - 1] = std::byte{1}; // No valid packet head ends with this byte.
     ASSERT_EQ(out.put(noise), noise.size());
     static_cast<void>(out.publish());
     wake(peer);
@@ -462,10 +462,10 @@ TEST_F(hostile_rings, a_peer_that_takes_its_memory_away_harms_nobody) {
   peer.write_admin_with(std::array{descriptor}, admin_op::ring_offer, ring_offer{ring_bytes});
   ASSERT_TRUE(peer.hear<ring_begin>(admin_op::ring_begin));
   peer.write_admin(admin_op::ring_begin, ring_begin{ring_bytes});
-  EXPECT_EQ(::ftruncate(descriptor, 0), -1); // Its size is sealed ...
+  EXPECT_EQ(::ftruncate(descriptor, 0), -1); // Its size is sealed, ...
   EXPECT_EQ(::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
                         static_cast<off_t>(ring_memory::total_bytes(ring_bytes))),
-            0); // ... and what is taken out of it is zero from then on.
+            0); // ... and a punched hole reads as zeros.
   ::close(descriptor);
   memory_->words_of(link_side::dialer).written.store(1);
   wake(peer);

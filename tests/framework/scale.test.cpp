@@ -1,4 +1,4 @@
-// Many links, many actors, and nothing left of them when they are gone.
+// Many links and many actors, of which nothing is left when they are gone.
 #include <atomic>
 
 #include <sys/resource.h>
@@ -10,7 +10,7 @@ namespace {
 
 using actors = std::vector<caf::actor>;
 
-/// Gives out so many new actors.
+/// Spawns the requested number of actors and returns their handles.
 caf::behavior factory(caf::event_based_actor* self) {
   return {[self](int count) {
     actors made;
@@ -21,7 +21,7 @@ caf::behavior factory(caf::event_based_actor* self) {
   }};
 }
 
-/// As many open files as the system allows.
+/// Raises the limit of open files as far as the system allows.
 void raise_file_limit() {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);

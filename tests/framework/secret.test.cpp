@@ -1,4 +1,4 @@
-// Who gets in over plain TCP: who knows the secret, at both ends, and nobody who has only listened or stood in between.
+// Who gets in over plain TCP: peers that know the secret, at either end. Eavesdroppers and relays do not.
 #include <list>
 #include <sstream>
 
@@ -27,7 +27,7 @@ protected:
     return options;
   }
 
-  /// Why a link cannot be made.
+  /// Returns the error with which the link is refused, or the code `none`.
   node_error refusal(const link_options& options) {
     far();
     auto connected = near().home->connect(address_, options);
@@ -52,7 +52,7 @@ TEST_F(secret_over_tcp, who_knows_another_does_not) {
   expect_that_the_owner_gets_in();
 }
 
-// Goal: who tries again and again cannot fill the log, and every attempt is accounted for.
+// Goal: repeated attempts cannot fill the log, and each attempt is counted.
 TEST_F(secret_over_tcp, refused_attempts_beyond_ten_a_second_are_counted_in_one_line) {
   constexpr std::uint64_t attempts = 100;
   far();
@@ -64,7 +64,7 @@ TEST_F(secret_over_tcp, refused_attempts_beyond_ten_a_second_are_counted_in_one_
     peer.greet(); // Without the secret.
     static_cast<void>(peer.farewell());
   }
-  far_.reset(); // Which says what is not said yet.
+  far_.reset(); // This logs what has not been logged yet.
   const auto seconds = (std::chrono::steady_clock::now() - begin) / 1s + 1;
   std::istringstream log{testing::internal::GetCapturedStderr()};
   std::uint64_t lines = 0;
@@ -116,7 +116,7 @@ TEST_F(secret_over_tcp, nothing_about_names_is_told_to_who_has_not_proven_itself
   }
 }
 
-// -- who only listened
+// -- eavesdroppers
 
 TEST_F(secret_over_tcp, the_recorded_bytes_of_an_honest_dialer_let_nobody_in) {
   far();
@@ -132,7 +132,7 @@ TEST_F(secret_over_tcp, the_recorded_bytes_of_an_honest_dialer_let_nobody_in) {
 }
 
 TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
-  // Everything that the node says is said back to it, on the same connection and on a second one.
+  // Everything that the node says is sent back to it, on the same connection and on a second one.
   far();
   raw_peer first{address_, test_secret};
   first.greet();
@@ -148,7 +148,7 @@ TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
   auto fresh = second.hear<greet>(admin_op::greet);
   ASSERT_TRUE(fresh);
   second.proofs().said.add_session({});
-  // The proof of the right secret and transcript, but of the acceptor's part.
+  // A proof with the right secret and transcript, but for the acceptor's side.
   auto reflected = make_proof(test_secret, link_side::acceptor, proof_of::secret, second.proofs().said);
   second.write_admin(admin_op::prove, prove{{reflected.begin(), reflected.end()}});
   expect_contains(second.farewell(), "do not have the same shared secret");
@@ -169,7 +169,7 @@ TEST_F(secret_over_tcp, a_nonce_that_comes_back_is_refused) {
   expect_contains(connected.error().message(), "own nonce");
 }
 
-// -- the listening end is the one that does not know it
+// -- a listening end that does not know the secret
 
 TEST_F(secret_over_tcp, an_acceptor_that_does_not_know_it_learns_no_names) {
   for (const auto* attempt : {"guesses", "asks for none", "sends the dialer's proof back"}) {
@@ -201,7 +201,7 @@ TEST_F(secret_over_tcp, an_acceptor_that_does_not_know_it_learns_no_names) {
   }
 }
 
-// -- who stands in between
+// -- relays that change messages
 
 TEST_F(secret_over_tcp, whatever_is_changed_on_the_way_ends_the_link) {
   far();
@@ -268,7 +268,7 @@ TEST_F(secret_over_tcp, a_second_link_of_a_node_is_known_by_its_key) {
   EXPECT_TRUE(eventually([&] { return far().home->links().size() == 2; }));
 }
 
-// Goal: all that a node says of itself to one peer does not make another node take the peer for it.
+// Goal: repeating everything that a node has said to one peer does not make another node take the peer for that node.
 TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken_for_it) {
   far();
   const raw_identity victim{7, std::string(40, 'c')};
@@ -294,7 +294,8 @@ TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken
   EXPECT_EQ(far().home->links().size(), 1u);
 }
 
-// Goal: who is dialed under another node's name learns nothing from the dialer by which it could pass for it elsewhere.
+// Goal: a peer that is dialed under another node's name learns nothing from the dialer that would let it pass for the
+// dialer elsewhere.
 TEST_F(secret_over_tcp, a_dialer_does_not_open_a_link_to_who_does_not_have_the_key_that_it_tells) {
   raw_listener elsewhere;
   std::jthread acceptor{[&] {

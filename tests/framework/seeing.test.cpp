@@ -10,7 +10,7 @@ namespace {
 
 using namespace internal;
 
-/// The row of that family and type; an empty one where there is none.
+/// Returns the row of this family and type, or an empty one if there is none.
 type_stats row(const link_stats& stats, std::string_view family, std::string_view type) {
   for (const auto& each : stats.by_type)
     if (each.family == family && each.type == type)
@@ -20,7 +20,7 @@ type_stats row(const link_stats& stats, std::string_view family, std::string_vie
 
 class seeing : public two_nodes {
 protected:
-  /// Answers a reading with its temperature, and a list of guests with how many they are.
+  /// Publishes an actor that answers a reading with its temperature, times a factor if one is given.
   caf::actor thermometer(const link_options& options = {.serializers = {"typed"}}) {
     publish("thermometer", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
       return {[](const reading& what) { return what.celsius; },
@@ -131,7 +131,7 @@ TEST_F(seeing, details_can_be_turned_off) {
   EXPECT_EQ(link_->stats().messages_sent, 1u);
   EXPECT_TRUE(link_->stats().by_type.empty());
   EXPECT_EQ(link_->stats().encode_time.count(), 0);
-  EXPECT_EQ(far_stats().by_type.size(), 2u); // The other end's own affair.
+  EXPECT_EQ(far_stats().by_type.size(), 2u); // Each end decides for itself.
 }
 
 TEST_F(seeing, the_window_and_what_is_left_of_it_can_be_seen) {
@@ -243,7 +243,7 @@ TEST_F(seeing, a_peers_name_cannot_steer_a_terminal_nor_look_like_a_line) {
       << log.text();
 }
 
-// Goal: what a peer may do tens of thousands of times does not make as many lines.
+// Goal: a peer cannot make a node log a line for each of tens of thousands of definitions.
 TEST_F(seeing, a_peer_that_defines_without_end_does_not_fill_the_log) {
   far();
   log_lines log{log_level::debug};
@@ -254,7 +254,7 @@ TEST_F(seeing, a_peer_that_defines_without_end_does_not_fill_the_log) {
     for (std::uint64_t i = 0; i < 10'000; ++i)
       peer.define_signature({"i32"}, i);
     peer.write_admin(admin_op::find, find_query{1, "nobody"});
-    EXPECT_TRUE(peer.hear<found>(admin_op::found)); // All before it has been read.
+    EXPECT_TRUE(peer.hear<found>(admin_op::found)); // Everything before it has been read.
   }
   ASSERT_TRUE(eventually([&] { return far().home->links().empty(); }));
   ASSERT_TRUE(eventually([&] { return log.with("were left out") > 0; })) << log.text();

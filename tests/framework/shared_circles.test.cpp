@@ -1,4 +1,4 @@
-// Circles of shared pointers over links: refused unless both ends allow them, and then held to a bound for each link.
+// Circles of shared pointers over links: refused unless both ends allow them, and then limited per link.
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
@@ -34,13 +34,13 @@ protected:
       cut(each);
   }
 
-  /// Ends with the circles of its own.
+  /// Cuts the circles of these knots.
   static void cut(const knots& of) {
     for (const auto& each : of)
       each->tied_to.clear();
   }
 
-  /// The receiver keeps what it gets.
+  /// Connects to a receiver that keeps what it gets.
   void connect_with(const link_options& options) {
     publish("keeper", far().system.spawn([this]() -> caf::behavior {
       return {
@@ -73,7 +73,7 @@ protected:
   }
 
   caf::actor keeper_;
-  std::vector<knots> received_; // The keeper's, which is asked and never told.
+  std::vector<knots> received_; // Kept by the keeper, and read only between requests.
 };
 
 TEST_F(shared_circles, are_refused_where_they_are_sent) {

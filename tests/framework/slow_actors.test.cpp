@@ -1,4 +1,4 @@
-// An actor that takes long stalls no other: not one of its link, not one of another link of the node.
+// A slow actor stalls no other actor, neither of its own link nor of another link of the node.
 #include "two_nodes.hpp"
 
 #include <algorithm>
@@ -9,13 +9,13 @@ namespace {
 
 const std::string four_kilobytes(4096, 'x');
 
-/// Keeps its core busy, as a handler does that computes.
+/// Keeps its core busy, like a handler that computes.
 void work_for(std::chrono::microseconds time) {
   for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
   }
 }
 
-// Sending takes a sanitizer as long as the shorter of the times.
+// With a sanitizer, sending takes as long as the shorter of the times.
 constexpr bool is_instrumented =
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     true;
@@ -27,7 +27,7 @@ class slow_actors : public two_nodes {
 protected:
   slow_actors() { far_options_.store = near_options_.store = std::nullopt; }
 
-  /// Takes so long for each message, and counts them.
+  /// Publishes an actor that takes `time` for each message and counts the messages.
   void publish_slow(std::chrono::microseconds time, const std::string& name = "slow") {
     publish(name, far().system.spawn([time, handled = handled_](caf::event_based_actor*) -> caf::behavior {
       return {[=](const std::string&) {
@@ -42,8 +42,8 @@ protected:
                         [](caf::event_based_actor*) -> caf::behavior { return {[](int value) { return value; }}; }));
   }
 
-  /// Of so many messages to the slow actor, how many were handled when the other had answered five requests, which were
-  /// sent behind them.
+  /// Sends `messages` messages to the slow actor and five requests to the other one behind them. Returns how many of
+  /// the messages were handled when the requests had been answered.
   int handled_before_others(const caf::actor& slow, const caf::actor& echo, int messages) {
     for (int i = 0; i < messages; ++i)
       caf::anon_send(slow, four_kilobytes);
@@ -88,7 +88,7 @@ TEST_F(slow_actors, a_ping_passes_those_that_are_slow) {
   EXPECT_LT(*handled_, 1000);
 }
 
-/// Takes a millisecond to be decoded, whatever its size.
+/// Takes a millisecond to decode, whatever its size.
 struct heavy {};
 
 } // namespace
@@ -108,8 +108,9 @@ struct troupe::codec<troupe::tests::heavy> {
 namespace troupe::tests {
 namespace {
 
-// Goal: a few bytes that take long to decode hold up another link for no longer than a turn, which ends by time.
-// Method: count what is decoded between a ping on that link and its answer; a turn by packets alone takes 64 of them.
+// Goal: a few bytes that take long to decode hold up another link for at most one turn, which is limited by time.
+// Method: counts the messages decoded between a ping on that link and its answer. A turn limited by packets alone would
+// take 64 of them.
 TEST_F(slow_actors, a_ping_over_another_link_passes_what_takes_long_to_decode) {
   far_types_ = near_types_ = [](type_registry& types) { types.add<heavy>("heavy"); };
   publish("sink", far().system.spawn([handled = handled_](caf::event_based_actor*) -> caf::behavior {
@@ -137,8 +138,8 @@ TEST_F(slow_actors, a_handler_that_takes_long_once_in_a_hundred_holds_up_nobody)
   struct state {
     std::mutex mutex;
     std::condition_variable changed;
-    int stuck_in = 0; // The call that does not return, until ...
-    int let_go = 0;   // ... it is let go.
+    int stuck_in = 0; // The call that blocks ...
+    int let_go = 0;   // ... until this has reached its number.
     std::vector<int> got;
   };
   auto shared = std::make_shared<state>();
@@ -159,7 +160,7 @@ TEST_F(slow_actors, a_handler_that_takes_long_once_in_a_hundred_holds_up_nobody)
   auto moody = find("moody");
   auto echo = find("echo");
   for (int round = 1; round <= 5; ++round) {
-    for (int i = 1; i <= 150; ++i) // Half of them behind the one that takes long.
+    for (int i = 1; i <= 150; ++i) // Half of them are behind the slow one.
       caf::anon_send(moody, 100 * round + i - 100);
     {
       std::unique_lock guard{shared->mutex};
@@ -169,7 +170,7 @@ TEST_F(slow_actors, a_handler_that_takes_long_once_in_a_hundred_holds_up_nobody)
       EXPECT_EQ(ask<int>(near().system, echo, i), i);
     EXPECT_TRUE(link_->ping(10s));
     std::lock_guard guard{shared->mutex};
-    EXPECT_EQ(shared->got.back(), 100 * round); // All this was answered while the handler ran.
+    EXPECT_EQ(shared->got.back(), 100 * round); // All this was answered while the handler was running.
     shared->let_go = 100 * round + 99;
     shared->changed.notify_all();
     shared->got.clear();
@@ -197,9 +198,9 @@ TEST_F(slow_actors, messages_keep_their_order_while_threads_take_over_from_each_
   EXPECT_TRUE(std::ranges::is_sorted(*got));
 }
 
-// Goal: large messages, which go in chunks by turns, may pass each other without a link that takes it for cheating.
+// Goal: large messages, which go in chunks by turns, may pass each other without being taken for a protocol violation.
 TEST_F(slow_actors, messages_of_different_sizes_may_pass_each_other) {
-  connect({.spill_bytes = 1_GiB, .block_timeout = 20s}); // All of it goes through the socket.
+  connect({.spill_bytes = 1_GiB, .block_timeout = 20s}); // Everything goes through the socket.
   std::atomic<std::size_t> got = 0;
   publish("reader", far().system.spawn<caf::detached>([&got](caf::event_based_actor*) -> caf::behavior {
     return {[&got](const array<double>&) {
@@ -242,9 +243,9 @@ protected:
   std::promise<void> gate_;
 };
 
-// Goal: many messages may refer to one large object, and to several actors, as long as there is only one.
+// Goal: a large object counts once, even if many messages to several actors refer to it.
 TEST_F(slow_actors_store, references_to_one_object_count_once) {
-  const std::vector<double> value(10_MiB / sizeof(double), 1.0); // Of 16 MiB; a quarter is an actor's window.
+  const std::vector<double> value(10_MiB / sizeof(double), 1.0); // The store has 16 MiB, an actor a quarter of it.
   const auto put = near().home->put(array<double>(value));
   ASSERT_TRUE(put) << put.error().message();
   std::vector<caf::actor> readers;
@@ -271,7 +272,7 @@ TEST_F(slow_actors_store, references_to_one_object_count_once) {
   EXPECT_TRUE(eventually([&] { return link_->stats().unconsumed_handle_bytes_there == 0; }));
 }
 
-// Goal: the same of a large value that lies in the store, and is sent as an argument.
+// Goal: a large value in the store that is sent as an argument counts once as well.
 TEST_F(slow_actors_store, frames_of_one_object_count_once) {
   const auto put = near().home->put(array<double>(std::vector<double>(10_MiB / sizeof(double), 1.0)));
   ASSERT_TRUE(put) << put.error().message();
@@ -290,7 +291,7 @@ TEST_F(slow_actors_store, frames_of_one_object_count_once) {
   EXPECT_EQ(link_->stats().spilled_bytes, 0u);
 }
 
-// Goal: one actor that is fed with references leaves most of the store to the others, however small the store is.
+// Goal: an actor that is sent many references leaves most of the store to others, however small the store is.
 TEST_F(slow_actors_store, references_to_one_that_is_stuck_leave_room_for_others) {
   const auto stuck = find("stuck");
   const std::vector<double> value(1_MiB / sizeof(double), 1.0);

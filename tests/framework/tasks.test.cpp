@@ -1,5 +1,5 @@
-// Goal: registered functions run in the peer where its link allows it, with results and errors back; and whatever
-// cannot run is refused with the reason.
+// Goal: registered functions run in the peer if its link allows it, and return results and errors. Everything else is
+// refused with the reason.
 #include <atomic>
 #include <latch>
 
@@ -60,7 +60,7 @@ int nested(const caf::actor& asked) {
   return asked ? 1 : 0;
 }
 
-/// Meets others of its kind: tasks that could only run one after the other would never end.
+/// Waits for others of its kind. If tasks could only run one after the other, this would never return.
 std::atomic<std::latch*> meeting{nullptr};
 void meet() {
   meeting.load()->arrive_and_wait();
@@ -118,7 +118,7 @@ protected:
 
   static constexpr auto timeout = std::chrono::seconds(20);
 
-  /// Why it failed; the code `none` when it did not.
+  /// Returns the task's error, or the code `none`.
   template <class Task>
   node_error failure(Task&& task) {
     auto result = std::forward<Task>(task).get(timeout);

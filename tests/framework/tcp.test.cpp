@@ -1,4 +1,4 @@
-// A link is a link, whatever carries it: TCP by IPv4 and IPv6 and by name, TLS, or memory.
+// Links behave the same on every transport: TCP over IPv4, over IPv6 and by name, TLS, and memory.
 #include <numeric>
 
 #include <troupe/framework/resolving.hpp>
@@ -21,7 +21,7 @@ bool has_ipv6() {
   return there;
 }
 
-/// A test for each address to listen at.
+/// Runs with each address to listen at.
 class every_transport : public two_nodes, public testing::WithParamInterface<const char*> {
 protected:
   void SetUp() override {
@@ -47,7 +47,7 @@ protected:
 
   certificate_folder made_;
   link_options options_;
-  std::string asked_; // Where the far end is told to listen.
+  std::string asked_; // The address that the far end is told to listen at.
 };
 
 INSTANTIATE_TEST_SUITE_P(all, every_transport,
@@ -91,7 +91,7 @@ TEST_P(every_transport, carries_references_to_objects) {
     near_options_.store->name = unique_name("other-host");
   publish("worker", far().system.spawn(worker));
   connect(options_);
-  EXPECT_EQ(link_->shares_store(), stays_here()); // Elsewhere only when both say so.
+  EXPECT_EQ(link_->shares_store(), stays_here()); // Between hosts, only if both agree.
   auto ref = near().home->put(array<double>(std::vector<double>(100'000, 0.5)));
   ASSERT_TRUE(ref) << ref.error().message();
   EXPECT_EQ(ask<double>(near().system, find("worker"), *ref), 50'000);

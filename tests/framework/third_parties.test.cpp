@@ -1,5 +1,5 @@
-// Goal: an actor of a third node is reached through the node that introduced it: messages pass that node as they came,
-// within what both links accept; whoever dies, everybody is told.
+// Goal: an actor of a third node is reached through the node that introduced it. Messages pass that node unchanged,
+// within what both links accept. Whichever node or actor dies, all others are told.
 #include <atomic>
 
 #include "three_nodes.hpp"
@@ -62,7 +62,7 @@ TEST_F(third_parties, are_spared_what_they_do_not_read) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(to_node_error(refused.error()).code(), node_errc::unserializable) << text_of(refused);
   EXPECT_NE(text_of(refused).find("2 frames, third reads at most"), std::string::npos) << text_of(refused);
-  // Nor does their own peer send it.
+  // Their own peer does not send it, either.
   auto direct = beyond_->find("doubler");
   ASSERT_TRUE(direct) << direct.error().message();
   refused = ask<std::size_t>(far().system, *direct, array<double>(std::vector<double>(100'000, 0.5)));
@@ -111,17 +111,17 @@ TEST_F(third_parties, are_themselves_when_they_come_home_by_another_way) {
   auto through = find_beyond("doubler", original);
   auto to_keeper = direct->find("keeper");
   ASSERT_TRUE(to_keeper);
-  // Through far it came to near, and goes home directly: several times, so that numbers come and go.
+  // The handle reached near through far, and goes home directly. Repeated, so that numbers come and go.
   for (int i = 1; i <= 3; ++i) {
     caf::anon_send(*to_keeper, through);
     caf::anon_send(*to_keeper, through);
     EXPECT_TRUE(eventually([&] { return *same == 2 * i; })) << *same;
   }
-  caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown); // It has a handle of another.
+  caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown); // It holds a handle to another actor.
 }
 
 TEST_F(third_parties, go_no_further_than_sixteen_nodes) {
-  // Near and far have two links, and hand it to and fro on different ones, so that it never comes home.
+  // Near and far have two links, and pass the handle back and forth on different ones, so that it never comes home.
   connect_all();
   auto other = near().home->connect(address_);
   ASSERT_TRUE(other) << other.error().message();
@@ -234,7 +234,7 @@ TEST_F(third_parties, fail_what_was_asked_when_their_node_is_lost) {
   self->receive([](const caf::down_msg& down) { EXPECT_EQ(down.reason, caf::exit_reason::remote_link_unreachable); },
                 caf::after(10s) >> [] { ADD_FAILURE() << "no down message"; });
   EXPECT_TRUE(link_->is_open());
-  caf::anon_send_exit(silent, caf::exit_reason::user_shutdown); // Its promises refer to it.
+  caf::anon_send_exit(silent, caf::exit_reason::user_shutdown); // Breaks the cycle: its promises refer to it.
 }
 
 TEST_F(third_parties, fail_what_was_asked_and_waits_for_room_when_their_node_is_lost) {
@@ -248,7 +248,7 @@ TEST_F(third_parties, fail_what_was_asked_and_waits_for_room_when_their_node_is_
   auto remote = find_beyond("stuck", stuck);
   caf::scoped_actor self{near().system};
   const std::string text(600, 'x');
-  for (int i = 0; i < 3; ++i) // Of nobody: so that nothing but the request refers to its asker at far.
+  for (int i = 0; i < 3; ++i) // Without a sender, so that only the request refers to its asker at far.
     caf::anon_send(remote, text);
   ASSERT_TRUE(eventually([&] { return beyond_->stats().waiting_bytes > 0; }));
   const auto waiting = beyond_->stats().waiting_bytes;
@@ -295,7 +295,7 @@ TEST_F(third_parties, are_delegated_to) {
 
 class third_parties_with : public third_parties, public testing::WithParamInterface<const char*> {};
 
-/// Where the last link takes another family, the node in between decodes each message.
+/// With another family on the last link, the node in between decodes each message.
 INSTANTIATE_TEST_SUITE_P(families, third_parties_with, testing::Values("typed", "msgpack"),
                          [](const auto& each) { return std::string{each.param}; });
 
@@ -325,8 +325,8 @@ TEST_P(third_parties_with, get_every_message_in_order_however_slow_they_are) {
     for (int i = 0; i < messages; ++i)
       caf::anon_send(remote, i);
   }};
-  // Near's messages wait there only when its credit is used up. Far holds what near had credit for, and no more; while
-  // it waits, a small message counts as the several hundred bytes that it takes.
+  // Near's messages wait at near only when its credit is used up. Far holds at most what near had credit for; a small
+  // waiting message counts as the several hundred bytes that it takes.
   EXPECT_TRUE(eventually([&] { return link_->stats().waiting_bytes > 0; }));
   EXPECT_LE(link_->stats().unconsumed_bytes_there, tight.window_bytes + 1'000);
   EXPECT_TRUE(eventually([&] { return beyond_->stats().waiting_bytes > 0; }));
@@ -353,7 +353,7 @@ TEST_F(third_parties, end_by_exit_messages_where_both_links_allow_it) {
       EXPECT_EQ(link_->stats().refused_by_policy, 1u);
       EXPECT_EQ(ask<int>(near().system, remote, 4), 8);
     }
-    actor = remote = nullptr; // Else their systems would not end.
+    actor = remote = nullptr; // Otherwise their systems would not end.
     link_.reset();
     beyond_.reset();
     near_.reset();

@@ -1,4 +1,4 @@
-// Who gets in over TLS: by certificate, by secret, and nobody who stands in between with a certificate of his own.
+// Who gets in over TLS: peers with a valid certificate or the secret. A relay with a certificate of its own does not.
 #include <poll.h>
 
 #include <openssl/ssl.h>
@@ -40,7 +40,7 @@ protected:
     near_links_.credentials.tls.key_file = mine.key;
   }
 
-  /// Why a link cannot be made.
+  /// Returns the text with which the link is refused, or "connected".
   std::string refusal() {
     far();
     auto connected = near().home->connect(address_, near_links_);
@@ -55,7 +55,7 @@ protected:
   link_options near_links_;
 };
 
-/// Over a network that is slow, or gone.
+/// Runs over a relay, which stands for a slow or broken network.
 class tls_through_a_relay : public tls {
 protected:
   void SetUp() override {
@@ -171,7 +171,7 @@ TEST_F(tls, a_server_that_speaks_none_is_refused) {
   expect_contains(connected.error().message(), "TLS: ");
 }
 
-/// Ends TLS on both sides with a certificate that the dialer accepts, and passes on all that is said inside.
+/// Terminates TLS on both sides with a certificate that the dialer accepts, and relays the plain text.
 class tls_relay {
 public:
   tls_relay(const certificate_files& mine, std::string target) {
@@ -229,7 +229,7 @@ TEST_F(tls, binds_the_secret_to_the_session_so_that_nobody_can_pass_proofs_on) {
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code(), node_errc::refused);
   expect_contains(connected.error().message(), "do not have the same shared secret");
-  EXPECT_GT(middle.relayed(), 200u); // The greetings and a proof went through.
+  EXPECT_GT(middle.relayed(), 200u); // The greetings and a proof got through.
 }
 
 } // namespace

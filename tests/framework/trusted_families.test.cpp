@@ -1,4 +1,4 @@
-// Families that trust their input: refused on both ends unless the link's options admit them, and useful where they do.
+// Families that trust their input: both ends refuse them unless the link's options admit them.
 #include <troupe/serializers/cereal/cereal_type.hpp>
 
 #include "two_nodes.hpp"
@@ -6,7 +6,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Has cereal functions and no description: no other family carries it.
+/// Has cereal functions and no description, so no other family carries it.
 struct gauge {
   std::string name;
   std::map<std::string, double> values;
@@ -17,7 +17,7 @@ struct gauge {
   }
 };
 
-/// Described, with handles of all sorts inside.
+/// Described, with all kinds of handles inside.
 struct parcel {
   caf::actor from;
   object_ref<array<double>> load;
@@ -65,7 +65,7 @@ protected:
   }
 };
 
-// The default lists stay as they are, so that a peer which knows "msgpack" only is not lost by a permission.
+// The default lists do not change, so permission alone does not lose a peer that knows only "msgpack".
 TEST_F(trusted_families, are_in_no_list_by_themselves) {
   far_options_.accepted_links.trusted_families = true;
   connect({.trusted_families = true});
@@ -110,7 +110,7 @@ TEST_F(trusted_families, are_not_sent_to_an_end_that_does_not_trust) {
   EXPECT_EQ(link_->serializers(), std::vector<std::string>{"typed"});
   const auto text = text_of(ask<double>(near().system, find("reader"), some_gauge()));
   EXPECT_NE(text.find("near sends with [typed, cereal], far accepts [typed, msgpack]"), std::string::npos) << text;
-  EXPECT_EQ(ask<int>(near().system, find("reader"), 3), 3); // The link lives.
+  EXPECT_EQ(ask<int>(near().system, find("reader"), 3), 3); // The link stays open.
 }
 
 TEST_F(trusted_families, alone_do_not_link_to_an_end_that_does_not_trust) {

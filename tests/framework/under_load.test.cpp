@@ -1,4 +1,4 @@
-// What honest nodes do to each other when much is under way at once: everything gets through in the end.
+// Honest nodes under heavy load: everything gets through in the end.
 #include "two_nodes.hpp"
 
 #include <caf/actor_pool.hpp>
@@ -6,7 +6,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Throws from its constructor what it is told to.
+/// Its constructor throws according to `mood`.
 struct grumpy {
   int value = 0;
   grumpy() {
@@ -24,7 +24,7 @@ caf::behavior echo(caf::event_based_actor*) {
   return {[](int value) { return value; }};
 }
 
-/// Answers each number with so many bytes.
+/// Spawns an actor that answers each number with a text of `bytes` bytes.
 caf::actor answering(caf::actor_system& system, std::size_t bytes) {
   return system.spawn(
       [bytes](caf::event_based_actor*) -> caf::behavior { return {[bytes](int) { return std::string(bytes, 'x'); }}; });
@@ -34,7 +34,7 @@ class under_load : public two_nodes {
 protected:
   under_load() { far_options_.store = near_options_.store = std::nullopt; }
 
-  /// How many of so many requests at once are answered.
+  /// Sends `count` requests at once. Returns how many were answered.
   template <class Answer>
   int ask_at_once(const std::vector<caf::actor>& whom, int count) {
     caf::scoped_actor self{near().system};
@@ -53,7 +53,7 @@ TEST_F(under_load, requests_wait_for_room_for_large_answers_and_are_answered) {
   publish("large", answering(far().system, 4'000'000));
   connect();
   auto large = find("large");
-  ASSERT_TRUE(ask<std::string>(near().system, large, 1)); // From here on large answers are expected.
+  ASSERT_TRUE(ask<std::string>(near().system, large, 1)); // From now on, large answers are expected.
   EXPECT_EQ(ask_at_once<std::string>({large}, 20), 20);
 }
 
@@ -73,7 +73,7 @@ TEST_F(under_load, many_small_requests_in_a_small_window_are_answered) {
   EXPECT_EQ(ask_at_once<int>({find("echo")}, 2'000), 2'000);
 }
 
-/// Keeps questions until it gets a word; then passes them on to `next`.
+/// Keeps questions until it receives a text, then delegates them to `next`.
 caf::behavior passing_on(caf::event_based_actor* self, std::shared_ptr<std::atomic<int>> kept,
                          const std::shared_ptr<caf::actor>& next) {
   auto held = std::make_shared<std::vector<std::pair<caf::response_promise, int>>>();
@@ -89,8 +89,7 @@ caf::behavior passing_on(caf::event_based_actor* self, std::shared_ptr<std::atom
           }};
 }
 
-// Method: each end has all the room for answers taken by requests that the other end can do nothing about but pass
-// back.
+// Method: at each end, requests use up all the room for answers, and the other end can only pass these requests back.
 TEST_F(under_load, requests_that_both_ends_pass_back_are_answered_though_both_wait_for_answers) {
   link_options options;
   options.window_bytes = 4096;
@@ -135,7 +134,7 @@ TEST_F(under_load, requests_that_both_ends_pass_back_are_answered_though_both_wa
       };
       for (int i = 0; i < 10; ++i)
         std::ranges::for_each(whom, ask);
-      for (int i = 0; i < 10; ++i) // What is passed back goes to the same receiver.
+      for (int i = 0; i < 10; ++i) // Passed-back requests go to the same receiver.
         ask(others_echo);
       return {[](caf::unit_t) {}};
     });
@@ -196,7 +195,7 @@ TEST_F(under_load, a_pool_that_waits_for_room_holds_up_no_other_actor) {
   for (const auto* name : {"stuck", "mortal"})
     caf::anon_send(pool, caf::sys_atom::value, caf::put_atom::value, find(name));
   std::atomic<bool> is_through{false};
-  // Its pool is locked while it waits for room in front of "stuck", and wants to be told when "mortal" ends.
+  // The pool is locked while it waits for room for "stuck", and it has to be told when "mortal" ends.
   std::jthread feeder{[&] {
     for (int i = 0; i < 20; ++i)
       caf::anon_send(pool, std::string(4'000, 'x'));
@@ -271,7 +270,7 @@ TEST_F(under_load, large_answers_of_several_actors_come_though_only_one_fits) {
 }
 
 TEST_F(under_load, a_handler_that_blocks_may_ask_again_and_again) {
-  // The first question loses it the I/O thread; what it says afterwards must not wait for its end.
+  // After the first question, another thread takes over the I/O. Later questions must not wait for the handler's end.
   auto answers = std::make_shared<std::promise<int>>();
   publish("asker", far().system.spawn([answers](caf::event_based_actor* self) -> caf::behavior {
     return {[answers, self](const caf::actor& whom) {

@@ -1,5 +1,5 @@
-// What a reader does with what it does not know: the rows of the last table of framework/link-protocol.md that
-// hostile_peer, hostile_negotiation, negotiation and unread do not test.
+// How a reader treats unknown parts of the protocol: the rows of the last table of framework/link-protocol.md that are
+// not tested by hostile_peer, hostile_negotiation, negotiation and unread.
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace internal;
 
-/// A word of the protocol with a field that nobody knows yet.
+/// A message of the protocol with an unknown field.
 struct longer_greet {
   std::uint32_t process = 0;
   std::string host;
@@ -32,7 +32,7 @@ struct longer_find {
 };
 TROUPE_DESCRIBE(longer_find, query, hints, name)
 
-/// What an exit message looks like on the way.
+/// The wire form of an exit message.
 struct forged_exit {
   internal::actor_form source;
   internal::error_form reason;
@@ -52,7 +52,7 @@ protected:
     far_options_.accepted_links.allow_tasks = true;
     far_types_ = near_types_ = [](type_registry& types) { types.add_function<&doubled>("doubled"); };
     echo_ = publish("echo", far().system.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; }));
-    // Whether an actor that it is told of is that one itself.
+    // Checks whether the actor in a message is the echo itself.
     publish("porter", far().system.spawn([this]() -> caf::behavior {
       return {[this](const caf::actor& who) { knows_ = who == echo_ ? 1 : 0; }};
     }));
@@ -97,7 +97,7 @@ protected:
     return *std::move(made);
   }
 
-  /// A message with one value, of the signature 0.
+  /// Sends a message with one value, of signature 0.
   void send(const message_head& head, const payload& value, std::vector<actor_mention> actors = {}) {
     byte_vector message;
     append_message_head(message, head);
@@ -110,7 +110,7 @@ protected:
     peer_->write_packet(packet_kind::message, head.flags, message);
   }
 
-  /// Of an actor by the place of its mention.
+  /// Returns a payload with an actor, given by the index of its mention.
   payload handle(std::uint32_t place) { return encoded(internal::actor_form{place}, "caf.actor"); }
 
   introduce introduction(std::uint64_t number) {
@@ -123,7 +123,7 @@ protected:
             .proof = byte_vector(32, std::byte{1})};
   }
 
-  /// What the peer says of far's own actor; the proof is as the hello lets it make one.
+  /// Introduces an actor of far's own, with the proof that far's hello makes possible.
   introduce introduction_of_own(std::uint64_t number, std::uint64_t actor) {
     const auto& id = static_cast<const caf::node_id::default_data&>(*far().system.node());
     auto what = introduction(number);
@@ -339,7 +339,7 @@ TEST_F(unknown_words, a_withdrawal_of_what_was_not_introduced_ends_the_link) {
   expect_contains(peer_->farewell(), "that it has not introduced");
 }
 
-// Goal: who introduces this node's own actor without having got it here does not get it that way.
+// Goal: a peer that introduces this node's own actor without having received it here gets no access to it.
 TEST_F(unknown_words, an_introduction_whose_proof_is_wrong_is_that_of_somebody_elses_actor) {
   open_peer().define_signature({"caf.actor"});
   const auto echo = find_actor("echo");
@@ -396,7 +396,7 @@ TEST_F(unknown_words, an_alias_without_any_character_is_unknown_like_any_other) 
   EXPECT_EQ(far().home->links().at(0).stats().undecodable, 1u);
 }
 
-// Goal: who may end actors and have tasks run does not end who runs them, for the peers of all links.
+// Goal: a peer that may end actors and have tasks run cannot end the actor that runs tasks for the peers of all links.
 TEST_F(unknown_words, an_exit_message_does_not_end_who_runs_tasks) {
   open_peer().define_signature({"caf.exit"});
   ASSERT_NE(far_hello_.tasks, 0u);
@@ -420,7 +420,7 @@ TEST_F(unknown_words, a_payload_that_names_an_actor_which_its_element_does_not_m
   EXPECT_TRUE(eventually([&] { return knows_ == 0; })) << "the link has ended";
 }
 
-/// Where the peer shares the store, from which objects may go to a disk.
+/// The peer shares the store, and objects may be spilled to disk.
 class unknown_objects : public two_nodes {
 protected:
   void SetUp() override {
@@ -445,7 +445,7 @@ protected:
   const std::filesystem::path spilled_ = std::filesystem::temp_directory_path() / store_;
 };
 
-// Goal: what a process says of itself on one link does not make a store shared on another.
+// Goal: a peer that repeats another process's hello on a second link does not share the store.
 TEST_F(unknown_objects, are_not_shared_with_who_says_again_what_another_has_said) {
   auto own = store::object_store::open(*far_options_.store);
   ASSERT_TRUE(own) << own.error().message();
@@ -464,7 +464,7 @@ TEST_F(unknown_objects, are_not_shared_with_who_says_again_what_another_has_said
   EXPECT_TRUE(to_first->shares_store);
 }
 
-// Method: the object is on the disk when its message comes, and its file is gone.
+// Method: the object is on disk when its message arrives, and its file is gone.
 TEST_F(unknown_objects, that_were_handed_over_and_cannot_be_had_lose_their_message_only) {
   constexpr std::uint64_t channel = 2;
   auto own = store::object_store::open(*far_options_.store);
@@ -486,7 +486,7 @@ TEST_F(unknown_objects, that_were_handed_over_and_cannot_be_had_lose_their_messa
       others.push_back(*std::move(one));
   ASSERT_TRUE(is_spilled(*own, object->id()));
   others.clear();
-  std::error_code gone; // Those of the others go meanwhile.
+  std::error_code gone; // Other files disappear meanwhile.
   for (const auto& file : std::filesystem::recursive_directory_iterator(spilled_))
     if (file.is_regular_file(gone))
       std::filesystem::resize_file(file.path(), 0, gone);
@@ -511,12 +511,12 @@ TEST_F(unknown_objects, that_were_handed_over_and_cannot_be_had_lose_their_messa
   }));
   const auto released = peer.hear<release_object>(admin_op::release_object);
   ASSERT_TRUE(released) << "the link has ended";
-  EXPECT_EQ(released->count, 1u); // It was received all the same.
+  EXPECT_EQ(released->count, 1u); // It was received nevertheless.
   peer.write_admin(admin_op::ping, ping{});
   EXPECT_TRUE(peer.hear<ping>(admin_op::pong)) << "the link has ended";
 }
 
-/// Where a secret is asked for.
+/// The far end asks for a secret.
 class unknown_proofs : public two_nodes {
 protected:
   static constexpr const char* key = "0123456789abcdef";

@@ -1,4 +1,5 @@
-// A peer that does not read, or reads slowly: what is kept for it is bounded, and what does not reach it is counted.
+// A peer that does not read, or reads slowly: the node keeps a bounded amount for it, and counts what does not reach
+// it.
 #include <algorithm>
 #include <limits>
 
@@ -11,7 +12,7 @@ namespace troupe::tests {
 namespace {
 
 constexpr std::size_t answer_bytes = 10'000;
-constexpr std::size_t window_bytes = 192_KiB; // More than what these peers send without reading what they may.
+constexpr std::size_t window_bytes = 192_KiB; // More than these peers send without reading.
 
 class unread : public two_nodes {
 protected:
@@ -28,7 +29,7 @@ protected:
     }));
   }
 
-  /// A message with one i32.
+  /// Returns the packet of a message with one i32.
   byte_vector int_packet(const message_head& head) {
     auto encoded = serialize(std::int32_t{7}, {.serializers = {"typed"}}, far().types, far().families).value();
     return raw_peer::message_packet(head, encoded.header.bytes(), encoded.frames.at(0).bytes());
@@ -38,7 +39,7 @@ protected:
     return int_packet({.flags = message_flags::request, .receiver = receiver, .sender = 77, .request_number = number});
   }
 
-  /// Of the only link that the far end has; nothing when it has none.
+  /// Returns the statistics of the far end's only link, or nullopt if it has none.
   std::optional<link_stats> far_stats() {
     auto links = far().home->links();
     return links.empty() ? std::nullopt : std::optional{links.front().stats()};
@@ -48,7 +49,7 @@ protected:
     return eventually([this] { return far().home->links().empty(); });
   }
 
-  /// Writes the packet again and again until the far end has ended the link. False when it never does.
+  /// Writes the packet repeatedly until the far end has ended the link. Returns false if that never happens.
   bool ends_for(raw_peer& peer, const byte_vector& packet) {
     byte_vector many;
     while (many.size() < 60'000)
@@ -81,7 +82,7 @@ TEST_F(unread, answers_beyond_the_bound_are_errors_and_none_is_lost) {
   peer.define_signature({"i32"});
   for (std::uint64_t i = 1; i <= requests; ++i) {
     peer.write(request_packet(echo, i));
-    if (i % 100 == 0) { // Within its credit.
+    if (i % 100 == 0) { // Stays within the peer's credit.
       ASSERT_TRUE(eventually([&] { return far_stats() && far_stats()->unconsumed_bytes_here == 0; }));
     }
   }
@@ -128,7 +129,7 @@ TEST_F(unread, who_asked_for_too_much_at_once_gets_the_reason) {
   for (auto& one : asked)
     one.receive([&](const std::string&) { ++answered; }, [&](caf::error& error) { refused = troupe::text_of(error); });
   EXPECT_GT(answered, 0);
-  if (answered < requests) { // As fast as this end reads.
+  if (answered < requests) { // Depends on how fast this end reads.
     expect_contains(refused, "ask for less at a time");
   }
 }
@@ -208,14 +209,14 @@ TEST_F(unread, a_window_that_a_peer_claims_does_not_fill_this_node) {
   EXPECT_LE(far_stats()->unconsumed_bytes_there, window_bytes + 2 * answer_bytes);
 }
 
-// Method: each message that is answered is of another sender, and the peer gives no credit.
+// Method: each answered message has another sender, and the peer gives no credit.
 TEST_F(unread, what_is_kept_for_a_peer_that_consumes_nothing_is_about_what_its_windows_say) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps what is freed";
 #endif
   constexpr std::size_t window = 4_MiB;
   constexpr std::size_t queue = 1_MiB;
-  constexpr std::uint64_t messages = 40'000; // Their answers of 150 bytes are more than both take.
+  constexpr std::uint64_t messages = 40'000; // Their answers of 150 bytes exceed both.
   far_.reset();
   auto& accepted = far_options_.accepted_links;
   accepted.window_bytes = accepted.actor_window_bytes = window;
@@ -234,7 +235,7 @@ TEST_F(unread, what_is_kept_for_a_peer_that_consumes_nothing_is_about_what_its_w
   const auto before = resident_bytes();
   for (std::uint64_t i = 1; i <= messages; ++i) {
     peer.write(int_packet({.receiver = teller->actor, .sender = 1'000 + i}));
-    if (i % 1'000 == 0) { // Within its credit.
+    if (i % 1'000 == 0) { // Stays within the peer's credit.
       ASSERT_TRUE(eventually([&] {
         return far_stats() && far_stats()->messages_received == i && far_stats()->unconsumed_bytes_here == 0;
       }));
@@ -295,20 +296,20 @@ TEST_F(slow_network, what_was_not_written_at_the_end_is_counted) {
   between_->stop();
   auto undelivered = link_->stats().undelivered;
   EXPECT_GT(undelivered, 0u);
-  // What the system had taken is not known; the rest is accounted for.
+  // What the operating system had taken is unknown; everything else is counted.
   EXPECT_LE(*got_ + undelivered + refused, messages);
   EXPECT_GT(undelivered + refused, messages - 6'000); // Two sockets' buffers.
 }
 
-// Goal: what was written before the end arrives, though the peer goes on writing what nobody reads any more.
-// Method: the peer reads slowly into a small buffer, so that the answers are still under way when the node ends.
+// Goal: everything written before the end arrives, even if the peer continues to write what is no longer read.
+// Method: the peer reads slowly into a small buffer, so that answers are still on their way when the node ends.
 TEST_F(slow_network, the_end_loses_nothing_that_was_written) {
   constexpr std::uint64_t requests = 200;
   far_options_.drain_timeout = 20s;
   publish("echo", far().system.spawn(
                       []() -> caf::behavior { return {[](std::int32_t) { return std::string(50'000, 'x'); }}; }));
   auto connected = connect_to(address_);
-  int small = 131'072; // Of less than a segment, TCP may not tell for long that there is room again.
+  int small = 131'072; // Below one segment, TCP may report free room only after a long time.
   ::setsockopt(connected, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
   raw_peer peer{connected, link_side::dialer, options_.credentials.secret};
   auto echo = peer.open_and_find("echo");

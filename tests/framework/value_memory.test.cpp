@@ -1,5 +1,5 @@
-// Goal: a sender that obeys is_ready() loses nothing, however much more memory its values take than their bytes.
-// Method: the reader begins only when the sender has had to wait, so that what is not consumed fills the windows.
+// Goal: a sender that respects is_ready() loses nothing, however much more memory its values take than their bytes.
+// Method: the reader starts only after the sender has had to wait, so that unconsumed values fill the windows.
 #include <deque>
 #include <map>
 
@@ -24,7 +24,7 @@ TROUPE_DESCRIBE(queues, all)
 
 using lists_by_name = std::map<std::string, std::vector<std::int32_t>>;
 
-// Values that say which of them they are.
+// Values that contain their number.
 
 pointers numbered(const pointers*, std::int32_t number) {
   pointers made{.all = std::vector<std::shared_ptr<std::int32_t>>(50)};
@@ -103,7 +103,7 @@ protected:
     for (std::size_t i = 0; i < remote.size(); ++i)
       fill(i);
     EXPECT_LT(next.back(), count) << "the windows were never full";
-    ASSERT_TRUE(eventually([&] { // All that may leave has arrived, and nothing is consumed.
+    ASSERT_TRUE(eventually([&] { // Everything that may leave has arrived; nothing is consumed.
       const auto left = link_->stats().unconsumed_bytes_there;
       return left > 0 && far_stats().unconsumed_bytes_here >= left;
     }));

@@ -1,5 +1,5 @@
-// What lets the protocol grow: features in the hello, extension maps of messages, and numbers that say whether a reader
-// has to understand what it does not know.
+// What lets the protocol grow: features in the hello, extension maps of messages, and numbers that tell a reader
+// whether it has to understand an unknown part.
 #include <atomic>
 #include <filesystem>
 #include <future>
@@ -21,7 +21,7 @@ class wire_growth : public two_nodes {
 protected:
   void SetUp() override {
     publish("echo", far().system.spawn([]() -> caf::behavior { return {[](int value) { return value; }}; }));
-    // Publishes what it is sent.
+    // Publishes the actors that it is sent.
     publish("keeper", far().system.spawn([this]() -> caf::behavior {
       return {[this](const caf::actor& kept) { EXPECT_TRUE(far().home->publish("kept", kept)); }};
     }));
@@ -50,7 +50,7 @@ protected:
     return 0;
   }
 
-  /// A request of `by`, and whether its answer comes.
+  /// Sends a request by `by` and expects its answer.
   void expect_answer(raw_peer& by, std::uint8_t further_flags, bytes_view extensions = {}) {
     const auto four = encoded(4, "i32");
     by.define_signature({"i32"});
@@ -79,7 +79,7 @@ protected:
     return std::nullopt;
   }
 
-  /// What `last` gets of a message that `first` has sent through far, with the map.
+  /// Sends a message from `first` through far to `last`, with the map. Returns what `last` receives.
   std::optional<heard> forwarded(const hello& of_last, bytes_view map) {
     raw_peer last{address_, {}, {.process = 1}};
     last.open(of_last);
@@ -145,9 +145,9 @@ TEST_F(wire_growth, unknown_keys_of_an_extension_map_are_skipped) {
 struct nothing {};
 TROUPE_DESCRIBE(nothing)
 
-// Goal: values that take more than their messages state are held to the window as well, whatever their type.
-// Method: 30 messages of at most 130 kilobytes, each with values that take a megabyte or more here, to an actor that
-// keeps them waiting; of a window of 4 MiB, twice as much again may be understated.
+// Goal: the window also limits values that take more memory than their messages state, whatever their type.
+// Method: 30 messages of at most 130 kB go to an actor that keeps them waiting; the values of each take 1 MB or more.
+// The window is 4 MiB, and at most twice as much again may be understated.
 class understated : public wire_growth {
 protected:
   understated() {
@@ -192,7 +192,7 @@ protected:
     const auto refused = stats().undecodable;
     EXPECT_GE(refused, 3u);
     EXPECT_LT(refused, count);
-    send(); // What was consumed makes room.
+    send(); // Consumed messages make room.
     EXPECT_TRUE(eventually([&] { return *handled == count - refused + 1; })) << *handled;
     caf::anon_send_exit(stuck, caf::exit_reason::kill);
   }
@@ -239,7 +239,7 @@ TEST_F(wire_growth, an_extension_map_goes_untouched_to_the_actor_of_a_third_node
   EXPECT_EQ(got->extensions, map);
 }
 
-// Method: the last link does not accept the family, so the node in between decodes the message and encodes it anew.
+// Method: the last link does not accept the family, so the node in between decodes and re-encodes the message.
 TEST_F(wire_growth, an_extension_map_survives_a_change_of_the_family) {
   auto mine = hello_with(offered_features());
   mine.deserializers = {"msgpack"};
@@ -258,12 +258,12 @@ TEST_F(wire_growth, a_third_node_without_the_feature_gets_the_message_without_th
 TEST_F(wire_growth, what_need_not_be_understood_is_skipped) {
   raw_peer peer{address_};
   peer.prove_itself();
-  peer.say(static_cast<admin_op>(200), ping{}); // In the handshake, among what is proven.
+  peer.say(static_cast<admin_op>(200), ping{}); // In the handshake, and part of the proof.
   peer.say(admin_op::hello, raw_peer::honest_hello());
   EXPECT_TRUE(peer.hear<hello>(admin_op::hello));
   peer.say(admin_op::ready, ready{false, peer.proofs().my_proof(proof_of::agreement)});
   EXPECT_TRUE(peer.hear<opened>(admin_op::opened));
-  peer.write_packet(packet_kind::admin, 255, bytes_of("of any form")); // Behind all that this version knows.
+  peer.write_packet(packet_kind::admin, 255, bytes_of("of any form")); // A number above all that this version knows.
   peer.write_packet(static_cast<packet_kind>(255), 77, bytes_of("of any form"));
   expect_answer(peer, 0x40 | 0x80);
 }
