@@ -1,4 +1,4 @@
-// Opaque handles of actors: what comes back out of them, and that each counts its reference once.
+// Opaque handles of actors: converting them back returns the actor, and each handle counts its reference once.
 #include <utility>
 
 #include <caf/actor_cast.hpp>

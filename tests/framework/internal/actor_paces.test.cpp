@@ -1,4 +1,4 @@
-// Who may be run on the I/O thread, and for how many messages.
+// Which actors may run on the I/O thread, and for how many messages.
 #include <troupe/framework/internal/caf_port/actor_paces.hpp>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 class paces : public testing::Test {
 protected:
-  /// A handler that always takes so long, and has so many messages each time; gives how many it handled on the I/O
-  /// thread of so many attempts.
+  /// Lets an actor run `attempts` times, with `waiting` messages each time and `each` per message. Returns how many
+  /// messages it handled on the I/O thread.
   std::uint32_t run(std::chrono::nanoseconds each, std::uint32_t waiting, int attempts) {
     std::uint32_t handled = 0;
     for (int i = 0; i < attempts; ++i) {
@@ -29,7 +29,7 @@ protected:
 
   actor_paces paces_;
   int actor_ = 0;
-  std::chrono::nanoseconds longest_{0}; // Turn.
+  std::chrono::nanoseconds longest_{0}; // The longest turn.
 };
 
 TEST_F(paces, an_unknown_actor_begins_with_a_few_messages) {
@@ -81,7 +81,7 @@ TEST_F(paces, actors_that_share_a_place_do_not_take_each_other_for_themselves) {
   int fresh = 0;
   for (auto& each : many)
     fresh += paces_.admit(&each) > 0 ? 1 : 0;
-  EXPECT_GT(fresh, 95'000); // Forgotten, not mistaken.
+  EXPECT_GT(fresh, 95'000); // Forgotten, not taken for another actor.
 }
 
 } // namespace

@@ -35,7 +35,7 @@ packet_head head_of(std::size_t size) {
 TEST(hashes, have_the_values_that_the_standards_give) {
   EXPECT_EQ(hex_without_spaces(sha256(bytes_of("abc"))),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  // RFC 4231, case 2.
+  // Test case 2 of RFC 4231.
   EXPECT_EQ(hex_without_spaces(hmac_sha256(bytes_of("Jefe"), bytes_of("what do ya want for nothing?"))),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
@@ -102,7 +102,7 @@ TEST(a_proof, depends_on_the_secret) {
             make_proof(key + '.', link_side::dialer, proof_of::secret, said));
 }
 
-/// Two ends that have the given secrets, and what each makes of the other's greeting.
+/// Makes the two ends of a handshake with the given secrets and nonces.
 class two_ends : public testing::Test {
 protected:
   authentication dialer(std::string secret = key, int nonce = 1) {
@@ -124,13 +124,13 @@ TEST_F(two_ends, with_one_secret_accept_each_others_proofs_and_not_their_own) {
   for (auto what : {proof_of::secret, proof_of::agreement}) {
     EXPECT_TRUE(right.peer_proves(what, left.my_proof(what), right.said));
     EXPECT_TRUE(left.peer_proves(what, right.my_proof(what), left.said));
-    EXPECT_FALSE(left.peer_proves(what, left.my_proof(what), left.said)); // Reflected.
+    EXPECT_FALSE(left.peer_proves(what, left.my_proof(what), left.said)); // A reflected proof.
   }
   EXPECT_FALSE(right.peer_proves(proof_of::agreement, left.my_proof(proof_of::secret), right.said));
   EXPECT_FALSE(right.peer_proves(proof_of::secret, {}, right.said));
 }
 
-/// "A handshake, byte by byte" in framework/link-protocol.md.
+/// The example in "A handshake, byte by byte" in framework/link-protocol.md.
 TEST_F(two_ends, say_what_the_document_shows) {
   auto left = dialer();
   auto right = acceptor();
@@ -224,7 +224,7 @@ digest from_hex(std::string_view text) {
   return result;
 }
 
-// RFC 7748, section 6.1.
+// The values of RFC 7748, section 6.1.
 TEST(a_node_key, has_the_values_that_the_standard_gives) {
   const node_key bob{from_hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")};
   const auto alice = from_hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
@@ -244,7 +244,7 @@ TEST(a_node_key, refuses_what_is_no_public_part) {
   const node_key one;
   EXPECT_FALSE(one.shared_with({}));
   EXPECT_FALSE(one.shared_with(byte_vector(31)));
-  EXPECT_FALSE(one.shared_with(byte_vector(32))); // With which every key has the same in common.
+  EXPECT_FALSE(one.shared_with(byte_vector(32))); // Every key has the same shared secret with this one.
 }
 
 } // namespace

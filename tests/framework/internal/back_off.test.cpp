@@ -1,4 +1,4 @@
-// The pauses between dials, by numbers.
+// The pauses between dials, in numbers.
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(a_back_off, gives_the_same_pauses_for_the_same_seed) {
     EXPECT_LE(of_one[static_cast<std::size_t>(i)], 1s * (1 << i));
     EXPECT_GE(of_one[static_cast<std::size_t>(i)], 500ms * (1 << i));
   }
-  // As the generator's standard has it, so that a change of the formula is seen.
+  // Recomputed with the standard's generator, so that a change of the formula is noticed.
   std::mt19937_64 generator{42};
   const auto chance = static_cast<double>(generator() >> 11) / static_cast<double>(1ULL << 53);
   EXPECT_EQ(of_one.front(), pause_before(1, policy, chance));
@@ -55,7 +55,7 @@ TEST(a_back_off, ends_after_so_many_dials_in_a_row_that_fail) {
   back_off limited{{.first_pause = 1ms, .jitter = 0, .attempts_max = 3}, 1};
   EXPECT_EQ(limited.failed(), 1ms);
   EXPECT_EQ(limited.failed(), 2ms);
-  limited.connected(); // Counts from the beginning again.
+  limited.connected(); // The count starts again.
   EXPECT_EQ(limited.lost(0ms), 4ms);
   EXPECT_TRUE(limited.failed());
   EXPECT_TRUE(limited.failed());

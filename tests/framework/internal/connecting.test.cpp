@@ -1,4 +1,4 @@
-// Goal: one attempt ends in an open link or in an error that says why, whoever ends it and when.
+// Goal: an attempt ends in an open link or in an error with the reason, whichever side ends it and when.
 #include <troupe/framework/internal/node/connecting.hpp>
 
 #include <chrono>
@@ -32,7 +32,7 @@ using internal::awaited_link;
 using internal::connecting;
 using internal::destination;
 
-/// A listener that takes no connection: whoever connects waits for a greeting.
+/// A listener that accepts no connection, so dialers wait for a greeting.
 class mute_listener {
 public:
   mute_listener() : name_(unique_name("troupe-silent")) {
@@ -68,7 +68,7 @@ protected:
     options.connect_timeout = timeout;
     return destination::make(address, options, families_).value();
   }
-  /// Kept by the node, as connect keeps it.
+  /// Starts an attempt that the node keeps, like connect().
   [[nodiscard]] std::shared_ptr<awaited_link> begin(destination where) const {
     auto made = std::make_shared<awaited_link>(node_, std::move(where));
     EXPECT_TRUE(node_->dials().keep(made));
@@ -80,7 +80,7 @@ protected:
     node_->dials().let_go(attempt);
     return reached;
   }
-  /// On the I/O thread, after what is there to do.
+  /// Runs `work` on the I/O thread, after the jobs already queued there.
   template <class Work>
   auto on_io(Work work) const {
     std::packaged_task<decltype(work())()> task{std::move(work)};

@@ -1,4 +1,4 @@
-// What a connection reads, however the bytes are cut on their way.
+// A connection reads the same packets, however their bytes are split on the way.
 #include <troupe/framework/internal/net/connection.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace troupe::internal {
 namespace {
 
-/// Reads what a test gives it.
+/// Delivers the bytes that a test feeds.
 class fed_transport final : public transport {
 public:
   void read_some(std::span<std::byte> into, std::function<void(std::error_code, std::size_t)> done) override {
@@ -35,7 +35,7 @@ public:
   void close() override { is_closed = true; }
 
   [[nodiscard]] std::size_t room() const noexcept { return done_ ? into_.size() : 0; }
-  /// Requires: room() for them.
+  /// Requires: room() is at least the number of bytes.
   void feed(bytes_view bytes) {
     std::ranges::copy(bytes, into_.begin());
     std::exchange(done_, nullptr)({}, bytes.size());
@@ -48,7 +48,7 @@ private:
   std::function<void(std::error_code, std::size_t)> done_;
 };
 
-/// Takes chunks as a link does, and remembers all other packets.
+/// Adds chunks to frames like a link, and records all other packets.
 class hearer final : public connection_events {
 public:
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body) override {
@@ -95,7 +95,7 @@ void append_packet(byte_vector& out, packet_kind kind, std::uint8_t detail, cons
   out.insert(out.end(), body.begin(), body.end());
 }
 
-/// The frame in chunks of this size, with a small packet behind each.
+/// Appends a frame in chunks of `chunk_bytes`, with a small packet behind each chunk.
 void append_frame(byte_vector& out, std::uint64_t number, const byte_vector& frame, std::size_t chunk_bytes,
                   std::vector<byte_vector>& small) {
   for (std::size_t at = 0; at < frame.size(); at += chunk_bytes) {
@@ -122,7 +122,7 @@ protected:
     io_.poll();
   }
 
-  /// Cut into pieces, each of which is at most `next()` bytes.
+  /// Feeds the bytes in pieces of at most `next()` bytes each.
   template <class Next>
   void feed(bytes_view bytes, Next&& next) {
     while (!bytes.empty() && bytes_->room() > 0) {
@@ -142,8 +142,9 @@ protected:
   const std::shared_ptr<connection> over_ = std::make_shared<connection>(io_, bytes_, std::make_shared<link_mutex>());
 };
 
-// Goal: a chunk that is read to where it stays is the same as one that was copied there, and the packets behind it too.
-// Method: the same packets in pieces of many sizes; each seed is another cut.
+// Goal: a chunk that is read directly into its frame gives the same bytes as one that is copied there, and so do the
+// packets behind it.
+// Method: the same packets in pieces of many sizes; each seed splits them differently.
 TEST_F(reading, gives_the_same_frames_and_packets_however_the_bytes_are_cut) {
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     std::mt19937 random{seed};
@@ -194,7 +195,7 @@ TEST_F(reading, may_end_in_the_middle_of_a_chunk) {
   std::vector<byte_vector> small;
   append_frame(bytes, 1, byte_vector(chunk_bytes_max), chunk_bytes_max, small);
   feed(std::span{bytes}.first(100'000), [] { return std::size_t{1000}; });
-  events_->frames.clear(); // As a link does at its end, while a read is under way.
+  events_->frames.clear(); // Like a link that ends during a read.
   EXPECT_EQ(events_->frames.living_bytes(), chunk_bytes_max) << "the read still has its place";
   over_->abort({node_errc::link_down, "gone"});
   EXPECT_TRUE(events_->ended);

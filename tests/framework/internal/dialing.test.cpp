@@ -1,5 +1,5 @@
-// Goal: of several endpoints the first that accepts is reached, a listener that is busy is waited for, and nothing
-// lasts longer than it may.
+// Goal: of several endpoints, the first one that accepts is used. A busy listener is waited for, and no attempt exceeds
+// its timeout.
 #include <troupe/framework/internal/net/dialing.hpp>
 
 #include <array>
@@ -28,7 +28,7 @@ stream_endpoint unix_name(const std::string& name) {
   return asio::local::stream_protocol::endpoint{std::string(1, '\0') + name};
 }
 
-/// A listener that takes no connection by itself; with `queue` 0 one connection may wait.
+/// A listener that never calls accept(). With `queue` 0, one connection may wait.
 class listening_socket {
 public:
   explicit listening_socket(const stream_endpoint& at, int queue = 16)
@@ -70,7 +70,7 @@ protected:
     dialing_ = dialing::start(io_, "there", std::move(endpoints), std::chrono::steady_clock::now() + patience,
                               [this](dialing::result result) { result_.emplace(std::move(result)); });
   }
-  /// Runs until it is over.
+  /// Runs until the dial has ended.
   void finish() { io_.run(); }
 
   node_errc code() const { return result_ && !*result_ ? result_->error().code() : node_errc::none; }

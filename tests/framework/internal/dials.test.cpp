@@ -1,4 +1,4 @@
-// Goal: what dials begins once, and is cleaned up once, on the I/O thread, whoever ends it.
+// Goal: a dial starts once and is cleaned up once, on the I/O thread, whichever side ends it.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/node/dials.hpp>

@@ -1,4 +1,5 @@
-// The log's way to the standard error stream: whatever its reader does, nobody waits for it and nobody ends by it.
+// The log's output to the standard error stream: whatever the reader does, no thread waits for it and no process ends
+// because of it.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -52,7 +53,7 @@ struct ends {
       ::close(closing);
   }
 
-  /// All that is there now.
+  /// Reads everything that is there now.
   [[nodiscard]] std::string read_now() const {
     std::string all;
     std::array<char, 4096> some{};
@@ -94,7 +95,7 @@ struct stream_kind {
 
 class error_stream_to : public testing::TestWithParam<stream_kind> {
 protected:
-  /// False where it has not returned after a minute; what the reader then takes lets it go on.
+  /// Returns false if `work` has not returned after a minute; then reads until it does.
   bool returns(const std::function<void()>& work) const {
     auto done = std::async(std::launch::async, work);
     if (done.wait_for(60s) == std::future_status::ready)
@@ -117,11 +118,11 @@ TEST_P(error_stream_to, a_line_arrives_as_it_is) {
   stream_.write("troupe info: one");
   stream_.write("troupe info: two");
   auto text = ends_->read_now();
-  std::erase(text, '\r'); // A terminal's.
+  std::erase(text, '\r'); // Added by a terminal.
   EXPECT_EQ(text, "troupe info: one\ntroupe info: two\n");
 }
 
-// Goal: lines that a reader who has stopped does not take are left out, and said to be.
+// Goal: lines that a stopped reader does not take are dropped, and the output says so.
 TEST_P(error_stream_to, a_reader_that_has_stopped_holds_up_nobody_and_is_told_what_it_missed) {
   const std::string line = "troupe warning: " + std::string(200, 'x');
   EXPECT_TRUE(returns([&] {
@@ -130,9 +131,9 @@ TEST_P(error_stream_to, a_reader_that_has_stopped_holds_up_nobody_and_is_told_wh
   }));
   const auto left_out = stream_.left_out();
   EXPECT_GT(left_out, 1'000u);
-  EXPECT_EQ(::fcntl(ends_->writer, F_GETFL) & O_NONBLOCK, 0); // Others write to it, too.
+  EXPECT_EQ(::fcntl(ends_->writer, F_GETFL) & O_NONBLOCK, 0); // Other programs write to it as well.
   auto before = ends_->read_now();
-  // A terminal hands on what it has in turns.
+  // A terminal passes its bytes on bit by bit.
   for (int i = 0; i < 1'000 && stream_.left_out() > 0; ++i) {
     stream_.write("troupe warning: it goes on");
     before += ends_->read_now();
@@ -141,7 +142,7 @@ TEST_P(error_stream_to, a_reader_that_has_stopped_holds_up_nobody_and_is_told_wh
   std::erase(before, '\r');
   const auto told = before.find(" lines were left out here: nobody took them\ntroupe warning: it goes on\n");
   ASSERT_NE(told, std::string::npos);
-  // Whole lines only, whatever was taken in part meanwhile.
+  // There are only whole lines, even if some were taken in parts.
   for (std::size_t begin = 0; begin < before.size();) {
     const auto end = before.find('\n', begin);
     ASSERT_NE(end, std::string::npos);
@@ -219,7 +220,7 @@ TEST(error_stream, a_signal_that_waited_before_waits_afterwards) {
 
 // -- fork
 
-/// How a child ends that does this; it has a minute.
+/// Runs `work` in a child process for at most a minute. Returns how the child ends.
 processes::ending ending_of_child(const std::function<void()>& work) {
   const auto with_status = [&] {
     work();
@@ -228,7 +229,7 @@ processes::ending ending_of_child(const std::function<void()>& work) {
   return processes::process::fork(with_status).value().end(std::chrono::seconds{60});
 }
 
-// Goal: a child of a fork may log, whatever other threads did at that moment.
+// Goal: a forked child can log, whatever other threads did at that moment.
 TEST(log_and_fork, a_child_logs_though_other_threads_were_logging) {
   std::atomic<int> logged{0};
   set_log_sink([&](log_level, std::string_view) { ++logged; });
@@ -251,7 +252,7 @@ TEST(log_and_fork, a_child_logs_though_other_threads_were_logging) {
     const auto deadline = std::chrono::steady_clock::now() + 60s;
     while (logged == before && std::chrono::steady_clock::now() < deadline)
       std::this_thread::yield();
-    EXPECT_GT(logged, before); // The parent's go on.
+    EXPECT_GT(logged, before); // The parent's threads go on.
   }
   set_log_sink(nullptr);
 }
@@ -275,7 +276,7 @@ TEST(log_and_fork, the_sink_is_the_childs_as_well) {
   EXPECT_EQ(pipe->read_now(), "from the child");
 }
 
-// Goal: a thread that is stuck in a sink keeps neither a fork nor the child's lines.
+// Goal: a thread stuck in a sink prevents neither a fork nor the child's lines.
 TEST(log_and_fork, a_sink_that_runs_elsewhere_is_not_the_childs) {
   std::promise<void> entered, leave;
   set_log_sink([&](log_level, std::string_view) {

@@ -1,5 +1,5 @@
-// Goal: the goodbye is said once, as soon as nothing waits and when patience is over.
-// Method: an I/O context that the test runs, and a condition that it sets.
+// Goal: the goodbye is said once, as soon as nothing waits or the timeout has expired.
+// Method: the test runs the I/O context and sets the condition.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/farewell.hpp>
@@ -44,7 +44,7 @@ TEST_F(a_farewell, is_said_when_the_last_has_left_and_never_again) {
   bye_.look();
   bye_.look();
   EXPECT_EQ(said_.size(), 1u);
-  io_.run(); // The timer is cancelled: this does not wait for it.
+  io_.run(); // The timer is canceled, so this does not wait for it.
   EXPECT_EQ(said_.size(), 1u);
 }
 

@@ -1,4 +1,4 @@
-// What counts against the windows for handles: each object once for its receiver, and once for the link.
+// What handles count against the windows: each object once for its receiver, and once for the link.
 #include <troupe/framework/internal/flow/handle_account.hpp>
 
 #include <random>
@@ -62,7 +62,7 @@ TEST(handle_account, what_has_no_key_or_no_bytes_is_nothing_that_could_come_agai
   EXPECT_EQ(account.consume(7), 7u);
 }
 
-// Goal: whatever is sent and consumed, the sums agree.
+// Goal: the sums agree after any sequence of sending and consuming.
 TEST(handle_account, sums_agree) {
   std::mt19937 random{1};
   shared_objects objects;
@@ -136,9 +136,7 @@ TEST_F(object_charges_of, that_were_settled_meanwhile_cost_nothing_again) {
 
 TEST_F(object_charges_of, a_copy_of_a_message_settles_nothing) {
   auto first = charges_.share(7, owe(30), {apple_}, {});
-  {
-    const auto copy = first.of_copy();
-  }
+  { const auto copy = first.of_copy(); }
   EXPECT_EQ(consumed_, 0u);
 }
 

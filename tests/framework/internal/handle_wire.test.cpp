@@ -1,4 +1,4 @@
-// What nodes say about handles, as bytes.
+// The wire format of messages about handles.
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 
 #include <array>
@@ -45,8 +45,9 @@ TEST(object_mention, is_read_as_it_was_written) {
   };
   for (const auto& each :
        {lost, stored, repeated(stored), repeated(counted(handle_mode::mine)),
-        repeated(at_home(counted(handle_mode::behind, offer, UINT64_MAX), {UINT64_MAX, UINT32_MAX, UINT32_MAX},
-                         UINT64_MAX)), counted(handle_mode::mine), counted(handle_mode::shared), counted(handle_mode::behind),
+        repeated(
+            at_home(counted(handle_mode::behind, offer, UINT64_MAX), {UINT64_MAX, UINT32_MAX, UINT32_MAX}, UINT64_MAX)),
+        counted(handle_mode::mine), counted(handle_mode::shared), counted(handle_mode::behind),
         counted(handle_mode::behind, offer), counted(handle_mode::behind, std::nullopt, UINT64_MAX),
         counted(handle_mode::behind, offer, 1), counted(handle_mode::yours),
         at_home(counted(handle_mode::mine), name, UINT64_MAX), at_home(counted(handle_mode::shared), {1, 2, 3}, 0),
@@ -73,11 +74,11 @@ TEST(object_mention, has_these_bytes) {
   EXPECT_EQ(bytes_of({object_mention::kind::counted,
                       {{1, 2, 3}, handle_mode::behind, 3, handles::adoption_offer{{4, 128}, {5, 6, 7}, 8}}}),
             golden);
-  EXPECT_EQ(bytes_of({.what = object_mention::kind::stored,
-                      .handle = {.name = {1, 2, 3}, .size_bytes = 4},
-                      .is_repeated = true}),
-            (std::vector<std::byte>{std::byte{128 | 5}, std::byte{1}, std::byte{4}, std::byte{1}, std::byte{2},
-                                    std::byte{3}}));
+  EXPECT_EQ(
+      bytes_of(
+          {.what = object_mention::kind::stored, .handle = {.name = {1, 2, 3}, .size_bytes = 4}, .is_repeated = true}),
+      (std::vector<std::byte>{std::byte{128 | 5}, std::byte{1}, std::byte{4}, std::byte{1}, std::byte{2},
+                              std::byte{3}}));
   auto marked = golden;
   marked[0] = std::byte{3 | 8 | 16};
   marked.insert(marked.end(), {std::byte{0x80}, std::byte{0x01}, std::byte{9}});
@@ -100,7 +101,8 @@ TEST(object_mention, that_is_cut_or_of_an_unknown_mode_is_not_read) {
     static_cast<void>(read_object_mention(in));
     EXPECT_FALSE(in.ok()) << size;
   }
-  // No such mode, a lost one's home, the mark of what is not behind, both kinds of home, the home of the reader's own.
+  // An unknown mode, a home for a lost handle, a mark without being behind, both kinds of home, and a home for the
+  // reader's own object.
   for (const auto first : {6, 7, 128, 32, 1 | 16, 1 | 8, 5 | 64, 3 | 32 | 64, 4 | 32}) {
     auto unknown = whole;
     unknown[0] = static_cast<std::byte>(first);
@@ -112,10 +114,10 @@ TEST(object_mention, that_is_cut_or_of_an_unknown_mode_is_not_read) {
 
 TEST(object_mention, has_one_form_only) {
   auto bytes = bytes_of(at_home(counted(handle_mode::mine), {1, 2, 3}, 4));
-  bytes.resize(bytes.size() - 4); // The home's name and the proof, a byte each.
+  bytes.resize(bytes.size() - 4); // Cuts the home's name and the proof, a byte each.
   auto same = bytes;
   const auto named = bytes_of(counted(handle_mode::mine));
-  same.insert(same.end(), named.end() - 12, named.end()); // The handle's own name where another's is expected.
+  same.insert(same.end(), named.end() - 12, named.end()); // The handle's own name instead of another one.
   same.push_back(std::byte{4});
   packet_reader in{same};
   static_cast<void>(read_object_mention(in));
@@ -151,7 +153,7 @@ TEST(object_chunk_head, is_read_as_it_was_written) {
 TEST(crc32c, is_castagnolis_and_goes_on_from_where_it_was) {
   const std::string_view text = "123456789";
   const auto bytes = std::as_bytes(std::span{text});
-  EXPECT_EQ(crc32c(0, bytes), 0xe3069283u); // The check value of CRC-32C in the catalogues.
+  EXPECT_EQ(crc32c(0, bytes), 0xe3069283u); // The published check value of CRC-32C.
   EXPECT_EQ(crc32c(crc32c(0, bytes.first(4)), bytes.subspan(4)), 0xe3069283u);
   EXPECT_EQ(crc32c(0, {}), 0u);
 }
@@ -180,7 +182,7 @@ TEST(handle_message, is_read_as_it_was_written) {
     const auto back = decode_handle_message(packet.op, packet.body, {});
     ASSERT_TRUE(back) << back.error().message();
     EXPECT_EQ(back->index(), each.index());
-    EXPECT_EQ(encode_handle_message(*back).body, packet.body); // All that it says.
+    EXPECT_EQ(encode_handle_message(*back).body, packet.body); // The whole content survives.
   }
 }
 

@@ -1,5 +1,5 @@
-// Goal: two ends come to the same terms or to none, whatever one of them, or somebody in between, says.
-// Method: two handshakes whose packets are passed on by hand, without a socket and without a node.
+// Goal: two ends agree on the same terms or on none, whatever one of them, or a relay, says.
+// Method: the test passes the packets of two handshakes by hand, without a socket and without a node.
 #include <troupe/framework/internal/link/handshake.hpp>
 
 #include <deque>
@@ -19,7 +19,7 @@ struct said_packet {
   byte_vector body;
 };
 
-/// One end, with what it has said and nobody has passed on.
+/// One end, with the packets that it has said and that have not been passed on yet.
 class end final : public handshake_host {
 public:
   end(own_end mine, link_options options)
@@ -72,7 +72,7 @@ class two_handshakes : public testing::Test {
 protected:
   using meddling = std::function<void(link_side from, said_packet&)>;
 
-  /// Passes on what the ends say, until neither says anything or one has failed.
+  /// Passes packets between the ends until both are silent or one has failed.
   outcome meet(const meddling& meddle = {}) {
     dialer_.emplace(mine_, dialer_options_);
     acceptor_.emplace(theirs_, acceptor_options_);
@@ -159,7 +159,7 @@ TEST_F(two_handshakes, with_one_secret_meet_and_with_two_do_not) {
   const auto met = meet();
   EXPECT_EQ(met.failed_at_acceptor.error().code(), node_errc::refused);
   EXPECT_FALSE(acceptor_->is_proven || dialer_->is_proven);
-  EXPECT_EQ(acceptor_->admitted, 0u); // Nothing large from whoever has proven nothing.
+  EXPECT_EQ(acceptor_->admitted, 0u); // An unproven peer may not send anything large.
 }
 
 TEST_F(two_handshakes, of_which_only_one_asks_for_a_secret_do_not_meet) {
@@ -171,7 +171,7 @@ TEST_F(two_handshakes, notice_each_byte_that_somebody_in_between_changes) {
   mine_.secret = theirs_.secret = "a secret of some length";
   auto packets = 0u;
   ASSERT_TRUE(meet([&](link_side, said_packet&) { ++packets; }).dialer);
-  ASSERT_EQ(packets, 8u); // Greet, prove and hello of each end, ready, opened.
+  ASSERT_EQ(packets, 8u); // Greet, prove and hello from each end, then ready and opened.
   for (auto which = 0u; which < packets; ++which) {
     auto size = std::size_t{0};
     for (auto at = std::size_t{0}; at == 0 || at < size; ++at) {
@@ -217,11 +217,11 @@ TEST_F(two_handshakes, count_what_a_newer_version_adds_among_what_was_said) {
   const packet_head newer{.body_bytes = 1, .kind = packet_kind::admin, .detail = first_skippable_number};
   const byte_vector body(1);
   set_up = [&] { EXPECT_EQ(dialer_->talk.on_packet(newer, body).error().code(), node_errc::protocol_violation); };
-  EXPECT_TRUE(meet().acceptor); // Nothing came of it, since nobody was let in.
+  EXPECT_TRUE(meet().acceptor); // Without effect, since no peer was let in.
   set_up = {};
   const auto met = meet([&](link_side from, said_packet& packet) {
     if (from == link_side::dialer && packet.head.detail == static_cast<std::uint8_t>(admin_op::ready)) {
-      EXPECT_TRUE(acceptor_->talk.on_packet(newer, body)); // Which the dialer has not said.
+      EXPECT_TRUE(acceptor_->talk.on_packet(newer, body)); // The dialer has not said this.
     }
   });
   EXPECT_EQ(met.failed_at_acceptor.error().code(), node_errc::refused);

@@ -18,7 +18,7 @@ class turns : public testing::Test {
 protected:
   using order = turn_order<int>;
 
-  /// Who begins in `duration`, looked at every 5 ms.
+  /// Returns the handshakes that start within `duration`, checked every 5 ms.
   std::vector<int> begun_within(std::chrono::milliseconds duration) {
     std::vector<int> begun;
     for (const auto until = now_ + duration; now_ < until; now_ += 5ms)
@@ -43,7 +43,7 @@ TEST_F(turns, of_one_source_are_25_a_second) {
   for (int i = 0; i < 1'000; ++i)
     order_.enter(i, from("here"));
   const auto first = begun_within(1s).size();
-  EXPECT_GE(first, 30u); // Ten of them at once.
+  EXPECT_GE(first, 30u); // Ten of them start at once.
   EXPECT_LE(first, 36u);
   EXPECT_NEAR(static_cast<double>(begun_within(10s).size()), 250, 5);
 }
@@ -55,7 +55,7 @@ TEST_F(turns, of_all_sources_are_100_a_second) {
   EXPECT_NEAR(static_cast<double>(begun_within(10s).size()), 1'000, 10);
 }
 
-// Goal: a flood from one network, whatever addresses it has there, does not hold up who comes from another.
+// Goal: a flood from one network, whatever its addresses, does not hold up peers from another network.
 TEST_F(turns, are_taken_by_the_networks) {
   for (int i = 0; i < 1'000; ++i)
     order_.enter(i, from("the flood's", std::to_string(i)));

@@ -1,5 +1,5 @@
-// Goal: a peer that is silent or takes nothing for too long is given up, and no other.
-// Method: the test has the clock and the figures.
+// Goal: a peer that is silent or takes nothing for too long is given up, and no other peer is.
+// Method: the test sets the clock and the numbers.
 #include <troupe/framework/internal/flow/heartbeat.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Goal: the endpoints of an address are found, and their end is told to whoever still waits.
+// Goal: the endpoints of an address are found, and the result is told only to an owner that still waits.
 #include <troupe/framework/internal/net/host_lookup.hpp>
 
 #include <chrono>
@@ -19,11 +19,11 @@ protected:
   void begin(std::string_view address) {
     lookup_.emplace(io_, parse_address(address).value(), [this](found_endpoints found) {
       found_.emplace(std::move(found));
-      lookup_.reset(); // As its owner does.
+      lookup_.reset(); // Like its owner.
       io_.stop();
     });
   }
-  /// Until it is told.
+  /// Runs until the result is told, for 30 s at most.
   void finish() {
     const auto stay = asio::make_work_guard(io_);
     io_.run_for(30s);

@@ -1,4 +1,4 @@
-// Goal: links are spread over the loops of a node, and a loop runs as long as anything of a link may come to it.
+// Goal: links are spread over a node's loops, and a loop runs as long as a link may post work to it.
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
@@ -43,7 +43,7 @@ protected:
   }
 
   std::optional<io_loops> loops_;
-  std::vector<loop_seat> seats_; // End before the loops.
+  std::vector<loop_seat> seats_; // Destroyed before the loops.
 };
 
 TEST(loops_of_a_node, are_as_many_as_asked_for_or_as_there_are_cores) {
@@ -58,7 +58,7 @@ TEST_F(several_loops, take_a_new_link_where_there_are_the_fewest) {
   for (int i = 0; i < 7; ++i)
     seats_.push_back(loops.seat_for_link());
   EXPECT_EQ(loops.links(), (counts{2, 2, 3}));
-  seats_[0].leave(); // Both are of the last loop.
+  seats_[0].leave(); // Both seats are on the last loop.
   seats_[3].leave();
   EXPECT_EQ(loops.links(), (counts{2, 2, 1}));
   seats_.push_back(loops.seat_for_link());
@@ -106,7 +106,7 @@ TEST_F(several_loops, run_by_themselves) {
   loops_->stop();
 }
 
-// Method: the loops are stopped while a link has its seat, whose loop then tells the main one something.
+// Method: the loops are stopped while a link has a seat, and the seat's loop then posts work to the main loop.
 TEST_F(several_loops, run_on_while_a_link_may_tell_them_something) {
   start(2);
   auto seat = loops_->seat_for_link();

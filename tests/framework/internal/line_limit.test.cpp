@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 class three_lines_a_second : public testing::Test {
 protected:
-  /// How many of `attempts` at one moment are written.
+  /// Returns how many of `attempts` lines at one moment are written.
   int written(int attempts) {
     int count = 0;
     for (int i = 0; i < attempts; ++i)
@@ -52,7 +52,7 @@ TEST_F(three_lines_a_second, needs_no_settling_where_nothing_was_left_out) {
   EXPECT_EQ(limit_.settle(), 0u);
 }
 
-// Goal: no line is lost when whoever settles is late.
+// Goal: if settle() is called late, every line is still counted.
 TEST_F(three_lines_a_second, counts_on_until_it_is_settled) {
   EXPECT_EQ(written(5), 3);
   now_ += 10s;

@@ -48,7 +48,7 @@ protected:
   }
   listening open() { return open(io_); }
 
-  /// A socket that was bound and is closed, with its file still there.
+  /// Leaves the file of a socket that was bound and then closed.
   void leave_a_file() {
     const auto socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const auto to = address();
@@ -56,7 +56,7 @@ protected:
     ::close(socket);
   }
 
-  /// Whether somebody listens at the path.
+  /// Returns true if a socket listens at the path.
   bool is_reachable() {
     const auto socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const auto to = address();
@@ -88,7 +88,7 @@ TEST_F(listener_at_a_file, makes_it_for_this_user_only_and_removes_it) {
   ASSERT_EQ(::lstat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode, S_IFSOCK | S_IRUSR | S_IWUSR);
   EXPECT_TRUE(is_reachable());
-  EXPECT_EQ(files(), 1); // No lock stays beside it.
+  EXPECT_EQ(files(), 1); // No lock file stays beside it.
   (*opened)->close();
   EXPECT_EQ(files(), 0);
 }
@@ -115,7 +115,7 @@ TEST_F(listener_at_a_file, refuses_where_somebody_listens_or_keeps_something_els
   EXPECT_TRUE(std::filesystem::remove(path_));
 }
 
-// Goal: what another node has made at the path since is not removed.
+// Goal: a listener does not remove the file that another node has meanwhile made at the path.
 TEST_F(listener_at_a_file, does_not_remove_that_of_another_one) {
   auto first = open();
   ASSERT_TRUE(first);
@@ -148,8 +148,7 @@ TEST_F(listener_at_a_file, stays_when_the_child_of_a_fork_ends_it) {
   EXPECT_TRUE(is_reachable());
 }
 
-// Goal: of two that start at once beside a file that was left behind, one listens, and the other knows that it does
-// not.
+// Goal: if two nodes start at once beside a leftover file, one listens, and the other gets an error.
 TEST_F(listener_at_a_file, is_one_of_those_that_start_at_once) {
   for (int round = 0; round < 300; ++round) {
     leave_a_file();
@@ -174,7 +173,7 @@ TEST_F(listener_at_a_file, is_one_of_those_that_start_at_once) {
   }
 }
 
-// Goal: the end of one and the start of another at the same moment leave one that listens.
+// Goal: if one node ends while another starts, the new one listens.
 TEST_F(listener_at_a_file, is_reachable_though_another_one_ends_meanwhile) {
   for (int round = 0; round < 300; ++round) {
     asio::io_context other;
@@ -183,7 +182,7 @@ TEST_F(listener_at_a_file, is_reachable_though_another_one_ends_meanwhile) {
     listening second;
     {
       std::jthread ends{[&] { (*first)->close(); }};
-      do { // Until the first one has given the path up.
+      do { // Until the first one has given up the path.
         second = open();
       } while (!second && second.error().code() == node_errc::cannot_connect);
     }
@@ -219,7 +218,7 @@ TEST_F(listener_at_a_file, is_made_though_a_killed_process_has_left_its_lock) {
   EXPECT_EQ(files(), 1);
 }
 
-// Goal: the text says what is in the way, and whose it is; nothing of it is touched.
+// Goal: the error names what is in the way and who owns it, and nothing there is changed.
 TEST_F(listener_at_a_file, says_what_stands_in_its_way) {
   const auto refusal = [&] {
     const auto opened = open();
@@ -271,13 +270,13 @@ protected:
   }
 
   asio::io_context io_;
-  int fails_ = 0; // So often somebody else has the port at another address than the first.
+  int fails_ = 0; // How many opens of other addresses find the port taken.
 };
 
 TEST_F(listener_of_a_name, is_at_all_of_them_and_at_one_port) {
   const auto opened = open({at("127.0.0.1", 0), at("127.0.0.2", 0), at("127.0.0.1", 0)}, 0);
   ASSERT_TRUE(opened) << opened.error().message();
-  ASSERT_EQ(opened->size(), 2u); // One of them came twice.
+  ASSERT_EQ(opened->size(), 2u); // One of them was given twice.
   EXPECT_EQ(opened->front()->port(), opened->back()->port());
   EXPECT_EQ(opened->front()->text(), "tcp://somewhere:" + std::to_string(opened->front()->port()));
 }
@@ -290,7 +289,7 @@ TEST_F(listener_of_a_name, takes_another_port_where_that_is_not_free_everywhere)
   EXPECT_EQ(fails_, 0);
 }
 
-// Goal: who dials the name never comes to somebody else.
+// Goal: a peer that dials the name never reaches another node's listener.
 TEST_F(listener_of_a_name, is_refused_where_somebody_else_has_a_part_of_it) {
   const auto other = open({at("127.0.0.2", 0)}, 0);
   ASSERT_TRUE(other);
@@ -304,7 +303,7 @@ TEST_F(listener_of_a_name, is_refused_where_somebody_else_has_a_part_of_it) {
 
 TEST_F(listener_of_a_name, says_where_it_is_not) {
   const tests::log_lines lines{log_level::warning};
-  const auto opened = open({at("192.0.2.1", 0), at("127.0.0.1", 0)}, 0); // Of documentation: nobody has it.
+  const auto opened = open({at("192.0.2.1", 0), at("127.0.0.1", 0)}, 0); // The first one is reserved for documentation.
   ASSERT_TRUE(opened) << opened.error().message();
   EXPECT_EQ(opened->size(), 1u);
   EXPECT_EQ(lines.with("not at all addresses of tcp://somewhere:0"), 1u) << lines.text();

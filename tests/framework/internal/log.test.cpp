@@ -71,7 +71,7 @@ TEST(log, a_sink_may_throw_and_log_and_take_another_sink) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "troupe warning: to the stream\n");
 }
 
-// Goal: a sink is called by one thread at a time, and not any more once it was replaced.
+// Goal: a sink is called by one thread at a time, and never after it was replaced.
 TEST(log, sinks_are_called_one_at_a_time_and_not_after_their_end) {
   log_lines lines{log_level::warning};
   std::atomic<int> inside{0}, most{0}, calls{0};
@@ -113,7 +113,7 @@ TEST(log, each_level_has_a_name) {
 
 constexpr auto program_variable = "TROUPE_TEST_IS_LOG_PROGRAM";
 
-/// What the next test runs as a program of its own, since the environment is read once.
+/// The program that the next test starts, since the environment is read only once per process.
 [[maybe_unused]] const bool is_program = [] {
   if (std::getenv(program_variable) == nullptr)
     return false;
@@ -124,7 +124,7 @@ constexpr auto program_variable = "TROUPE_TEST_IS_LOG_PROGRAM";
   std::_Exit(0);
 }();
 
-/// `level`: of TROUPE_LOG; nullopt: it is not set.
+/// `level`: the value of TROUPE_LOG, or nullopt to unset it.
 std::string logged_with(const std::optional<std::string>& level) {
   std::vector<std::string> words{"env"};
   if (!level)

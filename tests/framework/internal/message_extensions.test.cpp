@@ -46,7 +46,7 @@ TEST(message_extensions, a_map_is_neither_empty_nor_too_long_nor_cut_short) {
   EXPECT_FALSE(is_extension_map(map_of({1}, extension_bytes_max - 2)));
   const auto whole = map_of({1, 2});
   for (std::size_t bytes = 1; bytes < whole.size(); ++bytes)
-    EXPECT_EQ(is_extension_map(bytes_view{whole}.first(bytes)), bytes == 4) << bytes; // After the first entry.
+    EXPECT_EQ(is_extension_map(bytes_view{whole}.first(bytes)), bytes == 4) << bytes; // Complete after the first entry.
 }
 
 TEST(message_extensions, a_head_whose_map_is_none_fails) {

@@ -1,4 +1,4 @@
-// Memory of small messages, which threads keep for later.
+// Memory of small messages, which threads keep for reuse.
 #include <troupe/framework/internal/caf_port/message_pool.hpp>
 
 #include <set>
@@ -42,8 +42,8 @@ TEST(message_pool_test, what_a_thread_takes_and_gives_is_used_again) {
   give(second);
 }
 
-// Goal: messages that one thread makes and another drops cost no memory of the general allocator.
-// Method: as I/O threads and those of CAF's scheduler do; as many blocks as go home together, many times over.
+// Goal: a message that one thread makes and another drops uses no memory of the general allocator.
+// Method: as between I/O threads and CAF's scheduler threads; the number of blocks that return together, many times.
 TEST(message_pool_test, what_another_thread_gives_comes_back_to_the_thread_that_took_it) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "nothing is kept under sanitizers";
@@ -55,7 +55,7 @@ TEST(message_pool_test, what_another_thread_gives_comes_back_to_the_thread_that_
   give(second);
 }
 
-// Goal: a burst's memory does not wait for a thread that takes nothing any more.
+// Goal: the memory of a burst does not wait for a thread that takes nothing more.
 TEST(message_pool_test, no_more_waits_for_a_thread_than_it_would_keep) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "nothing is kept under sanitizers";
@@ -79,8 +79,7 @@ TEST(message_pool_test, blocks_may_outlive_the_thread_that_took_them) {
   EXPECT_LT(bytes_in_use(), before + many * block_bytes / 10 + many * sizeof(void*));
 }
 
-// Goal: what was needed once is not kept for ever.
-// Method: a burst, then a trickle for longer than a period.
+// Goal: memory that was needed once is not kept for ever.
 TEST(message_pool_test, a_bursts_memory_is_given_back_when_it_is_not_needed_again) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "nothing is kept under sanitizers";

@@ -1,4 +1,4 @@
-// Packets that begin as one before: what is recognized is read exactly as any other reader of packets does.
+// Packets that start like the packet before: if one is recognized, it is read exactly as by any other reader.
 #include <troupe/framework/internal/wire/message_run.hpp>
 
 #include <cstddef>
@@ -35,13 +35,14 @@ byte_vector packet_of(const message_head& head, std::uint64_t header_number, std
   return packet;
 }
 
-/// With other bytes behind it: the last packet of the bytes is not always recognized.
+/// Appends other bytes, since the last packet of the bytes is not always recognized.
 byte_vector followed(byte_vector packet) {
   packet.resize(packet.size() + 64, std::byte{0xee});
   return packet;
 }
 
-/// The value of the packet at the beginning, by the other readers. Nothing where it is not like those of the run.
+/// Returns the value of the first packet, as the other readers read it. Returns nullopt if the packet does not match
+/// the run.
 std::optional<bytes_view> value_by_reader(bytes_view bytes, const message_head& like, std::uint64_t header_number) {
   const auto head = read_packet_head(bytes.first<packet_head_bytes>());
   if (head.kind != packet_kind::message || head.reserved != 0 || head.detail != like.flags
@@ -120,7 +121,7 @@ TEST(message_run, takes_no_packet_that_is_not_whole) {
   EXPECT_TRUE(run.first_of(packet));
 }
 
-// Goal: whatever a peer writes, what is recognized is what the other readers would have read.
+// Goal: for any bytes that a peer writes, a recognized packet gives what the other readers would read.
 TEST(message_run, reads_every_changed_byte_as_other_readers_do) {
   for (const std::uint64_t header_number : {5, 500})
     for (const std::size_t value_bytes : {0, 20, 31, 32, 200}) {

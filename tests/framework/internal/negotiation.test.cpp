@@ -11,7 +11,7 @@ class lists : public testing::Test {
 protected:
   lists() { near_.open(both, both), far_.open(both, both); }
 
-  /// What `from` has begun arrives at `to`; gives whether it is accepted there.
+  /// Delivers the change of `from` to `to`. Returns whether `to` accepts it.
   static bool arrives(negotiation& from, negotiation& to, std::uint64_t number) {
     return to.is_in_turn(number) && to.change_peer(number, from.mine());
   }
@@ -38,7 +38,7 @@ TEST_F(lists, are_acknowledged_behind_the_last_message_by_the_older_ones) {
   far_.add_waiting(far_.peer_epoch());
   far_.add_waiting(far_.peer_epoch());
   ASSERT_TRUE(arrives(near_, far_, near_.begin({{"typed"}, {"typed"}})));
-  far_.add_waiting(far_.peer_epoch()); // By the new ones: nobody waits for that.
+  far_.add_waiting(far_.peer_epoch()); // Encoded by the new lists, so nothing waits for it.
   EXPECT_EQ(far_.take_acknowledgement(), std::nullopt);
   far_.remove_waiting(0);
   EXPECT_EQ(far_.take_acknowledgement(), std::nullopt);
@@ -61,7 +61,7 @@ TEST_F(lists, change_again_only_after_the_answer) {
 TEST_F(lists, that_leave_nothing_in_common_change_nothing) {
   auto number = near_.begin({{"typed"}, {"typed"}});
   ASSERT_TRUE(arrives(near_, far_, number));
-  // The far end's own change crosses: it would send with msgpack only.
+  // The far end's own change crosses; it would send only msgpack.
   negotiation stale;
   stale.open(both, both);
   const auto crossing = stale.begin({{"msgpack"}, {"typed"}});

@@ -1,4 +1,4 @@
-// The bytes of the link protocol, as framework/link-protocol.md works them out.
+// The byte examples of framework/link-protocol.md.
 #include <troupe/framework/internal/wire/packet.hpp>
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ TEST(packet, every_truncation_of_an_element_is_refused) {
   }
 }
 
-/// Whether all of the bytes are one element within these limits.
+/// Returns true if the bytes are exactly one element within these limits.
 bool is_element(const char* hex, const element_limits& limits) {
   auto bytes = from_hex(hex);
   packet_reader in{bytes};

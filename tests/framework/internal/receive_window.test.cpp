@@ -1,4 +1,4 @@
-// What is received and not consumed: when the peer is told, and when it has sent too much.
+// Messages that are received and not consumed: when the peer gets credit, and when it has sent too much.
 #include <troupe/framework/internal/flow/receive_window.hpp>
 
 #include <thread>
@@ -64,7 +64,7 @@ TEST_F(receiving, a_small_message_after_a_large_one_that_was_consumed_is_let_in)
 }
 
 TEST_F(receiving, messages_may_come_in_another_order_than_they_were_let_leave_in) {
-  auto large = take(1, 5'000); // The writer let it leave when 790 bytes were out.
+  auto large = take(1, 5'000); // The sender released it when 790 bytes were outstanding.
   auto small = take(1, 90);
   auto others = take(1, 700);
   EXPECT_FALSE(window.received(1, 10)) << "now there are 800";
@@ -79,7 +79,7 @@ TEST_F(receiving, a_peer_without_credit_on_the_link_is_refused) {
 
 TEST_F(receiving, consumed_but_not_reported_still_counts_for_the_peer) {
   take(1, 800);
-  EXPECT_FALSE(window.received(1, 800)); // The peer does not know yet, so it must not send.
+  EXPECT_FALSE(window.received(1, 800)); // The peer has no credit yet, so it must not send.
   EXPECT_EQ(window.take_due().size(), 1u);
   EXPECT_TRUE(window.received(1, 1));
 }

@@ -28,7 +28,7 @@ protected:
 TEST_F(refusals, beyond_ten_are_summarized_when_the_second_is_over) {
   testing::internal::CaptureStderr();
   note(15);
-  io_.run(); // Until the timer is done.
+  io_.run(); // Returns after the timer.
   note(1);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             lines(10) + "troupe warning: 5 further attempts at tcp://127.0.0.1:4000 were refused in the last second\n"

@@ -1,4 +1,4 @@
-// One direction of bytes through shared memory: what comes out, and that nobody sleeps while there is something to do.
+// One direction of bytes through shared memory: which bytes arrive, and that no end sleeps while there is work.
 #include <troupe/framework/internal/net/ring.hpp>
 
 #include <array>
@@ -57,7 +57,7 @@ TEST_F(ring, gives_out_what_was_put_in_however_it_is_cut) {
 TEST_F(ring, shows_nothing_before_it_is_published) {
   EXPECT_EQ(writer.put(numbered(0, 10)), 10u);
   EXPECT_EQ(reader.take(into), 0u);
-  EXPECT_FALSE(writer.publish()); // Nobody sleeps.
+  EXPECT_FALSE(writer.publish()); // The reader is not asleep.
   EXPECT_EQ(reader.take(into), 10u);
 }
 
@@ -126,9 +126,9 @@ TEST_F(ring, believes_no_count_that_falls) {
   EXPECT_FALSE(writer.put(numbered(0, 1)));
 }
 
-// -- every order of what the two ends do
+// -- every order of the two ends' steps
 
-/// Each access is a step of its own.
+/// A word each access to which is a step.
 class stepped_word {
 public:
   [[nodiscard]] std::uint64_t load() const {
@@ -149,8 +149,8 @@ private:
   std::uint64_t value_ = 0;
 };
 
-/// The same, where a store reaches the other end later, as it does where it is not sequentially consistent: each end
-/// has a queue of such stores.
+/// A word whose stores reach the other end later, as without sequential consistency. Each end has a queue of such
+/// stores.
 class late_word {
 public:
   struct late_store {
@@ -187,13 +187,13 @@ private:
   std::uint64_t value_ = 0;
 };
 
-/// A writer and a reader that do as a transport does, and wake each other by bytes on a socket.
+/// A writer and a reader that behave like a transport, and wake each other with bytes on a socket.
 template <class Word>
 class sleepers {
 public:
   struct plan {
     std::size_t ring_bytes = 0;
-    std::vector<std::size_t> writes; // Sizes.
+    std::vector<std::size_t> writes; // Sizes in bytes.
     std::size_t read_max = 0;
   };
   explicit sleepers(plan what) : plan_(std::move(what)) {
@@ -274,9 +274,9 @@ private:
   byte_vector data_;
   std::optional<ring_writer<Word>> writer_;
   std::optional<ring_reader<Word>> reader_;
-  std::array<std::size_t, 2> wakes_{}; // Bytes that the writer's and the reader's sockets have.
+  std::array<std::size_t, 2> wakes_{}; // Bytes in the writer's and in the reader's socket.
   byte_vector taken_;
-  std::size_t wrong_ = 0; // Runs in which other bytes came out.
+  std::size_t wrong_ = 0; // Runs in which wrong bytes arrived.
 };
 
 constexpr auto all_orders = SIZE_MAX;
@@ -308,7 +308,7 @@ TEST(every_order, with_two_preemptions_of_long_streams_comes_to_an_end) {
   }
 }
 
-// What the steps above would not show if they were none: with stores that arrive late, somebody sleeps for ever.
+// Shows that the steps above matter: with late stores, there is an order in which one end sleeps for ever.
 TEST(every_order, of_stores_that_arrive_late_has_one_that_sleeps_for_ever) {
   EXPECT_GT((sleepers<late_word>{{.ring_bytes = 2, .writes = {1}, .read_max = 2}}.explore(1).stuck), 0u);
   EXPECT_GT((sleepers<late_word>{{.ring_bytes = 1, .writes = {2}, .read_max = 1}}.explore(1).stuck), 0u);

@@ -1,4 +1,4 @@
-// Memory for rings, made here or by a peer that may not be honest.
+// Memory for rings, made by this node or by a peer that may be dishonest.
 #include <troupe/framework/internal/net/ring_memory.hpp>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t ring_bytes = 4096;
 constexpr int all_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-/// As a peer makes it: of that size, with those seals.
+/// Makes a file as a peer does, with the given size and seals.
 int file_of(std::size_t bytes, int seals, unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING) {
   const int made = ::memfd_create("test", flags);
   EXPECT_GE(made, 0);

@@ -1,4 +1,4 @@
-// Goal: no choice of a peer's makes a table slow whose keys the peer gives.
+// Goal: if a peer chooses the keys of a table, it cannot make the table slow.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Entries of the fullest bucket.
+/// Returns the number of entries in the fullest bucket.
 template <class Map>
 std::size_t most_in_one_bucket(const Map& map) {
   std::size_t most = 0;
@@ -23,9 +23,9 @@ std::size_t most_in_one_bucket(const Map& map) {
 }
 
 constexpr std::size_t count = 50'000;
-constexpr std::size_t harmless = 24; // About 8 are likely, with as many buckets as entries.
+constexpr std::size_t harmless = 24; // About 8 are likely with as many buckets as entries.
 
-/// Such that the library's own hash, which leaves numbers as they are, puts all into one bucket of a table of that size.
+/// Returns numbers that the library's own hash, which is the identity, puts into one bucket of a table of this size.
 std::vector<std::uint64_t> chosen_numbers() {
   std::unordered_map<std::uint64_t, int> of_the_library;
   of_the_library.reserve(count);
@@ -44,7 +44,7 @@ TEST(salted_hash, spreads_numbers_that_were_chosen_to_meet) {
   for (const auto each : numbers)
     salted.emplace(each, 0);
   EXPECT_LE(most_in_one_bucket(salted), harmless);
-  for (std::size_t i = 0; i < 100; ++i) // All of them would take long.
+  for (std::size_t i = 0; i < 100; ++i) // Adding all would take long.
     plain.emplace(numbers[i], 0);
   EXPECT_EQ(most_in_one_bucket(plain), 100u) << "else these numbers show nothing";
 }
@@ -63,7 +63,7 @@ TEST(salted_hash, spreads_names_of_objects) {
   std::unordered_map<store::object_id, int> objects;
   objects.reserve(count);
   constexpr std::uint64_t factor = 0x9e37'79b9'7f4a'7c15;
-  for (std::uint32_t i = 0; i < count; ++i) // Without a salt, each part would undo what the other does.
+  for (std::uint32_t i = 0; i < count; ++i) // Without a salt, one part cancels the other.
     objects.emplace(store::object_id{.store = i * factor, .index = 0, .generation = i}, 0);
   EXPECT_LE(most_in_one_bucket(objects), harmless);
 }

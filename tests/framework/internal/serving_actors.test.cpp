@@ -1,4 +1,5 @@
-// Goal: the actors that serve the peers of all links outlive what any one of them sends, however it came by them.
+// Goal: the actors that serve the peers of all links survive everything that one peer sends, however it got their
+// handles.
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ protected:
   caf::actor_system system_{config_};
   std::shared_ptr<internal::node_core> node_ = [this] {
     node_options options{.name = "serving", .listen = {address_}, .store = std::nullopt};
-    options.accepted_links.allow_exit = true; // And no tasks.
+    options.accepted_links.allow_exit = true; // But no tasks.
     auto made = std::make_shared<internal::node_core>(system_, types_, families_, std::move(options));
     EXPECT_TRUE(made->start());
     return made;
@@ -41,7 +42,7 @@ TEST_F(serving_actors, outlive_a_peer_that_may_end_actors_and_got_them_by_way_of
     ASSERT_TRUE(found) << found.error().message();
     caf::anon_send_exit(*found, caf::exit_reason::kill);
     caf::anon_send(*found, caf::make_error(caf::sec::runtime_error));
-    const auto answer = ask<int>(peer.system, *found, 5); // Nothing that it does.
+    const auto answer = ask<int>(peer.system, *found, 5); // Not a request that it handles.
     ASSERT_FALSE(answer) << name;
     EXPECT_NE(answer.error(), caf::make_error(caf::sec::request_receiver_down)) << name;
     EXPECT_EQ(text_of(answer).find("down"), std::string::npos) << name << ": " << text_of(answer);

@@ -1,4 +1,4 @@
-// When a thread looks again before it sleeps.
+// When a thread checks again before it sleeps.
 #include <troupe/framework/internal/net/spinning.hpp>
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace troupe::internal {
 namespace {
 
-/// How many of so many waits are looked through when each look has the same result.
+/// Returns how many of `waits` waits check first, if each check has the result `finds`.
 int looks_of(spinning& spin, int waits, bool finds) {
   int looks = 0;
   for (int i = 0; i < waits; ++i) {
@@ -25,7 +25,7 @@ TEST(spinning_test, looks_that_find_something_go_on) {
 
 TEST(spinning_test, vain_looks_become_rare) {
   spinning spin;
-  EXPECT_EQ(looks_of(spin, 1023, false), 10); // After 1, 2, 4, ... waits without one.
+  EXPECT_EQ(looks_of(spin, 1023, false), 10); // After 1, 2, 4, ... waits without a check.
   EXPECT_EQ(looks_of(spin, 100 * (1 + static_cast<int>(spinning::left_out_max)), false), 100);
 }
 

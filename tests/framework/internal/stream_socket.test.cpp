@@ -19,7 +19,7 @@ peer_source source(const char* address) {
   return source_of(asio::ip::tcp::endpoint{asio::ip::make_address(address), 4000});
 }
 
-/// How many of the networks two addresses have in common, from the wide ones on.
+/// Returns how many networks two addresses share, starting with the widest.
 int shared(const char* one, const char* other) {
   int count = 0;
   while (count < 3 && source(one).networks[count] == source(other).networks[count])
@@ -50,7 +50,7 @@ TEST(source_of, is_nowhere_for_a_unix_socket) {
   EXPECT_EQ(source_of(asio::local::stream_protocol::endpoint{"/tmp/socket"}), peer_source{});
 }
 
-// -- from one I/O context to another
+// -- moving from one I/O context to another
 
 class a_moved_socket : public testing::Test {
 protected:
@@ -99,12 +99,12 @@ TEST_F(a_moved_socket, is_refused_where_there_is_none) {
 // -- users
 
 TEST(a_user, is_mapped_where_the_map_has_its_number) {
-  EXPECT_TRUE(is_mapped(65534, 65534, "         0          0 4294967295\n")); // No namespace of its own.
+  EXPECT_TRUE(is_mapped(65534, 65534, "         0          0 4294967295\n")); // Without a user namespace of its own.
   EXPECT_TRUE(is_mapped(65534, 65534, "0 100000 65536\n"));
   EXPECT_FALSE(is_mapped(65534, 65534, "0 1000 1\n"));
   EXPECT_FALSE(is_mapped(65534, 65534, "0 1000 1\n1 100000 65533\n"));
   EXPECT_FALSE(is_mapped(65534, 65534, ""));
-  EXPECT_TRUE(is_mapped(1000, 65534, "")); // Stands for nobody else.
+  EXPECT_TRUE(is_mapped(1000, 65534, "")); // A user that is not the overflow user.
 }
 
 TEST(a_user, is_this_one_where_the_kernel_says_so) {
@@ -112,7 +112,7 @@ TEST(a_user, is_this_one_where_the_kernel_says_so) {
   EXPECT_FALSE(is_this_user(::geteuid() + 1));
 }
 
-// Goal: where no user is mapped all look like one, and none of them is taken for this one.
+// Goal: if no user is mapped, all users look the same, and none of them counts as this user.
 TEST(a_user, is_nobody_in_a_namespace_that_maps_none) {
   constexpr int no_namespace = 2;
   const auto looks = [] {

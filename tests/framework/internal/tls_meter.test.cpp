@@ -18,7 +18,7 @@ byte_vector record(int type, const byte_vector& content) {
   return bytes;
 }
 
-/// The beginning of a handshake message that announces `size`, with so many bytes of it.
+/// Makes the beginning of a handshake message that announces `size` bytes and contains `present` of them.
 byte_vector message(std::size_t size, std::size_t present) {
   byte_vector bytes{std::byte{1}, static_cast<std::byte>(size >> 16), static_cast<std::byte>(size >> 8 & 0xff),
                     static_cast<std::byte>(size & 0xff)};
@@ -33,7 +33,7 @@ constexpr int encrypted = 23;
 TEST(tls_meter, admits_ordinary_handshakes) {
   tls_meter meter;
   EXPECT_TRUE(meter.admits(record(handshake, message(500, 500))));
-  EXPECT_TRUE(meter.admits(record(handshake, message(2000, 2000)))); // After a retry.
+  EXPECT_TRUE(meter.admits(record(handshake, message(2000, 2000)))); // After a retry request.
   EXPECT_TRUE(meter.admits(record(change_cipher, {std::byte{1}})));
   EXPECT_TRUE(meter.admits(record(encrypted, byte_vector(9000))));
 }

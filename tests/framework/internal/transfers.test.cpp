@@ -126,7 +126,7 @@ TEST_F(bounded_transfers, what_lives_is_counted_as_long_as_anybody_keeps_it) {
   EXPECT_EQ(transfers_.living_bytes(), 4u);
   auto part = kept->slice(1, 2);
   kept = frame{};
-  EXPECT_EQ(transfers_.living_bytes(), 4u); // A part keeps the whole.
+  EXPECT_EQ(transfers_.living_bytes(), 4u); // A slice keeps the whole frame.
   part = {};
   EXPECT_EQ(transfers_.living_bytes(), 0u);
 }

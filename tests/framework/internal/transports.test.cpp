@@ -1,4 +1,4 @@
-// What every transport promises: within a process, over a unix socket, and with the bytes moved into rings.
+// What every transport promises: within a process, over a unix socket, and with the bytes moved to rings.
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
 
@@ -48,7 +48,7 @@ transport_pair over_unix_sockets(asio::io_context& io) {
 
 constexpr std::size_t small_ring = 4096;
 
-/// Both directions have moved before the first byte.
+/// Moves both directions to rings before the first byte.
 transport_pair over_rings(asio::io_context& io) {
   auto pair = over_unix_sockets(io);
   auto made = ring_memory::make(small_ring);
@@ -71,7 +71,7 @@ byte_vector numbered(std::size_t size) {
   return bytes;
 }
 
-/// Both ends on one I/O context, which the test runs itself.
+/// Both ends use one I/O context, which the test runs itself.
 class two_ends : public testing::Test {
 protected:
   void read_all() {
@@ -85,7 +85,7 @@ protected:
     });
   }
 
-  /// Until nothing is ready any more.
+  /// Runs until nothing is ready.
   void run() {
     io.restart();
     io.poll();
@@ -239,8 +239,8 @@ TEST_F(inproc_transport, values_come_out_as_they_went_in) {
   std::any one = 1, two = 2;
   far->values()->push(one);
   far->values()->push(two);
-  EXPECT_FALSE(one.has_value());                  // Taken.
-  EXPECT_FALSE(far->values()->pop().has_value()); // They go the other way.
+  EXPECT_FALSE(one.has_value());                  // It was taken.
+  EXPECT_FALSE(far->values()->pop().has_value()); // They arrive at the other end.
   EXPECT_EQ(std::any_cast<int>(near->values()->pop()), 1);
   EXPECT_EQ(std::any_cast<int>(near->values()->pop()), 2);
 }
@@ -259,7 +259,8 @@ TEST_F(inproc_transport, an_end_that_is_gone_counts_as_closed) {
   EXPECT_TRUE(read_error);
 }
 
-// Goal: who has come in is called back where it belongs, whatever was written to it before it was known.
+// Goal: an accepted guest's callbacks run on the context that it moves to, even for bytes written before it was
+// accepted.
 TEST_F(inproc_transport, a_guest_is_called_back_on_the_context_that_it_goes_to) {
   asio::io_context elsewhere;
   std::shared_ptr<transport> guest;
@@ -282,13 +283,13 @@ TEST_F(inproc_transport, a_guest_is_called_back_on_the_context_that_it_goes_to) 
   guest->close();
 }
 
-// -- on the way from the socket into the rings
+// -- moving from the socket to the rings
 
 class moving_transport : public two_ends {
 protected:
   void SetUp() override { std::tie(near, far) = over_unix_sockets(io); }
 
-  /// Near has dialed.
+  /// Shares rings as if near had dialed.
   void share_rings() {
     auto made = ring_memory::make(small_ring);
     ASSERT_TRUE(made);
@@ -308,7 +309,7 @@ TEST_F(moving_transport, a_descriptor_comes_with_its_byte) {
   const auto bytes = numbered(5);
   std::vector<bytes_view> pieces{bytes};
   far->write(pieces, [](std::error_code) {});
-  std::vector<std::pair<std::size_t, bool>> seen; // Bytes so far, and whether the descriptor has come.
+  std::vector<std::pair<std::size_t, bool>> seen; // Bytes so far, and whether the descriptor has arrived.
   std::function<void()> read_on = [&] {
     near->read_some(into, [&](std::error_code error, std::size_t count) {
       if (error)
@@ -339,7 +340,7 @@ TEST_F(moving_transport, a_descriptor_that_nobody_expects_is_closed_by_the_syste
   EXPECT_EQ(near->rings()->take_descriptor(), -1);
 }
 
-/// Sends bytes with so many descriptors beside them, as no honest peer does.
+/// Sends one byte with `count` descriptors attached, as no honest peer does.
 void send_descriptors(int socket, std::size_t count) {
   std::byte one{1};
   iovec piece{&one, 1};
@@ -376,7 +377,7 @@ protected:
     near->close();
     run();
     near = nullptr;
-    EXPECT_LE(tests::open_descriptors(), before - 1); // The socket.
+    EXPECT_LE(tests::open_descriptors(), before - 1); // Less the socket.
     near = make_unix_transport(std::move(*peer));
   }
 
@@ -398,9 +399,9 @@ TEST_F(hostile_descriptors, one_after_the_other_end_the_connection_and_are_close
 TEST_F(moving_transport, bytes_keep_their_order_on_the_way_into_the_ring) {
   share_rings();
   const auto bytes = numbered(600'000);
-  constexpr std::size_t moves_at = 450'000; // More than the socket takes.
+  constexpr std::size_t moves_at = 450'000; // More than the socket buffers.
   far->rings()->move_output_at(moves_at);
-  far->rings()->move_input(); // From now on only wake-ups come there.
+  far->rings()->move_input(); // From now on, the socket brings only wake-ups.
   std::vector<bytes_view> pieces{bytes_view{bytes}.first(100), bytes_view{bytes}.subspan(100)};
   far->write(pieces, [](std::error_code) {});
   std::function<void()> read_on = [&] {
@@ -419,7 +420,7 @@ TEST_F(moving_transport, bytes_keep_their_order_on_the_way_into_the_ring) {
                     });
   };
   read_on();
-  near->rings()->move_output_at(0); // Else its wake-ups wait.
+  near->rings()->move_output_at(0); // Until this, its wake-ups wait.
   for (int i = 0; i < 10; ++i)
     run();
   EXPECT_EQ(received, bytes);
@@ -428,14 +429,14 @@ TEST_F(moving_transport, bytes_keep_their_order_on_the_way_into_the_ring) {
 
 TEST_F(moving_transport, a_wake_up_waits_until_no_packets_are_in_its_way) {
   share_rings();
-  // Far writes into its ring until that is full, and waits for room.
+  // Far fills its ring, and waits for room.
   const auto bytes = numbered(3 * small_ring);
   std::vector<bytes_view> pieces{bytes};
   far->rings()->move_output_at(0);
   far->rings()->move_input();
   bool written = false;
   far->write(pieces, [&](std::error_code error) { written = !error; });
-  // Near reads it, and has packets of its own for the socket: no wake-up may stand among them.
+  // Near reads the ring and has packets of its own for the socket. No wake-up may be written between them.
   near->rings()->move_input();
   read_all();
   run();
@@ -447,7 +448,7 @@ TEST_F(moving_transport, a_wake_up_waits_until_no_packets_are_in_its_way) {
   EXPECT_EQ(received, bytes);
 }
 
-// -- a peer that writes into the words of the rings what it likes
+// -- a peer that writes arbitrary values into the rings' words
 
 class hostile_ring : public two_ends {
 protected:
@@ -465,7 +466,7 @@ protected:
     two_ends::TearDown();
     ::close(descriptor);
   }
-  /// Near looks at its rings.
+  /// Makes near check its rings.
   void wake() {
     std::vector<bytes_view> pieces{bytes_view{&one, 1}};
     EXPECT_EQ(far->write_now(pieces), 1u);

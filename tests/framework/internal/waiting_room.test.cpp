@@ -49,12 +49,13 @@ TEST_F(waiting_room_of, has_room_again_when_one_has_left) {
   for (int peer : {1, 2})
     EXPECT_EQ(two.enter(peer, from("here")), std::nullopt);
   two.leave(1);
-  two.leave(77); // Does not wait.
+  two.leave(77); // This one does not wait.
   EXPECT_EQ(two.enter(3, from("here")), std::nullopt);
   EXPECT_NE(two.enter(4, from("here")), std::nullopt);
 }
 
-// Goal: whatever a flood has of a network, its own connections go, and somebody's from elsewhere stays.
+// Goal: whatever part of a network a flood controls, only its own connections are displaced, and an owner's from
+// elsewhere stays.
 TEST_F(waiting_room_of, keeps_the_owner_while_somebody_else_floods_it) {
   for (int width = 0; width < 3; ++width) {
     auto eight = room(8);

@@ -1,4 +1,4 @@
-// What nodes are told of where others listen, and what of that they may dial.
+// Where other nodes listen: what a node is told, and which addresses it may dial.
 #include <troupe/framework/internal/net/whereabouts.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// When a message goes alone.
+// When a message is written without waiting for others.
 #include <troupe/framework/internal/net/write_pause.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Goal: whichever way a received message takes to its actor, each is handled once, in the order of its sender.
-// Method: the scheduler collects the actors that are left to it until the test runs them. So the test is the thread
-// that receives, and any other thread.
+// Goal: each received message is handled once, in its sender's order, whichever way it takes to its actor.
+// Method: the scheduler collects the actors that are left to it until the test runs them. Thus the test plays the
+// receiving thread and every other thread.
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 
 #include <atomic>
@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr std::size_t claimed_max = 16; // In a round.
+constexpr std::size_t claimed_max = 16; // In one round.
 constexpr auto long_budget = 1h;
 
 struct scheduling_by_the_test final : system_config {
@@ -50,7 +50,7 @@ protected:
     caf::strong_actor_ptr pointer;
 
     caf::scheduled_actor& actor() const { return *static_cast<caf::scheduled_actor*>(pointer->get()); }
-    /// Messages that were given to it without its mailbox, and that it has not handled. Requires: nobody runs it.
+    /// Returns how many messages it was given around its mailbox and has not handled yet. Requires: no thread runs it.
     std::size_t given() const { return actor().get_normal_queue().total_task_size(); }
   };
 
@@ -58,7 +58,7 @@ protected:
     for (const auto& each : receivers_)
       caf::anon_send_exit(caf::actor_cast<caf::actor>(each->pointer), caf::exit_reason::user_shutdown);
     if (worker_)
-      worker_->hand_over(); // What a failed test has left.
+      worker_->hand_over(); // Left over by a failed test.
     worker_.reset();
     scheduler().run();
   }
@@ -67,7 +67,7 @@ protected:
     return static_cast<caf::scheduler::test_coordinator&>(system_.scheduler());
   }
 
-  /// Waits for its first message.
+  /// Spawns an actor that waits for its first message.
   receiver& spawn() {
     auto& made = *receivers_.emplace_back(std::make_unique<receiver>());
     made.pointer = caf::actor_cast<caf::strong_actor_ptr>(
@@ -103,7 +103,7 @@ protected:
   bool runs_ = false;
 };
 
-// -- who is given messages directly
+// -- which actors get messages directly
 
 TEST_F(actor_dispatchers, give_an_actor_that_waits_its_messages_directly) {
   auto& to = spawn();
@@ -132,7 +132,7 @@ TEST_F(actor_dispatchers, run_an_actor_until_nothing_is_left) {
   for (int number = 1; number <= 1000; ++number)
     deliver(to, number);
   run();
-  scheduler().run(); // Of a machine that is busy, it may think that the actor is slow.
+  scheduler().run(); // On a busy machine, the actor may count as slow.
   EXPECT_EQ(to.seen, numbers_up_to(1000));
 }
 
@@ -164,7 +164,7 @@ TEST_F(actor_dispatchers, send_who_is_no_ordinary_actor_its_messages) {
   EXPECT_TRUE(blocking->has_next_message());
 }
 
-// Goal: what is not ordinary comes to the queue of its own.
+// Goal: messages that are not ordinary go to queues of their own.
 TEST_F(actor_dispatchers, give_neither_urgent_messages_nor_those_of_streams_directly) {
   auto& to = spawn();
   deliver(to, 1);
@@ -175,7 +175,7 @@ TEST_F(actor_dispatchers, give_neither_urgent_messages_nor_those_of_streams_dire
   EXPECT_EQ(to.seen, (std::vector{-1, 1, 2}));
 
   auto& first = spawn();
-  deliver_urgent(first, -1); // It waits, so that it would be claimed for a message that is not urgent.
+  deliver_urgent(first, -1); // It waits; an ordinary message would claim it.
   EXPECT_EQ(first.given(), 0u);
   run();
   EXPECT_EQ(first.seen, (std::vector{-1}));
@@ -195,7 +195,7 @@ TEST_F(actor_dispatchers, give_neither_urgent_messages_nor_those_of_streams_dire
   }
 }
 
-// -- as many as there are places
+// -- more actors than places
 
 TEST_F(actor_dispatchers, send_more_actors_than_a_round_has_places_their_messages_in_order) {
   std::vector<receiver*> all;
@@ -234,11 +234,11 @@ TEST_F(actor_dispatchers, know_each_of_the_claimed_whatever_the_order_of_their_m
     EXPECT_EQ(each->seen, numbers_up_to(3));
 }
 
-// -- who is not claimed
+// -- which actors are not claimed
 
 TEST_F(actor_dispatchers, do_not_touch_an_actor_that_another_thread_runs) {
   auto& to = spawn();
-  ASSERT_TRUE(claim(to.actor())); // As if it were in its turn there.
+  ASSERT_TRUE(claim(to.actor())); // As if another thread ran its turn.
   deliver(to, 1);
   deliver(to, 2);
   EXPECT_EQ(to.given(), 0u);
@@ -252,7 +252,7 @@ TEST_F(actor_dispatchers, do_not_touch_an_actor_that_another_thread_runs) {
   EXPECT_EQ(to.seen, numbers_up_to(3));
 }
 
-// Goal: while actors run, the other thread may take the queue away. So what is delivered by a handler is not claimed.
+// Goal: while actors run, another thread may take over the queue. So messages from a handler claim no actor.
 TEST_F(actor_dispatchers, claim_nobody_while_actors_run) {
   auto& sender = spawn();
   auto& to = spawn();
@@ -261,7 +261,7 @@ TEST_F(actor_dispatchers, claim_nobody_while_actors_run) {
     deliver(to, number);
     given.push_back(to.given());
     if (number == 1)
-      deliver(sender, 2); // To itself, in its turn.
+      deliver(sender, 2); // To itself, during its turn.
   };
   deliver(sender, 1);
   run();
@@ -301,7 +301,7 @@ TEST_F(actor_dispatchers, that_are_deposed_while_they_run_lose_what_they_have_le
   stuck.on_number = [&](caf::event_based_actor&, int number) {
     if (number > 1)
       return;
-    std::thread other{[&] { worker_->depose(); }}; // It leads from now on.
+    std::thread other{[&] { worker_->depose(); }}; // The other thread leads from now on.
     other.join();
     EXPECT_EQ(left_to_the_scheduler(), 1u) << "who is behind";
     scheduler().run();
@@ -427,7 +427,7 @@ TEST_F(actor_dispatchers, keep_an_actor_that_others_have_let_go_until_its_turn) 
 
 // -- order
 
-// Goal: no mixture of ways loses a message, or has one overtake another.
+// Goal: no combination of ways loses a message or lets one overtake another.
 TEST_F(actor_dispatchers, keep_the_order_of_messages_that_come_by_different_ways) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -444,11 +444,11 @@ TEST_F(actor_dispatchers, keep_the_order_of_messages_that_come_by_different_ways
         if (number == 0) {
           ++urgent_seen;
           each->seen.pop_back();
-        } else if (number % 7 == 0) { // What a handler sends.
+        } else if (number % 7 == 0) { // Sent from within a handler.
           const auto other = one_of(all.size());
           deliver(*all[other], ++sent[other]);
         } else if (number % 11 == 0 && runs_) {
-          worker_->depose(); // As if it took long.
+          worker_->depose(); // As if the handler took long.
         }
       };
     for (int step = 0; step < 400; ++step) {
@@ -500,7 +500,7 @@ TEST_F(actor_dispatchers, keep_the_order_of_messages_that_come_by_different_ways
   }
 }
 
-// The same beside the threads of a scheduler, with another thread that takes over now and then.
+// Keeps the order with a scheduler's threads as well, while another thread takes over from time to time.
 TEST(actor_dispatcher, and_the_threads_of_the_scheduler_keep_the_order_of_messages) {
 #ifdef __SANITIZE_THREAD__
   constexpr int each_gets = 100;
@@ -524,7 +524,7 @@ TEST(actor_dispatcher, and_the_threads_of_the_scheduler_keep_the_order_of_messag
         before = number;
         ++total;
         if (number % 50 == 0 && dispatching_unit() != nullptr && runs)
-          std::jthread{[&] { worker->depose(); }}; // And waits for it.
+          std::jthread{[&] { worker->depose(); }}; // And waits for the takeover.
       }};
     })));
   for (int number = 1; number <= each_gets; ++number) {
@@ -546,7 +546,7 @@ TEST(actor_dispatcher, and_the_threads_of_the_scheduler_keep_the_order_of_messag
   EXPECT_EQ(wrong, 0);
   for (const auto& each : all)
     caf::anon_send_exit(caf::actor_cast<caf::actor>(each), caf::exit_reason::user_shutdown);
-  system.await_all_actors_done(); // They refer to what stands here.
+  system.await_all_actors_done(); // They refer to local variables.
 }
 
 } // namespace

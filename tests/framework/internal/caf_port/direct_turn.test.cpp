@@ -1,4 +1,4 @@
-// Goal: an actor that is run on the thread that received its messages cannot tell it from any other turn.
+// Goal: for an actor, a turn on the thread that received its messages looks like any other turn.
 #include <troupe/framework/internal/caf_port/direct_turn.hpp>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ protected:
       caf::anon_send_exit(caf::actor_cast<caf::actor>(each), caf::exit_reason::user_shutdown);
   }
 
-  /// Waits for its first message.
+  /// Spawns an actor that waits for its first message.
   template <class Behavior>
   caf::scheduled_actor& spawn(Behavior behavior) {
     made_.push_back(caf::actor_cast<caf::strong_actor_ptr>(system_.spawn<caf::lazy_init>(std::move(behavior))));
@@ -99,7 +99,7 @@ protected:
   }
   bool finds(const caf::strong_actor_ptr& actor) const { return ordinary_.find(*actor->get()) != nullptr; }
 
-  /// Collects numbers.
+  /// Spawns an actor that collects numbers.
   caf::scheduled_actor& spawn_collector() {
     return spawn([this]() -> caf::behavior { return {[this](int number) { seen_.push_back(number); }}; });
   }
@@ -145,7 +145,7 @@ TEST_F(direct_turns, claim_who_waits_and_nobody_else) {
   give(actor, mailbox_element_of(1));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   EXPECT_TRUE(claim(actor));
-  EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message); // Without a message, too.
+  EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message); // Also without a message.
   EXPECT_EQ(seen_, (std::vector{1}));
 }
 
@@ -153,7 +153,7 @@ TEST_F(direct_turns, keep_the_order_in_which_messages_came_whoever_sent_them) {
   auto& actor = spawn_collector();
   ASSERT_TRUE(claim(actor));
   give(actor, mailbox_element_of(1));
-  actor.enqueue(mailbox_element_of(2), nullptr); // As another thread does: it is not scheduled, since it is claimed.
+  actor.enqueue(mailbox_element_of(2), nullptr); // As from another thread; a claimed actor is not scheduled.
   give(actor, mailbox_element_of(3));
   actor.enqueue(mailbox_element_of(4), nullptr);
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
@@ -167,7 +167,7 @@ TEST_F(direct_turns, end_after_so_many_messages_and_leave_the_rest_to_the_next) 
     give(actor, mailbox_element_of(i));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::resume_later);
   EXPECT_EQ(seen_.size(), 10u);
-  EXPECT_EQ(actor.resume(&unit_, 10), turn_over::resume_later); // CAF's own.
+  EXPECT_EQ(actor.resume(&unit_, 10), turn_over::resume_later); // CAF's own turn.
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   ASSERT_EQ(seen_.size(), 25u);
   for (int i = 0; i < 25; ++i)
@@ -223,7 +223,7 @@ TEST_F(direct_turns, come_back_to_what_was_skipped_when_something_else_was_handl
   give(actor, mailbox_element_of(3));
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
   EXPECT_EQ(seen_, (std::vector{-1, 1, 2, 3}));
-  ASSERT_TRUE(claim(actor)); // It does wait.
+  ASSERT_TRUE(claim(actor)); // It is waiting.
   EXPECT_EQ(run_turn(actor, unit_, 10), turn_over::awaiting_message);
 }
 
@@ -243,7 +243,7 @@ TEST_F(direct_turns, put_all_off_while_a_response_is_awaited) {
   for (int i = 1; i <= 3; ++i)
     give(actor, mailbox_element_of(i));
   auto result = run_turn(actor, unit_, 10);
-  // CAF may have scheduled the asked actor, and the receiver of its answer, in the unit: the test runs both.
+  // CAF may have scheduled the asked actor, and then the receiver of its answer, in the unit. The test runs both.
   for (int rounds = 0; rounds < 10'000 && seen_.size() < 4; ++rounds) {
     auto jobs = std::exchange(unit_.later, {});
     for (auto& job : jobs)
@@ -284,7 +284,7 @@ TEST_F(direct_turns, of_an_actor_that_quits_answer_the_requests_that_are_left) {
   }
   EXPECT_EQ(downs, 1);
   EXPECT_EQ(answers, 1);
-  EXPECT_FALSE(claim(actor)); // What comes now is answered by CAF.
+  EXPECT_FALSE(claim(actor)); // CAF answers all later messages.
 }
 
 TEST_F(direct_turns, of_an_actor_whose_handler_throws_end_it) {
@@ -305,7 +305,7 @@ TEST_F(direct_turns, of_an_actor_whose_handler_throws_end_it) {
   EXPECT_EQ(seen_, (std::vector{1}));
 }
 
-/// Time passes when the test says so.
+/// Time advances only when the test says so.
 class direct_turns_by_the_clock : public direct_turns {
 protected:
   direct_turns_by_the_clock() : direct_turns(caf::atom("testing")) {}
@@ -361,7 +361,7 @@ TEST_F(direct_turns, initialize_an_actor_and_end_one_without_behavior) {
 TEST_F(direct_turns, and_other_threads_that_send_lose_nothing_and_keep_each_ones_order) {
   constexpr int senders = 3;
 #ifdef __SANITIZE_THREAD__
-  constexpr int each_sends = 200; // It stops to think about each of CAF's atomic operations.
+  constexpr int each_sends = 200; // The sanitizer slows each of CAF's atomic operations down.
 #else
   constexpr int each_sends = 20'000;
 #endif
@@ -383,7 +383,7 @@ TEST_F(direct_turns, and_other_threads_that_send_lose_nothing_and_keep_each_ones
         caf::anon_send(caf::actor_cast<caf::actor>(pointer_to(actor)), who, number);
     });
   for (int number = 1; number <= each_sends;) {
-    if (!claim(actor)) { // CAF's scheduler runs it.
+    if (!claim(actor)) { // CAF's scheduler is running it.
       actor.enqueue(mailbox_element_of(caf::make_message(0, number++)), nullptr);
       continue;
     }

@@ -1,4 +1,4 @@
-// The reason of an actor's end arrives as it was told.
+// The reason of an actor's end arrives unchanged.
 #include <troupe/framework/internal/caf_port/end_reasons.hpp>
 
 #include <string>

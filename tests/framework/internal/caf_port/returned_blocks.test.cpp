@@ -54,8 +54,9 @@ TEST(returned_blocks_test, are_refused_while_closed) {
   EXPECT_EQ(list_of(door.take_all()), std::vector<free_block*>{&memory[1]});
 }
 
-// Goal: each block comes back once, or is left to the thread that gives it.
-// Method: three threads give chains of two; the taker takes, and closes in the end while they still give.
+// Goal: each block is returned once, or stays with the thread that gives it.
+// Method: three threads give chains of two blocks. The taker takes them, and closes at the end while the threads still
+// give.
 TEST(returned_blocks_test, come_back_once_from_many_threads) {
   constexpr std::size_t givers = 3, chains = 20'000;
   std::vector<std::array<free_block, 2>> memory(givers * chains);

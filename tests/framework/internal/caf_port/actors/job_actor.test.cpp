@@ -1,4 +1,4 @@
-// Goal: jobs run in their order, elsewhere, as many at a time as they may.
+// Goal: jobs run in order, on other threads, and at most the permitted number at a time.
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 
 #include <atomic>
@@ -83,7 +83,7 @@ TEST_F(jobs_in_an_actor, are_dropped_at_its_end) {
     std::this_thread::yield();
 }
 
-/// A system with so many workers.
+/// Has a system with a given number of workers.
 class several_jobs : public testing::Test {
 protected:
   job_actor& make(std::size_t workers, std::size_t at_once) {
@@ -97,7 +97,7 @@ protected:
   std::optional<job_actor> jobs_;
 };
 
-// Method: none ends before all have begun.
+// Method: no job ends before all of them have started.
 TEST_F(several_jobs, run_at_a_time) {
   auto& jobs = make(4, 3);
   std::latch begun{3};

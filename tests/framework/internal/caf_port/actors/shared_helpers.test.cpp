@@ -1,4 +1,4 @@
-// Goal: each helper is made once, when it is asked for, and all end with the node.
+// Goal: each helper is made once, when it is first requested, and all end with the node.
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 
 #include <set>
