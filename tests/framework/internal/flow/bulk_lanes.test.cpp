@@ -1,4 +1,4 @@
-// Messages with large frames: their chunks take turns, what belongs together keeps its order.
+// Messages with large frames: their chunks take turns, and messages that belong together keep their order.
 #include <troupe/framework/internal/flow/bulk_lanes.hpp>
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ protected:
     bulk.add(std::move(message));
   }
 
-  /// A letter for each step: '.' a chunk, else the message's text.
+  /// Returns a letter per step: '.' for a chunk, the text for a message.
   std::string run() {
     std::string steps;
     while (!bulk.empty()) {

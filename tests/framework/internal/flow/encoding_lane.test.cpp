@@ -1,4 +1,4 @@
-// Messages that wait to be encoded: their order, their bounds, and which of them may be dropped.
+// Messages that wait to be encoded: their order, their limits, and which of them may be dropped.
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
 
 #include <memory>

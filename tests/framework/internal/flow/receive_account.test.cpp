@@ -1,4 +1,4 @@
-// What a message costs its receiver, in bytes, behind handles, and in memory that its sender has not stated.
+// What a message costs its receiver: in bytes, in bytes behind handles, and in memory that its sender has not stated.
 #include <troupe/framework/internal/flow/receive_account.hpp>
 
 #include <gtest/gtest.h>

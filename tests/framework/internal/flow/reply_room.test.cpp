@@ -1,4 +1,4 @@
-// How much may be asked: room for answers that are expected, and that nobody has consumed yet.
+// The limit on requests: room for answers that are expected or not consumed yet.
 #include <troupe/framework/internal/flow/reply_room.hpp>
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_F(replies, consumed_answers_make_room) {
   auto owed = room.issue(1000 - expected);
   EXPECT_FALSE(room.has_room(1));
   owed = {};
-  EXPECT_FALSE(room.has_room(1)); // Not before somebody looks.
+  EXPECT_FALSE(room.has_room(1)); // Not before settle() is called.
   room.settle();
   EXPECT_TRUE(room.has_room(1));
   EXPECT_EQ(room.bytes(), expected);

@@ -1,4 +1,4 @@
-// Requests that the peer has not answered: who may be answered, what room is kept, who is given up.
+// Requests that the peer has not answered: who may answer them, how much room they keep, and which are given up.
 #include <troupe/framework/internal/flow/request_book.hpp>
 
 #include <memory>
@@ -53,7 +53,7 @@ TEST_F(requests, of_one_question_to_several_the_answer_of_each_takes_its_own) {
   ask(1, 5, 0, "five");
   ask(1, 6, 0, "six");
   EXPECT_EQ(taken(1, 6), "six");
-  EXPECT_EQ(taken(1, 6), "five"); // Six has let somebody else answer.
+  EXPECT_EQ(taken(1, 6), "five"); // Actor 6 has let another one answer.
   EXPECT_EQ(taken(1, 6), "nobody");
 }
 
@@ -63,9 +63,9 @@ TEST_F(requests, room_for_the_answer_is_kept_from_leaving_to_answering) {
   book.left({asker_, 1}, 5, begin);
   EXPECT_EQ(room.bytes(), reply_room::estimate_min);
   EXPECT_TRUE(book.take_answered({asker_, 1}, 5, 600));
-  EXPECT_EQ(room.bytes(), 600u); // Until it is consumed.
+  EXPECT_EQ(room.bytes(), 600u); // Kept until it is consumed.
   ask(2, 5);
-  EXPECT_EQ(room.bytes(), 1200u); // As much as the last one.
+  EXPECT_EQ(room.bytes(), 1200u); // The estimate is the last answer's size.
 }
 
 TEST_F(requests, what_is_taken_back_keeps_no_room) {
@@ -96,7 +96,7 @@ TEST_F(requests, those_that_left_before_nothing_was_answered_keep_no_room_from_t
   book.reclaim_stalled(begin + seconds{6}, 10);
   EXPECT_EQ(room.bytes(), reply_room::estimate_min);
   EXPECT_EQ(taken(1, 5), "ann");
-  book.reclaim_stalled(begin + seconds{11}, 10); // One was answered since.
+  book.reclaim_stalled(begin + seconds{11}, 10); // One was answered meanwhile.
   EXPECT_EQ(room.bytes(), reply_room::estimate_min);
   book.reclaim_stalled(begin + seconds{12}, 10);
   EXPECT_EQ(room.bytes(), 0u);
@@ -108,7 +108,7 @@ TEST_F(requests, of_those_that_nothing_answers_only_so_many_keep_no_room) {
   book.reclaim_stalled(begin + seconds{200}, 10);
   book.reclaim_stalled(begin + seconds{201}, 10);
   EXPECT_EQ(room.bytes(), 90 * reply_room::estimate_min);
-  EXPECT_EQ(taken(50, 5), "ann"); // Has kept room: it was none of the oldest.
+  EXPECT_EQ(taken(50, 5), "ann"); // It kept its room: it was not among the oldest.
   EXPECT_EQ(room.bytes(), 89 * reply_room::estimate_min);
   EXPECT_TRUE(book.take_oldest(10).empty()); // None has been overdue for long.
   book.reclaim_stalled(begin + seconds{202}, 10);
@@ -142,7 +142,7 @@ TEST_F(requests, entries_of_askers_that_are_gone_do_not_pile_up) {
 TEST_F(requests, the_oldest_of_too_many_that_are_not_answered_are_given_up) {
   for (std::uint64_t i = 0; i < 100; ++i)
     ask(i, 1, static_cast<int>(i));
-  EXPECT_TRUE(book.take_oldest(10).empty()); // All still keep room for their answers.
+  EXPECT_TRUE(book.take_oldest(10).empty()); // All of them still keep room.
   book.reclaim(begin + seconds{1000});
   const auto given_up = book.take_oldest(10);
   EXPECT_EQ(given_up.size(), 95u);

@@ -1,4 +1,4 @@
-// Which message may leave when: windows, waiting, dropping.
+// When a message may leave: windows, waiting, dropping.
 #include <troupe/framework/internal/flow/send_window.hpp>
 
 #include <malloc.h>
@@ -28,7 +28,7 @@ protected:
     replies.set_bounds({.all = reply_room::estimate_min, .of_receiver = 1000});
   }
 
-  /// Sends as a link does; false at the bound.
+  /// Sends like a link. Returns false if the message is refused at the limit.
   bool send(std::uint64_t receiver, std::uint64_t cost, std::string_view text = "", std::uint8_t flags = 0,
             asking asks = asking::nothing) {
     switch (window.admit(receiver, cost, asks)) {
@@ -65,12 +65,12 @@ protected:
 
   reply_room replies;
   send_window<waiting_text> window{replies};
-  std::string left; // The texts of what has left, in order.
+  std::string left; // The texts of the messages that have left, in order.
 };
 
 TEST_F(sending, what_fits_the_window_leaves_at_once) {
   EXPECT_TRUE(send(1, 300, "a"));
-  EXPECT_TRUE(send(1, 300, "b")); // The one that reaches the bound still leaves.
+  EXPECT_TRUE(send(1, 300, "b")); // The message that reaches the bound still leaves.
   EXPECT_EQ(left, "ab");
   EXPECT_EQ(window.outstanding_bytes(1), 600u);
 }
@@ -97,11 +97,11 @@ protected:
                        .actor_handle_queue = 20});
   }
 
-  /// A message of cost 1 with so much behind its handles.
+  /// Sends a message of cost 1 with `handle_bytes` bytes behind its handles.
   admission send(std::uint64_t receiver, std::uint64_t handle_bytes, std::string_view text) {
     std::vector<stored_frame> frames;
     if (handle_bytes > 0)
-      frames.push_back({{1, ++frames_, 1}, handle_bytes}); // Of an object of its own.
+      frames.push_back({{1, ++frames_, 1}, handle_bytes}); // Each has an object of its own.
     const auto verdict = window.admit(receiver, 1, asking::nothing, {.frames = frames});
     if (verdict == admission::leaves) {
       EXPECT_FALSE(window.charge(receiver, 1, {.frames = frames}));
@@ -121,7 +121,7 @@ protected:
     }
   }
 
-  /// A message that mentions an object of so many bytes.
+  /// Sends a message that mentions an object of `bytes` bytes.
   admission mention(std::uint64_t receiver, std::uint64_t object, std::uint64_t bytes, std::string_view text) {
     std::vector<outgoing_mention> mentions(1);
     mentions[0].size_bytes = bytes;
@@ -192,7 +192,7 @@ TEST_F(sending_handles, an_object_for_several_receivers_counts_once_for_the_link
 
 TEST_F(sending_handles, what_lies_behind_handles_is_held_to_windows_of_its_own) {
   EXPECT_EQ(send(1, 30, "a"), admission::leaves);
-  EXPECT_EQ(send(1, 30, "b"), admission::leaves); // The one that reaches the bound still leaves.
+  EXPECT_EQ(send(1, 30, "b"), admission::leaves); // The message that reaches the bound still leaves.
   EXPECT_EQ(send(1, 1, "c"), admission::waits);
   EXPECT_EQ(send(2, 40, "d"), admission::leaves);
   EXPECT_EQ(send(3, 1, "e"), admission::waits); // The link's window is full.
@@ -302,7 +302,7 @@ TEST_F(sending, the_oldest_of_the_same_receiver_is_dropped_first) {
   send(2, 90, "other");
   EXPECT_EQ(text_of(*window.drop_oldest(1)), "old");
   EXPECT_EQ(text_of(*window.drop_oldest(1)), "young");
-  EXPECT_EQ(text_of(*window.drop_oldest(1)), "other"); // Nothing of its own is left.
+  EXPECT_EQ(text_of(*window.drop_oldest(1)), "other"); // It has none left itself.
   EXPECT_FALSE(window.drop_oldest(1));
   EXPECT_EQ(window.queued_bytes(), 0u);
 }
@@ -320,7 +320,7 @@ TEST_F(sending, a_request_waits_until_there_is_room_for_its_answer) {
   ask(1, "q");
   EXPECT_TRUE(send(2, 10, "p"));
   EXPECT_EQ(left, "p");
-  EXPECT_FALSE(window.is_ready(2)); // For requests neither.
+  EXPECT_FALSE(window.is_ready(2)); // Not for requests, either.
   replies.unreserve(3, reserved);
   EXPECT_EQ(text_of(*window.next()), "q");
 }
@@ -330,7 +330,7 @@ TEST_F(sending, what_is_passed_back_does_not_wait_for_room_for_answers) {
   ask(1, "q");
   pass_back(1, "b");
   EXPECT_EQ(left, "b");
-  send(1, 400, "p"); // Of the same sender as the question, perhaps.
+  send(1, 400, "p"); // It may have the same sender as the question.
   EXPECT_EQ(left, "b");
   pass_back(1, "c");
   EXPECT_EQ(left, "bc");
@@ -392,7 +392,7 @@ TEST_F(sending, receivers_that_nothing_waits_for_take_little_memory) {
 TEST_F(sending, forgotten_receivers_leave_nothing) {
   send(1, 100);
   window.forget(1);
-  EXPECT_EQ(window.receivers(), 1u); // Something is still to be consumed.
+  EXPECT_EQ(window.receivers(), 1u); // One message is not consumed yet.
   consume(1, 100);
   EXPECT_EQ(window.receivers(), 0u);
 }

@@ -1,5 +1,5 @@
-// Two ends of a link whose actors pass each other's requests around: all of them are answered in the end.
-// The classes are those of links; the link itself, its actors and the time are played here, all by one seed.
+// Two ends of a link whose actors pass each other's requests around: in the end, all requests are answered.
+// The classes are those of real links. The link itself, its actors and the time are simulated from one seed.
 #include <troupe/framework/internal/flow/request_book.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
 
@@ -17,16 +17,16 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::uint64_t actors = 5;       // At each end, numbered from 1.
-constexpr std::uint64_t cost_bytes = 150; // Of each message.
+constexpr std::uint64_t cost_bytes = 150; // For each message.
 
-/// What becomes of a request that an actor has taken.
+/// What an actor does with a request that it has taken.
 enum class way : std::uint8_t { answered, answered_later, passed_on_here, passed_over, asks_first };
 
 struct played_request {
   std::size_t asker_end = 0;
   std::uint64_t asker = 0;
   std::uint64_t number = 0;
-  std::uint64_t first_for = 0; // The request, at the asker's end, that is answered once this one is; 0: none.
+  std::uint64_t first_for = 0; // The request at the asker's end that this one's answer completes; 0: none.
 };
 
 struct played_message {
@@ -37,7 +37,7 @@ struct played_message {
   std::vector<outgoing_mention> mentions = {};
   std::vector<stored_frame> frames = {};
   bool may_be_dropped = true;
-  std::uint64_t sender = 0; // The actor to which the request came that is answered.
+  std::uint64_t sender = 0; // In an answer, the actor that had received the request.
   played_request what = {};
 };
 
@@ -56,7 +56,7 @@ public:
     }
   }
 
-  /// So many requests of each end, as many of which are on their way as `at_once` says.
+  /// Makes each end send `requests` requests, at most `at_once` of which are on their way at a time.
   void run(std::uint64_t requests, std::uint64_t at_once) {
     left_ = {requests, requests};
     at_once_ = at_once;
@@ -65,24 +65,24 @@ public:
   }
 
   std::uint64_t answered = 0;
-  std::uint64_t stalls = 0; // How often nothing but time went on.
+  std::uint64_t stalls = 0; // How often only time could make progress.
 
 private:
   struct end {
     reply_room replies;
     request_book<played_asker> asked{replies};
     send_window<played_message> window{replies};
-    std::deque<played_message> wire = {}; // What it has written.
+    std::deque<played_message> wire = {}; // Written by this end.
     std::deque<std::pair<std::uint64_t, std::uint64_t>> credits = {};
-    std::deque<played_message> mailbox = {};                         // Of all its actors.
-    std::deque<std::pair<receipt, std::uint64_t>> answers = {};      // And for which request each is needed.
-    std::vector<std::pair<std::uint64_t, played_request>> kept = {}; // Who has promised an answer.
+    std::deque<played_message> mailbox = {};                         // Shared by all its actors.
+    std::deque<std::pair<receipt, std::uint64_t>> answers = {};      // Each with the request that needs it.
+    std::vector<std::pair<std::uint64_t, played_request>> kept = {}; // Actors that have promised an answer.
     std::uint64_t own_under_way = 0;
   };
 
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
-  /// False where nothing can happen any more.
+  /// Makes one random step. Returns false if no step is possible.
   bool step() {
     std::vector<int> possible;
     for (int side = 0; side < 2; ++side) {
@@ -149,7 +149,7 @@ private:
     return true;
   }
 
-  /// Time goes on, as long as it helps.
+  /// Lets time pass. Returns whether that lets a message leave.
   bool wait() {
     bool helps = false;
     now_ += std::chrono::seconds{1};
@@ -173,7 +173,7 @@ private:
     return first;
   }
 
-  /// Somebody at that end sends the request to the other one: for itself, or for who has asked it.
+  /// An actor at end `at` sends the request to the other end, for itself or for the asker at the other end.
   void ask(std::size_t at, const played_request& what) {
     auto& one = ends_[at];
     const auto is_own = what.asker_end == at;
@@ -261,7 +261,7 @@ private:
   std::array<std::uint64_t, 2> left_ = {};
   std::uint64_t at_once_ = 0;
   std::uint64_t last_number_ = 0;
-  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, played_request>> waiting_; // For another's answer.
+  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, played_request>> waiting_; // For another answer.
   std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
 };
 
@@ -282,7 +282,7 @@ TEST(two_ends_of_a_link, whose_actors_ask_back_before_they_answer_go_on_once_roo
     ASSERT_EQ(both.answered, 1000u) << "seed " << seed;
     stalls += both.stalls;
   }
-  EXPECT_GT(stalls, 0u); // Else this would have shown nothing.
+  EXPECT_GT(stalls, 0u); // Without stalls, the test proves nothing.
 }
 
 } // namespace

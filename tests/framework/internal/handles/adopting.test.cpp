@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A peer C has sent what it has behind B, and offers to have it from B.
+/// Peer C has sent a handle that is behind C, and offers to have it adopted from B.
 class adoptions : public part_of_a_ledger, protected answer_exports {
 protected:
   adoptions() : from_c_(link(6, c)), what_(import(from_c_, {proxies, 1, 1}, handle_mode::behind)) {}
@@ -17,7 +17,7 @@ protected:
         .name = at(what).name, .mode = handle_mode::mine, .size_bytes = 5, .offer = {}, .home = {}};
   }
   void offer(std::uint64_t token = 7) { adopting_.take_offer(what_, {b, x, token}, 6); }
-  /// The answer to question 1 over a link.
+  /// Takes the answer to question 1 over a link.
   open_request close(link_record& over) {
     auto asked = over.questions.close(1);
     adopting_.on_closed(over, asked);
@@ -106,7 +106,7 @@ TEST_F(adoptions, do_not_close_a_circle) {
   auto& to_b = link(5, b);
   offer();
   adopting_.ask(to_b);
-  books_.entries.depend(what_); // Others are behind it.
+  books_.entries.depend(what_); // Other entries are behind it.
   const auto given = import(to_b, x, handle_mode::behind);
   adopting_.on_adopted(close(to_b), given);
   EXPECT_TRUE(moves_.empty());

@@ -10,7 +10,7 @@ protected:
   void TearDown() override { EXPECT_EQ(turns_.broken_invariant(), ""); }
 
   static reference entry(std::uint32_t index) { return {index, 1}; }
-  /// Whose turn it is; 0: nobody's.
+  /// Returns the entry whose turn is next, or 0 if there is none.
   std::uint32_t next() {
     const auto turn = turns_.next();
     return turn ? turn->what.index : 0;

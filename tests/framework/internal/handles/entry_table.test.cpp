@@ -81,7 +81,7 @@ TEST_F(entries, that_have_moved_are_found_and_follow_when_that_moves) {
     continue;
   table_.free(second);
   EXPECT_EQ(table_.moved_to(third), std::vector{first});
-  EXPECT_EQ(table_.take_touched(), third); // It may be unwanted now.
+  EXPECT_EQ(table_.take_touched(), third); // It may have become unwanted.
   EXPECT_EQ(table_.broken_invariant(), "");
 }
 

@@ -16,7 +16,7 @@ protected:
 TEST_F(callers, wait_for_one_object_each) {
   callers_.add(1, 3s, never);
   callers_.wait_for(1, {5, 1});
-  callers_.wait_for(1, {6, 1}); // It has moved.
+  callers_.wait_for(1, {6, 1}); // The entry has moved.
   EXPECT_EQ(callers_.find(1), (reference{6, 1}));
   EXPECT_FALSE(callers_.find(2));
 }
@@ -31,7 +31,7 @@ TEST_F(callers, are_due_when_their_time_is_over) {
   ASSERT_TRUE(due);
   EXPECT_EQ(due->what, timer::kind::waiter);
   EXPECT_EQ(due->owner, 1u);
-  EXPECT_FALSE(callers_.is_in_order()); // Until that one has been told.
+  EXPECT_FALSE(callers_.is_in_order()); // Until this caller is told.
   callers_.erase(1);
   EXPECT_TRUE(callers_.is_in_order());
 }

@@ -16,7 +16,7 @@ protected:
   }
 
   std::uint64_t last_ = 0;
-  mark_book book_{[this] { return last_++; }}; // 0 is no mark.
+  mark_book book_{[this] { return last_++; }}; // 0 is not a mark.
 };
 
 TEST_F(marks, are_left_on_what_has_none) {

@@ -16,7 +16,7 @@ protected:
 
   void TearDown() override { EXPECT_EQ(dials_.broken_invariant(), ""); }
 
-  /// All that is due then.
+  /// Handles everything that is due at `now`.
   void pass_to(time_point now) {
     while (const auto due = timers_.take_due(now))
       dials_.expire(due->owner, due->at);

@@ -13,7 +13,7 @@ protected:
   }
   void TearDown() override { EXPECT_EQ(turns_.broken_invariant(), ""); }
 
-  /// How many begin now.
+  /// Returns how many pulls start now.
   std::size_t begun() {
     std::size_t count = 0;
     while (turns_.next())
@@ -42,7 +42,7 @@ TEST_F(pulls_from_a_source, are_fewer_when_it_was_busy_and_one_more_with_each_th
   EXPECT_EQ(begun(), 8u);
   for (int i = 0; i < 5; ++i)
     turns_.end();
-  turns_.was_busy(); // With three.
+  turns_.was_busy(); // With three running.
   EXPECT_TRUE(turns_.is_held_back());
   EXPECT_EQ(begun(), 0u);
   turns_.went_well();
@@ -57,7 +57,7 @@ TEST_F(pulls_from_a_source, are_at_least_one) {
 
 TEST_F(pulls_from_a_source, double_after_a_while_if_all_are_in_use) {
   turns_.was_busy();
-  turns_.try_more(); // None is.
+  turns_.try_more(); // Not all are in use.
   EXPECT_EQ(begun(), 1u);
   for (std::size_t more : {1, 2, 4, 0}) {
     turns_.try_more();

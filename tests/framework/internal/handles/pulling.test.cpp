@@ -11,7 +11,7 @@ class pulls_by_turns : public part_of_a_ledger {
 protected:
   pulls_by_turns() : source_(link(5, b)) {}
 
-  /// Something of the source's that somebody waits for.
+  /// Returns an import from the source with a fetch in progress.
   reference fetched(std::uint32_t index, handle_mode mode = handle_mode::mine) {
     const auto what = import(source_, {1, index, 1}, mode);
     at(what).fetch = std::make_unique<fetch_state>(books_.timers, what);

@@ -70,7 +70,7 @@ TEST_F(handles_on_their_way_in, lead_to_what_was_put_here) {
   ASSERT_TRUE(own);
   EXPECT_EQ(at(*own).place, x);
   EXPECT_EQ(wanted(), words{"5: release 2 x1"});
-  EXPECT_EQ(objects_.holds.at(x), 2u); // The entry's, and whoever kept it.
+  EXPECT_EQ(objects_.holds.at(x), 2u); // The entry's hold and the test's.
 }
 
 TEST_F(handles_on_their_way_in, are_taken_out_of_a_shared_store) {
@@ -81,7 +81,7 @@ TEST_F(handles_on_their_way_in, are_taken_out_of_a_shared_store) {
   ASSERT_TRUE(what);
   EXPECT_EQ(at(*what).state, entry_state::here);
   EXPECT_EQ(receive(from, handle(x, handle_mode::shared)), what);
-  EXPECT_EQ(wanted(), words{"6: release 1 x1"}); // Only the first receipt is kept.
+  EXPECT_EQ(wanted(), words{"6: release 1 x1"}); // The node keeps only the first one's count.
   EXPECT_EQ(objects_.holds.at(x), 1u);
 }
 

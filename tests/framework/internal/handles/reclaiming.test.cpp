@@ -104,7 +104,7 @@ TEST_F(exporter_after_a_loss, counts_one_on_the_new_link_and_no_longer_on_the_ol
 TEST_F(exporter_after_a_loss, gives_what_was_reclaimed_to_who_asks_again) {
   auto& next = link(6, b);
   reclaiming_.on_reclaim(next, {1, x, 5});
-  lose(next); // With the answer.
+  lose(next); // The answer is lost with it.
   auto& third = link(7, b);
   reclaiming_.on_reclaim(third, {1, x, 5});
   EXPECT_EQ(wanted(), (words{"6: reclaimed 1", "7: reclaimed 1"}));

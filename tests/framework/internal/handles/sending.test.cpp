@@ -68,7 +68,7 @@ TEST_F(handles_on_their_way_out, offer_nothing_while_the_source_is_lost) {
   lose(source);
   const auto handle = sending_.export_in_answer(to, what).value();
   EXPECT_FALSE(handle.offer);
-  EXPECT_EQ(handle.mark, 0u); // An answer goes one way only.
+  EXPECT_EQ(handle.mark, 0u); // An answer goes only one way.
   EXPECT_EQ(wanted(), words{});
 }
 

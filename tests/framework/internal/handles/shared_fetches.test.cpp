@@ -14,13 +14,13 @@ protected:
   void serve(const peer_waiter& who, reference) override { served_.push_back(who); }
   void refuse(const peer_waiter& who, const fetch_error& why) override { refused_.emplace_back(who, why.code); }
 
-  /// What the end of an event does with one fetch.
+  /// Concludes one fetch, as at the end of an event.
   void conclude(reference what) {
     fetches_.stop_unless_awaited(what);
     fetches_.answer_failed(what);
     fetches_.finish_parts(what);
   }
-  /// Up to the moment in which the source is asked.
+  /// Runs a fetch until the source is asked.
   void ask(waiter_id who = 1, time_point until = never) {
     fetches_.begin(who, what_, until);
     fetches_.begin_pulls(source_);
@@ -54,7 +54,7 @@ TEST_F(fetches, make_room_ask_receive_and_seal) {
   EXPECT_EQ(at(what_).state, entry_state::here);
   EXPECT_EQ(at(what_).place, y);
   EXPECT_EQ(came_, std::vector{what_});
-  EXPECT_EQ(at(what_).references, 2u); // The answer brought one.
+  EXPECT_EQ(at(what_).references, 2u); // The answer brought one reference.
   EXPECT_EQ(fetches_.broken_invariant(), "");
 }
 
@@ -64,7 +64,7 @@ TEST_F(fetches, of_one_object_are_one) {
   fetches_.add_waiter(what_, peer_waiter{6, 3});
   fetches_.begin_pulls(source_);
   EXPECT_EQ(wanted(), words{"make room 1"});
-  EXPECT_TRUE(fetches_.has_replica(1, y, fetch_step::making_room)); // Another has made it.
+  EXPECT_TRUE(fetches_.has_replica(1, y, fetch_step::making_room)); // Another node has made it.
   EXPECT_EQ(wanted(), (words{"5: release 1 x1", "answer 1 none", "answer 2 none"}));
   EXPECT_EQ(served_, (std::vector{peer_waiter{6, 3}}));
 }
@@ -82,7 +82,7 @@ TEST_F(fetches, that_are_cancelled_stop) {
   conclude(what_);
   EXPECT_EQ(wanted(), (words{"drop room 1", "5: cancel 1"}));
   EXPECT_FALSE(fetches_.has_replica(1, y, fetch_step::sealing));
-  EXPECT_EQ(fetches_.room_for(source_, {1, 0, 5}), 0u); // It comes late.
+  EXPECT_EQ(fetches_.room_for(source_, {1, 0, 5}), 0u); // The chunk comes too late.
   EXPECT_FALSE(fetches_.room_filled(1, 5));
   EXPECT_EQ(fetches_.broken_invariant(), "");
 }
@@ -155,7 +155,7 @@ TEST_F(fetches, begin_again_when_the_source_was_busy) {
   fetches_.on_refused(source_, what_, {1, handle_errc::busy});
   EXPECT_EQ(wanted(), words{"drop room 1"});
   fetches_.begin_pulls(source_);
-  EXPECT_EQ(wanted(), words{}); // Not yet.
+  EXPECT_EQ(wanted(), words{}); // The pause is not over.
   source_.pause.end();
   fetches_.begin_pulls(source_);
   EXPECT_EQ(wanted(), words{"make room 2"});
@@ -175,7 +175,7 @@ TEST_F(fetches, of_what_a_neighbour_hands_over_move_to_that) {
   const auto what = import(neighbour, y);
   fetches_.begin(1, what, never);
   fetches_.begin_pulls(neighbour);
-  EXPECT_EQ(wanted(), words{"6: pull 1"}); // No room is needed.
+  EXPECT_EQ(wanted(), words{"6: pull 1"}); // This needs no room.
   const auto handed = books_.entries.refer_to(y);
   EXPECT_EQ(fetches_.on_here(neighbour, 1, handed), "");
   EXPECT_EQ(moves_, (std::vector{std::pair{what, handed}}));
@@ -191,19 +191,19 @@ TEST_F(fetches, of_an_unfinished_object_have_its_bytes_already) {
 
 TEST_F(fetches, refuse_bytes_that_do_not_follow_the_last) {
   ask();
-  EXPECT_FALSE(fetches_.room_for(source_, {1, 0, 5})); // Before their head.
+  EXPECT_FALSE(fetches_.room_for(source_, {1, 0, 5})); // The head has not arrived.
   EXPECT_EQ(head(), "");
   EXPECT_FALSE(fetches_.room_for(source_, {1, 1, 2}));
   EXPECT_FALSE(fetches_.room_for(source_, {1, 0, 6}));
   EXPECT_FALSE(fetches_.room_for(source_, {1, 0, 0}));
-  EXPECT_FALSE(fetches_.room_for(source_, {2, 0, 5})); // Not asked.
+  EXPECT_FALSE(fetches_.room_for(source_, {2, 0, 5})); // It was not requested.
 }
 
 TEST_F(fetches, refuse_a_head_of_another_size) {
   ask();
   const auto inner = import(source_, y);
   EXPECT_NE(head(6, {inner}), "");
-  EXPECT_EQ(at(inner).references, 0u); // What came along is let go.
+  EXPECT_EQ(at(inner).references, 0u); // The captured import is released.
 }
 
 } // namespace

@@ -86,7 +86,7 @@ TEST_F(vouchers, follow_an_export_to_another_link_as_far_as_there_is_room) {
   book_.move_all_of(1, x, 2);
   EXPECT_EQ(book_.size_of(1, x), 0u);
   EXPECT_EQ(book_.size_of(2, x), 2u);
-  EXPECT_TRUE(book_.find(x, c, 2)); // The youngest that came along.
+  EXPECT_TRUE(book_.find(x, c, 2)); // The newest voucher that was moved along.
 }
 
 } // namespace

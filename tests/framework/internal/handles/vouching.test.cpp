@@ -63,7 +63,7 @@ TEST_F(vouched_handles, must_have_been_sent_to_who_vouches) {
 
 TEST_F(vouched_handles, keep_their_voucher_while_the_store_is_busy) {
   EXPECT_EQ(vouching_.on_vouch(to_b_, {x, c, 7}), true);
-  EXPECT_EQ(vouching_.on_vouch(to_b_, {x, c, 7}), false); // Said twice.
+  EXPECT_EQ(vouching_.on_vouch(to_b_, {x, c, 7}), false); // The same vouch again.
   objects_.is_busy = true;
   vouching_.on_adopt(to_c_, {1, x, 7});
   EXPECT_EQ(wanted(), words{"6: refused 1 busy"});

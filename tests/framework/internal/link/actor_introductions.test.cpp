@@ -1,4 +1,4 @@
-// Whose the actors of third nodes are, told over a link without a peer.
+// Introductions of third nodes' actors, over a link without a peer.
 #include <troupe/framework/internal/link/actor_introductions.hpp>
 
 #include <troupe/framework/internal/link/actor_tables.hpp>
@@ -87,7 +87,7 @@ TEST_F(introductions_on_a_link, are_proven_by_the_key_of_the_link_on_which_the_a
   auto made = peers.of_peers_actor(4);
   EXPECT_EQ(made.process, 8u);
   EXPECT_TRUE(introductions_.proves_receipt(made));
-  EXPECT_FALSE(peers.proves_receipt(made)); // It has another key.
+  EXPECT_FALSE(peers.proves_receipt(made)); // The other end has another key.
   made.actor = 5;
   EXPECT_FALSE(introductions_.proves_receipt(made));
   EXPECT_FALSE(introductions_.proves_receipt(peers.of_peers_actor(foreign_bit | 4)));
@@ -119,7 +119,7 @@ TEST_F(introductions_on_a_link, last_until_they_are_withdrawn_or_the_link_ends) 
 }
 
 TEST_F(introductions_on_a_link, are_refused_where_they_cannot_be) {
-  EXPECT_EQ(refused(of_home(1)), node_errc::protocol_violation); // The peer's own.
+  EXPECT_EQ(refused(of_home(1)), node_errc::protocol_violation); // The peer's own actor.
   auto what = of_home(foreign_bit | 1);
   what.hops = 0;
   EXPECT_EQ(refused(what), node_errc::protocol_violation);
@@ -132,7 +132,7 @@ TEST_F(introductions_on_a_link, are_refused_where_they_cannot_be) {
   what.host.push_back('c');
   EXPECT_EQ(refused(what), node_errc::protocol_violation);
   ASSERT_TRUE(introductions_.on_introduce(of_home(foreign_bit | 1)));
-  EXPECT_EQ(refused(of_home(foreign_bit | 1)), node_errc::protocol_violation); // Twice.
+  EXPECT_EQ(refused(of_home(foreign_bit | 1)), node_errc::protocol_violation); // Introduced twice.
 }
 
 TEST_F(introductions_on_a_link, are_bounded) {

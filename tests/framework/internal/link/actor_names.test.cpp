@@ -13,7 +13,7 @@ protected:
     caf::strong_actor_ptr recognize(const introduce&) const override { return known; }
     caf::strong_actor_ptr known;
   };
-  /// Tells the names when a proxy goes, as a link does.
+  /// Like a link, tells the names if a proxy goes.
   class telling_link final : public idle_proxy_link {
   public:
     explicit telling_link(names_on_a_link& of) : of_(of) {}
@@ -164,7 +164,7 @@ TEST_F(names_on_a_link, of_an_own_actor_by_way_of_a_third_node_are_recognized_an
   ASSERT_TRUE(released);
   EXPECT_EQ(released->actor, foreign_bit | 1);
   EXPECT_EQ(released->count, 1u);
-  const auto proxy = find(foreign_bit | 1, false); // What answers it goes back by the way that it came.
+  const auto proxy = find(foreign_bit | 1, false); // Answers to it go back the same way.
   EXPECT_NE(proxy, own_.known);
   ASSERT_NE(as_proxy(proxy), nullptr);
   EXPECT_EQ(as_proxy(proxy)->introduction()->actor, 4u);
@@ -205,7 +205,7 @@ TEST_F(names_on_a_link, end_with_it) {
   admin_.takes_more = false;
   const auto left = names_.end();
   EXPECT_EQ(left.proxies, (std::vector{bob}));
-  EXPECT_EQ(left.own, (std::vector{ann})); // Else nobody might keep it until it is told.
+  EXPECT_EQ(left.own, (std::vector{ann})); // Kept here until it is told; nothing else may hold it.
   EXPECT_EQ(own(ann->id()), nullptr);
   EXPECT_EQ(why_not({actor_name::side::mine, 8}), node_errc::link_down);
 }

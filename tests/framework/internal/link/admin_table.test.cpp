@@ -1,4 +1,4 @@
-// Admin packets find the part that handles them.
+// Admin packets reach the part that handles them.
 #include <troupe/framework/internal/link/admin_table.hpp>
 
 #include <array>

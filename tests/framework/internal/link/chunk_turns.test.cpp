@@ -1,4 +1,4 @@
-// Large messages do not hold up what the peer pulls, nor the other way round.
+// Large messages and objects that the peer pulls do not hold each other up.
 #include <troupe/framework/internal/link/chunk_turns.hpp>
 
 #include <troupe/framework/internal/link/departures.hpp>
@@ -20,7 +20,7 @@ protected:
     const auto held = mutex_.lock();
     messages_.open(held, nullptr, UINT64_MAX);
   }
-  /// Goes in so many chunks.
+  /// Adds a message that goes in `chunks` chunks.
   void add_message(std::size_t chunks) {
     const auto held = mutex_.lock();
     packed_message large;
@@ -28,7 +28,7 @@ protected:
     outbox out;
     EXPECT_TRUE(messages_.leave(held, std::move(large), out));
   }
-  /// The kinds of all that leaves: chunks, objects' chunks, messages.
+  /// Returns the kinds of everything that leaves: 'c' for a chunk, 'o' for an object's chunk, 'm' for a message.
   std::string leaving() {
     outbox out;
     const auto held = mutex_.lock();

@@ -1,4 +1,4 @@
-// By what a link's messages are encoded, without a peer.
+// The terms by which a link's messages are encoded, without a peer.
 #include <troupe/framework/internal/link/current_terms.hpp>
 
 #include <troupe/serializers/contract.hpp>
@@ -61,7 +61,7 @@ TEST_F(terms_of_encoding, leave_out_types_that_the_peer_does_not_know) {
   open_with({{"typed"}, {}}, {{}, {"typed"}});
   const auto before = now()->number;
   terms_now_.on_type_refused({.alias = "nowhere", .contract = {}});
-  EXPECT_EQ(now()->number, before); // Nor is it known here.
+  EXPECT_EQ(now()->number, before); // This node does not know it, either.
   terms_now_.on_type_refused({.alias = "str", .contract = {}});
   ASSERT_TRUE(now()->refused);
   const auto* type = types_.find("str");
@@ -70,7 +70,7 @@ TEST_F(terms_of_encoding, leave_out_types_that_the_peer_does_not_know) {
   const auto after = now()->number;
   EXPECT_NE(after, before);
   terms_now_.on_type_refused({.alias = "str", .contract = {}});
-  EXPECT_EQ(now()->number, after); // Known already.
+  EXPECT_EQ(now()->number, after); // Already known.
 }
 
 TEST_F(terms_of_encoding, believe_only_what_can_be_checked_of_a_type_that_the_peer_knows) {
@@ -78,7 +78,7 @@ TEST_F(terms_of_encoding, believe_only_what_can_be_checked_of_a_type_that_the_pe
   const auto* type = types_.find("str");
   terms_now_.on_type_refused({.alias = "str", .is_known = true, .contract = {}});
   terms_now_.on_type_refused({.alias = "str", .is_known = true, .contract = contract_of(*type)});
-  EXPECT_EQ(now()->refused, nullptr); // It was that value, not the type.
+  EXPECT_EQ(now()->refused, nullptr); // The value was refused, not the type.
   terms_now_.on_type_refused({.alias = "str", .is_known = true, .contract = contract_of(*types_.find("i32"))});
   ASSERT_TRUE(now()->refused);
   EXPECT_NE(now()->refused->at(type).find("far has another version of type \"str\""), std::string::npos);

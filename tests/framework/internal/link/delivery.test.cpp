@@ -1,4 +1,4 @@
-// The last step of a message's way in, with made-up tables in the place of a link's.
+// The last step of an incoming message, with fake tables instead of a link's.
 #include <troupe/framework/internal/link/delivery.hpp>
 
 #include <memory>
@@ -21,7 +21,7 @@
 namespace troupe::internal {
 namespace {
 
-/// A link that leads to another node, or to the sender's.
+/// A link to another node, or to the sender's own.
 class fake_link final : public proxy_link {
 public:
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit*) override {
@@ -95,7 +95,7 @@ protected:
       .flags = message_flags::response, .receiver = 3, .sender = 7, .request_number = 12};
 
   const type_registry types_;
-  const signature text_ = resolve_signature({"str"}, types_); // Outlives what is left in the mailbox.
+  const signature text_ = resolve_signature({"str"}, types_); // Messages left in the mailbox refer to it.
   caf::actor_system_config config_;
   caf::actor_system system_{config_};
   caf::scoped_actor receiver_{system_};

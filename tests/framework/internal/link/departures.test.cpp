@@ -1,4 +1,4 @@
-// What leaves is appended whole and in order; what is large goes in chunks, ahead of its message.
+// Departing messages are appended whole and in order; large frames go in chunks, ahead of their message.
 #include <troupe/framework/internal/link/departures.hpp>
 
 #include "way_out.hpp"
@@ -12,7 +12,7 @@ protected:
     const auto held = mutex_.lock();
     return leaving.leave(held, std::move(message), out);
   }
-  /// As the I/O thread does; a dot for each chunk.
+  /// Appends like the I/O thread. Returns a dot for each chunk and an 'm' for each message.
   std::string append_rest() {
     const auto held = mutex_.lock();
     std::string steps;
@@ -105,7 +105,7 @@ TEST_F(leaving_messages, frames_of_chunks_end_with_the_outbox) {
   owner.reset();
   EXPECT_TRUE(leave(std::move(message)));
   EXPECT_EQ(append_rest(), ".m");
-  EXPECT_EQ(living, 1); // It is not written yet.
+  EXPECT_EQ(living, 1); // Not written yet.
   out.clear();
   EXPECT_EQ(living, 0);
 }

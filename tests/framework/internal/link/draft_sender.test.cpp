@@ -1,4 +1,4 @@
-// A message that is put together leaves whole, waits whole, or fails and has taken nothing.
+// A draft leaves as a whole, waits as a whole, or fails without having taken anything.
 #include <troupe/framework/internal/link/draft_sender.hpp>
 
 #include <troupe/framework/internal/wire/message_extensions.hpp>
@@ -20,7 +20,7 @@ protected:
     draft.clear();
     encoder.clear();
     encoder.forget_values();
-    owner = std::make_shared<message_owner>(); // Frames may keep the last one.
+    owner = std::make_shared<message_owner>(); // Frames may keep the previous one.
   }
   done send(std::string text, caf::strong_actor_ptr sender = nullptr, caf::message_id id = caf::make_message_id(),
             std::uint64_t receiver = 3) {
@@ -89,7 +89,7 @@ TEST_F(sending_drafts, a_request_is_pending_and_keeps_room_for_its_answer) {
   EXPECT_EQ(asked.size(), 1u);
   EXPECT_EQ(replies.bytes(), reply_room::estimate_min);
   const auto held = mutex_.lock();
-  EXPECT_FALSE(actors.take_return(held, ann->id())); // Its answer comes back, not itself.
+  EXPECT_FALSE(actors.take_return(held, ann->id())); // Its answer comes back, not the message itself.
 }
 
 TEST_F(sending_drafts, answers_cost_nothing) {

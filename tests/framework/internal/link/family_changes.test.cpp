@@ -1,4 +1,4 @@
-// Families that change on a live link, without a peer: the test says what it would.
+// Families that change on an open link, without a peer: the test plays the peer.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/family_changes.hpp>
@@ -30,7 +30,7 @@ protected:
     return std::async(std::launch::async,
                       [this, what = std::move(what), timeout] { return changes_.reconfigure(what, timeout); });
   }
-  /// What the peer is told of this end's change.
+  /// Returns this end's change as the peer is told of it.
   std::optional<family_change> next_change() {
     for (const auto until = std::chrono::steady_clock::now() + 5s; std::chrono::steady_clock::now() < until;) {
       io_.run_one_for(10ms);
@@ -62,7 +62,7 @@ TEST_F(families_that_change, are_told_the_peer_and_both_accepted_until_it_has_ac
   const auto told = next_change();
   ASSERT_TRUE(told);
   EXPECT_EQ(told->serializers, (std::vector<std::string>{"msgpack"}));
-  EXPECT_EQ(terms_now_.families(), (std::vector<std::string>{"msgpack"})); // The peer accepts it already.
+  EXPECT_EQ(terms_now_.families(), (std::vector<std::string>{"msgpack"})); // The peer already accepts it.
   EXPECT_EQ(accepted_.names(), (std::vector<std::string>{"msgpack", "typed"}));
   EXPECT_TRUE(changes_.on_reconfigured({.number = told->number, .refusal = {}}));
   EXPECT_EQ(accepted_.names(), (std::vector<std::string>{"msgpack"}));
@@ -127,7 +127,7 @@ TEST_F(families_that_change, at_the_peer_are_acknowledged_once_nothing_older_wai
   changes_.acknowledge_if_due(held, &out);
   ASSERT_EQ(packets_in(out).size(), 1u);
   EXPECT_EQ(decode_admin<reconfigured>(packets_in(out)[0].body, limits{})->number, 1u);
-  changes_.acknowledge_if_due(held, nullptr); // Once.
+  changes_.acknowledge_if_due(held, nullptr); // Acknowledged once.
   EXPECT_TRUE(admin_.is_silent());
 }
 

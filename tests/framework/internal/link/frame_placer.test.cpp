@@ -1,4 +1,4 @@
-// Small frames go into the packet, large ones into the store that both ends share, or into chunks.
+// Small frames go into the packet; large ones go into the store that both ends share, or into chunks.
 #include <troupe/framework/internal/link/frame_placer.hpp>
 
 #include <unistd.h>
@@ -101,7 +101,7 @@ TEST_F(placing, what_lies_in_the_store_is_not_put_there_again) {
   const auto part = once.slice(100, 50);
   const auto placed = placer.place(part.bytes(), &part);
   ASSERT_TRUE(placed);
-  EXPECT_EQ(placed->place, frame_place::stored); // However small it is.
+  EXPECT_EQ(placed->place, frame_place::stored); // Whatever its size.
   EXPECT_EQ(placed->object_offset, 100u);
   EXPECT_EQ(spilled, 2000u);
 }

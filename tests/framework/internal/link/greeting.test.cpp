@@ -1,4 +1,4 @@
-// A link until it is open, at one end: the test is the peer.
+// One end of a link until the link is open; the test plays the peer.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/greeting.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Keeps what is written; nothing ever comes.
+/// Keeps the bytes that are written. No bytes ever arrive.
 class kept_bytes final : public transport {
 public:
   void read_some(std::span<std::byte>, std::function<void(std::error_code, std::size_t)> done) override {
@@ -46,7 +46,7 @@ public:
   std::optional<node_error> ended;
 };
 
-/// A node that has nothing but what a handshake needs.
+/// A node that has only what a handshake needs.
 class lone_node final : public link_host, public link_book<node_link>, public entrance_book {
 public:
   lone_node(caf::actor_system& system, type_registry& types, const family_set& families, asio::io_context& io)
@@ -108,7 +108,7 @@ protected:
     greeting_->begin(patience, owner_);
     return *greeting_;
   }
-  /// What this end has said, but for the preamble: so much at the least, unless that takes too long.
+  /// Returns what this end has said after the preamble. Waits up to 10 s for `at_least` messages.
   std::vector<admin_op> said(std::size_t at_least = 0) {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     auto ops = written();
@@ -184,9 +184,9 @@ TEST_F(a_greeting, ends_by_the_peers_words) {
   begin(link_side::dialer);
   const auto refused = hear(admin_op::refuse, refuse{static_cast<std::uint8_t>(node_errc::nothing_in_common), "no"});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), node_errc::refused); // Whoever is not proven says nothing that is for good.
+  EXPECT_EQ(refused.error().code(), node_errc::refused); // An unproven peer's refusal is never final.
   EXPECT_FALSE(hear(admin_op::goodbye, goodbye{"enough"}));
-  EXPECT_EQ(said(1), (std::vector{admin_op::greet})); // The peer is not told what it has said.
+  EXPECT_EQ(said(1), (std::vector{admin_op::greet})); // The peer gets no reply to that.
 }
 
 TEST_F(a_greeting, has_a_time) {
@@ -223,7 +223,7 @@ TEST_F(a_greeting, counts_a_peer_as_known_until_it_leaves) {
   EXPECT_TRUE(peer_.enter(id, token));
   known_peer second{node_->peers()};
   EXPECT_FALSE(second.enter(id, other));
-  second.leave(); // It has not entered.
+  second.leave(); // This one has not entered.
   EXPECT_FALSE(second.enter(id, other));
   peer_.leave();
   EXPECT_TRUE(second.enter(id, other));

@@ -1,4 +1,4 @@
-// Headers are defined for the peer once, before a message names them.
+// A header is defined for the peer once, before a message uses it.
 #include <troupe/framework/internal/link/header_definitions.hpp>
 
 #include "way_out.hpp"
@@ -56,7 +56,7 @@ TEST_F(defining_headers, admits_signatures_of_others_up_to_a_bound) {
     EXPECT_LE(defined, sent_dictionary::others_signatures_max);
   }
   EXPECT_FALSE(headers.admits_for_others({"one more"}));
-  EXPECT_TRUE(headers.admits_for_others({"0"})); // It is defined.
+  EXPECT_TRUE(headers.admits_for_others({"0"})); // Already defined.
 }
 
 } // namespace

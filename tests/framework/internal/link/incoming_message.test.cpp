@@ -1,4 +1,4 @@
-// A message on its way in: bytes and what it names in, values out; afterwards nothing is left of it.
+// An incoming message: bytes and mentions in, values out. Afterwards nothing of it is left.
 #include <troupe/framework/internal/link/incoming_message.hpp>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ protected:
     decoder_.open({.limits = limits{}, .types = &types_});
   }
 
-  /// Defines it.
+  /// Defines the signature and returns it.
   const signature& signed_as(std::vector<std::string> aliases) {
     byte_vector body;
     append_signature(body, {.number = known_.signatures(), .aliases = std::move(aliases)});
@@ -84,14 +84,14 @@ protected:
   payload encoded(const T& value) {
     return *serialize(value, {.serializers = {"typed"}}, types_, families_);
   }
-  /// The number of the header, which it defines.
+  /// Defines the header and returns its number.
   std::uint64_t header_of(const payload& what) {
     byte_vector body;
     append_header(body, {known_.headers() + 1, what.header.bytes()});
     EXPECT_TRUE(known_.add_header(body));
     return known_.headers();
   }
-  /// An element that lies in the packet; `number` 0: it brings its header.
+  /// Appends an element inside the packet. With `number` 0 it contains its header.
   static void append(byte_vector& out, const payload& what, std::uint64_t number,
                      std::vector<actor_mention> actors = {}, std::uint64_t objects = 0) {
     element_descriptor element{.header_number = number, .actors = std::move(actors), .objects = objects};

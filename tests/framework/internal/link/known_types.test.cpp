@@ -1,4 +1,4 @@
-// A thread remembers what links know of types, one link apart from the other.
+// A thread caches what links know of types, separately for each link.
 #include <troupe/framework/internal/link/known_types.hpp>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the exchanges of two nodes say to each other crosses a link only while the link is known to them.
+// Messages between the exchanges of two nodes cross a link only while both exchanges know the link.
 #include <troupe/framework/internal/link/link_in_exchange.hpp>
 
 #include <troupe/framework/internal/wire/handle_wire.hpp>

@@ -1,4 +1,4 @@
-// What a link counts.
+// The figures that a link counts.
 #include <troupe/framework/internal/link/link_meters.hpp>
 
 #include <gtest/gtest.h>

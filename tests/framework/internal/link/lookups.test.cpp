@@ -1,4 +1,4 @@
-// Names that are waited for, without a peer: the test answers.
+// Waiting for names, without a peer: the test answers.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/lookups.hpp>
@@ -27,7 +27,7 @@ protected:
     io_.poll();
     io_.restart();
   }
-  /// Runs until the peer is asked, or the answer is there.
+  /// Runs until the peer is asked or the answer is there, for 5 s at most.
   std::optional<find_query> next_question() {
     for (const auto until = std::chrono::steady_clock::now() + 5s;
          !answered_ && std::chrono::steady_clock::now() < until;) {
@@ -70,7 +70,7 @@ TEST_F(names_waited_for, fail_when_the_time_is_over) {
   begin(1ms);
   EXPECT_TRUE(next_question());
   EXPECT_FALSE(next_question());
-  EXPECT_EQ(code(), node_errc::timed_out); // The peer has not answered at all.
+  EXPECT_EQ(code(), node_errc::timed_out); // The peer did not answer at all.
 }
 
 TEST_F(names_waited_for, are_bounded) {

@@ -1,4 +1,4 @@
-// What the peer's messages name is found where the peer may name it.
+// The actors and objects that a peer's messages mention are found, if the peer may mention them.
 #include <troupe/framework/internal/link/mention_reader.hpp>
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace troupe::internal {
 namespace {
 
-/// What the peer has handed over to this process in the store.
+/// The objects that the peer has handed over to this process in the store.
 class flights_here final : public flight_path<store::handle> {
 public:
   std::expected<void, store::store_error> hand_over(const store::handle&) override { return {}; }
@@ -133,7 +133,7 @@ TEST_F(finding_what_is_named, a_frame_is_the_part_of_its_object) {
   EXPECT_EQ(handle_bytes_, 40u);
   EXPECT_EQ(flights_.released, 0);
   *found = {};
-  EXPECT_EQ(flights_.released, 1); // With its last reader.
+  EXPECT_EQ(flights_.released, 1); // Released with the last reader.
 }
 
 TEST_F(finding_what_is_named, a_frame_beyond_its_object_breaks_the_protocol) {

@@ -1,4 +1,4 @@
-// A message's objects are described ahead of it, in as many packets as they need.
+// A message's objects are described ahead of the message, in as many packets as necessary.
 #include <troupe/framework/internal/link/mention_writer.hpp>
 
 #include <troupe/framework/internal/wire/handle_wire.hpp>

@@ -1,4 +1,4 @@
-// Whom a message is from and for, by the tables of a link without a peer.
+// A message's sender and receiver, from the tables of a link without a peer.
 #include <troupe/framework/internal/link/message_addresses.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
@@ -22,7 +22,7 @@ protected:
   message_head head(std::uint8_t flags, std::uint64_t sender) const {
     return {.flags = flags, .receiver = ann_->id(), .sender = sender, .request_number = 12};
   }
-  /// Bob has asked the peer.
+  /// Bob has sent the peer a request.
   void ask() {
     const auto held = mutex_.lock();
     asked_.add({bob_->id(), 12}, 6, {.who = caf::weak_actor_ptr{bob_.get()}});
@@ -73,7 +73,7 @@ TEST_F(addresses_of_a_message, name_an_own_sender_only_where_it_has_sent_somethi
     names_.allow_return(held, bob_->id());
   }
   EXPECT_EQ(find(head(message_flags::returned, bob_->id())).sender, bob_);
-  EXPECT_TRUE(find(head(message_flags::returned, bob_->id())).hides_own_sender); // Once.
+  EXPECT_TRUE(find(head(message_flags::returned, bob_->id())).hides_own_sender); // Only once.
 }
 
 TEST_F(addresses_of_a_message, bring_a_question_back_once_and_make_room_for_another) {

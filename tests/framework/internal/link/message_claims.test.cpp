@@ -1,4 +1,4 @@
-// What a message has taken of its link comes back where it does not leave, and stays the peer's where it does.
+// A message's claims on its link are returned if the message does not leave, and stay the peer's if it does.
 #include <troupe/framework/internal/link/message_claims.hpp>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace troupe::internal {
 namespace {
 
-/// Counts what is on its way.
+/// Counts the objects in flight.
 class counting_path final : public flight_path<store::handle> {
 public:
   [[nodiscard]] std::expected<void, store::store_error> hand_over(const store::handle&) override {
@@ -69,7 +69,7 @@ protected:
     by.epoch(held, 0);
   }
 
-  /// How often the peer may release ann.
+  /// Returns how often the peer may release ann.
   std::uint64_t counted() {
     std::uint64_t count = 0;
     while (actors.on_release({ann->id(), 1}))
@@ -83,7 +83,7 @@ protected:
     EXPECT_FALSE(objects.on_release({}, 1));
     EXPECT_EQ(in_flight(), 0);
     EXPECT_EQ(requests.size(), 0u);
-    EXPECT_TRUE(epochs.change_peer(1, families)); // Nothing waits by the lists before ...
+    EXPECT_TRUE(epochs.change_peer(1, families)); // No message waits by the old lists, ...
     EXPECT_TRUE(epochs.take_acknowledgement());   // ... so the change is acknowledged at once.
   }
 
@@ -107,7 +107,7 @@ protected:
   public:
     void acknowledge_if_due(const link_held&, outbox* into) override { appended.push_back(into != nullptr); }
 
-    std::vector<bool> appended; // For each that has gone, whether it was appended before.
+    std::vector<bool> appended; // For each message that has left: was it appended before?
   } changes;
   claim_tables tables{
       .mutex = mutex, .actors = actors, .objects = objects, .requests = requests, .epochs = epochs, .changes = changes};
@@ -142,9 +142,9 @@ TEST_F(claims, what_is_committed_stays_the_peers) {
   EXPECT_EQ(in_flight(), 1);
   EXPECT_EQ(requests.size(), 1u);
   EXPECT_TRUE(objects.on_release({}, 1));
-  EXPECT_EQ(counted(), 3u); // Two mentions, and as sender.
+  EXPECT_EQ(counted(), 3u); // Two mentions, and once as the sender.
   EXPECT_TRUE(epochs.change_peer(1, families));
-  EXPECT_TRUE(epochs.take_acknowledgement()); // It has left.
+  EXPECT_TRUE(epochs.take_acknowledgement()); // The message has left.
 }
 
 TEST_F(claims, each_claim_alone_comes_back) {
@@ -157,7 +157,7 @@ TEST_F(claims, each_claim_alone_comes_back) {
       taken.begin(tables);
       one(taken);
       taken.clear();
-      taken.begin(tables); // Used again.
+      taken.begin(tables); // The claims are reused.
       other(taken);
     }
   expect_nothing_taken();
@@ -211,7 +211,7 @@ TEST_F(claims, nothing_stays_where_exporting_an_actor_fails) {
 }
 
 TEST_F(claims, the_peer_has_no_right_to_pass_on_what_was_dropped) {
-  message_claims other; // Else nothing would be left to have a right to.
+  message_claims other; // Keeps ann named, so that such a right could exist.
   other.begin(tables);
   mention(other);
   message_claims taken;
@@ -224,7 +224,7 @@ TEST_F(claims, the_peer_has_no_right_to_pass_on_what_was_dropped) {
 TEST_F(claims, who_asked_is_told_once_when_the_question_fails) {
   auto asker = system_.spawn<caf::actor_companion>();
   int told = 0;
-  int others = 0; // The exit at the end.
+  int others = 0; // The exit message at the end.
   caf::actor_cast<caf::actor_companion*>(asker)->on_enqueue(
       [&](caf::mailbox_element_ptr what) { ++(what->mid.is_response() ? told : others); });
   message_claims taken;

@@ -1,4 +1,4 @@
-// From the elements of a message to the bytes of its packet.
+// Encodes the elements of a message into the bytes of its packet.
 #include <troupe/framework/internal/link/message_encoder.hpp>
 
 #include <string>
@@ -47,7 +47,7 @@ protected:
     draft.clear();
     encoder.clear();
     encoder.forget_values();
-    owner = std::make_shared<message_owner>(); // Frames may keep the last one.
+    owner = std::make_shared<message_owner>(); // Frames may keep the previous one.
   }
   template <class... Ts>
   std::string failure(Ts... values) {
@@ -55,7 +55,7 @@ protected:
     clear();
     return encoded ? "" : encoded.error().why.message();
   }
-  /// How many payloads count once the draft is sent.
+  /// Returns how many payloads are counted once the draft is sent.
   std::uint64_t carried() {
     draft.count_carried();
     std::vector<type_stats> rows;
@@ -131,7 +131,7 @@ TEST_F(encoding_messages, a_change_of_the_peers_lists_makes_what_defines_a_heade
   EXPECT_TRUE(draft.cargo().claims.has_epoch());
   EXPECT_TRUE(epochs.take_acknowledgement());
   change_peers_lists();
-  EXPECT_TRUE(encoder.encode(encodings, 3, owner, draft)); // The peer waits for it.
+  EXPECT_TRUE(encoder.encode(encodings, 3, owner, draft)); // Holds up the acknowledgement.
   EXPECT_FALSE(epochs.take_acknowledgement());
 }
 

@@ -1,4 +1,4 @@
-// Messages of third nodes are copied into a draft as they came.
+// Messages of third nodes are copied into a draft unchanged.
 #include <troupe/framework/internal/link/message_forwarding.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>

@@ -1,4 +1,4 @@
-// The actors and objects that a message mentions are counted once each, and come back where the message does not leave.
+// The actors and objects that a message mentions are counted once each, and returned if the message does not leave.
 #include <troupe/framework/internal/link/message_mentions.hpp>
 
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
@@ -57,7 +57,7 @@ TEST_F(mentioning, the_peers_own_actors_are_kept_until_the_message_has_left) {
   EXPECT_EQ(mentioned.mention(to_handle(theirs)), 1u);
   EXPECT_TRUE(element.actors[0].readers);
   EXPECT_EQ(element.actors[0].number, 5u);
-  EXPECT_EQ(cargo.claims.actors(), 0u); // Nothing that the peer would release.
+  EXPECT_EQ(cargo.claims.actors(), 0u); // Nothing for the peer to release.
   const caf::weak_actor_ptr left{theirs.get()};
   theirs.reset();
   EXPECT_NE(left.lock(), nullptr);

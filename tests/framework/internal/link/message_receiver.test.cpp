@@ -1,4 +1,4 @@
-// The way in of a message: packets in, mailboxes out, without a link.
+// Incoming messages without a link: packets in, mailboxes out.
 #include <troupe/framework/internal/link/message_receiver.hpp>
 
 #include <atomic>
@@ -46,7 +46,7 @@ public:
 
   caf::strong_actor_ptr receiver;
   bool is_unasked = false;
-  std::uint64_t mentions = 0; // Messages that were told to come from somebody.
+  std::uint64_t mentions = 0; // Messages with a sender.
 };
 
 class way_in : public testing::Test {
@@ -83,14 +83,14 @@ protected:
     append_element(out, element);
     out.insert(out.end(), what.frames[0].bytes().begin(), what.frames[0].bytes().end());
   }
-  /// One text, by the header with a number.
+  /// A message with one text, by a header with a number.
   byte_vector plain(const message_head& head) const {
     byte_vector body;
     append_message_head(body, head);
     append(body, text_, 1);
     return body;
   }
-  /// A text and a number, which bring their headers.
+  /// A message with a text and a number, which contain their headers.
   byte_vector two(message_head head) const {
     head.signature = 1;
     byte_vector body;
@@ -110,7 +110,7 @@ protected:
     append_packet_head(out, {static_cast<std::uint32_t>(body.size()), packet_kind::message, flags});
     out.insert(out.end(), body.begin(), body.end());
   }
-  /// So many plain packets, with something behind them.
+  /// Returns `count` plain packets with other bytes behind them.
   byte_vector plain_packets(int count) const {
     byte_vector bytes;
     for (int i = 0; i < count; ++i)
@@ -118,7 +118,7 @@ protected:
     bytes.resize(bytes.size() + 64, std::byte{0xee});
     return bytes;
   }
-  /// Two messages, from which on a third one like them is expected.
+  /// Receives two messages, after which a third similar one is expected.
   void begin_run() {
     ASSERT_EQ(failure(0, plain(head_)), "");
     ASSERT_EQ(failure(0, plain(head_)), "");
@@ -140,7 +140,7 @@ protected:
   const payload number_ = *serialize(std::int32_t{5}, {.serializers = {"typed"}}, types_, families_);
   acceptance accepted_{types_, families_, limits{}, false, 1024};
   received_dictionary known_{accepted_, nullptr};
-  // What is left in the mailbox needs all of these.
+  // Messages left in the mailbox need all of these.
   caf::actor_system_config config_;
   caf::actor_system system_{config_};
   caf::scoped_actor actor_{system_};
@@ -213,12 +213,12 @@ TEST_F(way_in, several_plain_elements_are_read_as_others_are) {
   EXPECT_FALSE(has_mail());
 }
 
-// Goal: what is remembered of the last head is taken for no other one.
+// Goal: what is cached of the last message head is not used for a different one.
 TEST_F(way_in, a_message_that_begins_as_the_one_before_is_read_by_itself) {
   ASSERT_EQ(failure(0, plain(head_)), "");
   ASSERT_EQ(failure(0, plain(head_)), "");
   ASSERT_EQ(failure(message_flags::urgent, plain(head_)), "");
-  EXPECT_NE(failure(message_flags::request, plain(head_)), ""); // The same bytes, without the number of a request.
+  EXPECT_NE(failure(message_flags::request, plain(head_)), ""); // Same bytes, but a request needs its number.
   EXPECT_EQ(failure(0, plain({.receiver = 4})), "nobody");
   ASSERT_EQ(failure(0, two(head_)), "");
   ASSERT_EQ(failure(0, plain(head_)), "");
@@ -297,7 +297,7 @@ TEST_F(way_in, a_message_of_a_run_that_cannot_be_decoded_is_counted_and_the_next
   begin_run();
   auto bytes = plain_packets(3);
   const auto packet_bytes = packet_head_bytes + plain(head_).size();
-  bytes[2 * packet_bytes - text_.frames[0].size_bytes()] ^= std::byte{0xff}; // The second value's first byte.
+  bytes[2 * packet_bytes - text_.frames[0].size_bytes()] ^= std::byte{0xff}; // The first byte of the second value.
   ASSERT_EQ(receiver_.on_run(bytes, 64)->packets, 3);
   EXPECT_EQ(undecodable_, 1u);
   EXPECT_EQ(take_mail(), 2u);

@@ -1,4 +1,4 @@
-// The way out of a message: a proxy's element in, the outbox or an error to whoever waits out.
+// Outgoing messages: a proxy's element goes in, and the outbox gets it or the waiting sender gets an error.
 #include <troupe/framework/internal/link/message_sender.hpp>
 
 #include <optional>
@@ -97,10 +97,10 @@ TEST_F(sending_messages, of_sorts_that_do_not_cross_links_are_refused) {
 }
 
 TEST_F(sending_messages, are_encoded_anew_where_the_peer_has_changed_its_lists_meanwhile) {
-  send(note, std::string{"tea"});               // So that its header is defined.
-  EXPECT_TRUE(epochs.change_peer(1, families)); // The terms are the older ones still.
+  send(note, std::string{"tea"});               // Defines its header.
+  EXPECT_TRUE(epochs.change_peer(1, families)); // The terms are still the old ones.
   send(note, std::string{"milk"});
-  EXPECT_EQ(messages_appended(), 2u); // The second time the peer waits for it.
+  EXPECT_EQ(messages_appended(), 2u); // The second try makes the peer wait.
   EXPECT_TRUE(not_sent.empty());
 }
 
@@ -121,7 +121,7 @@ protected:
     hold_up();
     bound_waiting(4000);
   }
-  ~sending_large_messages() override { go_on(); } // While there is a link that the encoder's jobs find.
+  ~sending_large_messages() override { go_on(); } // While the encoder's jobs still find a link.
 
   void send_large(caf::message_id id, std::string text = large) {
     in_actor([&] { send(id, std::move(text)); });
@@ -140,7 +140,7 @@ TEST_F(sending_large_messages, the_encoder_sends_them_in_order_with_those_behind
   EXPECT_TRUE(in_order(appended(), {"LLLLL", "small"}));
 }
 
-/// Adds up what is consumed.
+/// Adds up the consumed costs.
 class summed_consumption final : public consumption {
 public:
   explicit summed_consumption(std::uint64_t& sum) : consumption(0, nullptr), sum_(sum) {}
@@ -162,7 +162,7 @@ TEST_F(sending_large_messages, what_came_over_another_link_is_owed_there_until_t
   pass_on(large); // They need no room here.
   pass_on(large);
   pass_on("last");
-  send_large(question); // This one does; the first makes room, the others do not.
+  send_large(question); // This one needs room; only the first can make any.
   EXPECT_EQ(told_, std::vector{node_errc::link_busy});
   EXPECT_EQ(dropped, 1u);
   EXPECT_EQ(consumed, 0u);
@@ -208,7 +208,7 @@ TEST_F(sending_large_messages, they_fail_where_the_link_ends_before_their_turn) 
 TEST_F(sending_large_messages, jobs_of_a_link_that_is_gone_do_nothing) {
   send_large(note);
   alive_.reset();
-  out.end(); // Else it would wait for ever.
+  out.end(); // Without this, it would wait for ever.
   go_on();
   EXPECT_EQ(messages_appended(), 0u);
 }

@@ -1,4 +1,4 @@
-// A message's signature is numbered once, and then known to the thread that sends it.
+// A message's signature gets its number once; then the sending thread knows it.
 #include <troupe/framework/internal/link/message_types.hpp>
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST_F(types_of_a_message, that_is_passed_on_need_not_be_known_here) {
   EXPECT_EQ(number().number, 0u);
   types_.clear();
   types_.add(*text_.type, text_.signature);
-  EXPECT_EQ(number().number, 1u); // One row of numbers.
+  EXPECT_EQ(number().number, 1u); // Both kinds share one sequence of numbers.
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// What is told of the end of actors over a link, without a peer.
+// What is told about the end of actors over a link, without a peer.
 #include <troupe/framework/internal/link/monitors.hpp>
 
 #include <future>
@@ -23,7 +23,7 @@ protected:
     const auto held = mutex_.lock();
     return *names_.find(held, {actor_name::side::mine, number}, true);
   }
-  /// What who monitors the actor is told.
+  /// Returns the reason that a monitor of the actor is told.
   std::future<caf::error> end_of(const caf::strong_actor_ptr& who) {
     const auto told = std::make_shared<std::promise<caf::error>>();
     who->get()->attach(caf::attachable_ptr{new ending{told}});
@@ -103,7 +103,7 @@ TEST_F(monitors_on_a_link, tell_the_peer_of_the_end_of_an_actor_that_it_was_give
   EXPECT_EQ(told->actor, ann->id());
   EXPECT_EQ(told->reason_code, static_cast<std::uint8_t>(caf::exit_reason::kill));
   EXPECT_EQ(told->reason_category, "exit");
-  EXPECT_TRUE(admin_.is_silent()); // Once.
+  EXPECT_TRUE(admin_.is_silent()); // Only once.
 }
 
 TEST_F(monitors_on_a_link, tell_a_reasons_text_as_it_is) {
@@ -146,7 +146,7 @@ TEST_F(monitors_on_a_link, end_all_proxies_with_the_link) {
   caf::anon_send_exit(caf::actor_cast<caf::actor>(ann), caf::exit_reason::kill);
   wait_for(end_of(ann));
   const auto held = mutex_.lock();
-  EXPECT_TRUE(admin_.is_silent()); // Nobody looks at it any more.
+  EXPECT_TRUE(admin_.is_silent()); // Nothing monitors it any more.
 }
 
 TEST_F(monitors_on_a_link, are_told_at_the_end_of_what_is_watched_while_the_link_closes) {

@@ -1,4 +1,4 @@
-// What a peer learns that asks for names, without a peer.
+// What a peer that asks for names learns, without a peer.
 #include <troupe/framework/internal/link/name_answers.hpp>
 
 #include <map>

@@ -1,4 +1,4 @@
-// Actors looked up by name over a link, without a peer.
+// Looking up actors by name over a link, without a peer.
 #include <troupe/framework/internal/link/name_questions.hpp>
 
 #include <optional>
@@ -47,8 +47,8 @@ TEST_F(questions_for_names, may_be_answered_by_one_of_this_ends_actors) {
   EXPECT_EQ(**answered_, ann);
   what = found_at(ask("eve"), ann->id() + 1000);
   what.readers = true;
-  EXPECT_FALSE(questions_.on_found(what));          // It was never given that one ...
-  EXPECT_EQ(code(), node_errc::protocol_violation); // ... and who asked is told, too.
+  EXPECT_FALSE(questions_.on_found(what));          // The peer was never given that one, ...
+  EXPECT_EQ(code(), node_errc::protocol_violation); // ... and the asker is told as well.
 }
 
 TEST_F(questions_for_names, have_an_answer_where_there_is_nothing) {

@@ -1,4 +1,4 @@
-// Large messages are kept for the encoder, in order with others of the same receiver.
+// Large messages are kept for the encoder, in order with other messages to the same receiver.
 #include <troupe/framework/internal/link/offloader.hpp>
 
 #include <optional>
@@ -16,7 +16,7 @@ protected:
 
   offloading_messages() { bound_waiting(4000); }
 
-  /// In an actor.
+  /// Offers a message to the offloader, in an actor.
   kind take(std::string text, std::uint64_t receiver = 3, caf::message_id id = caf::make_message_id()) {
     in_actor([&] {
       auto what = element(nullptr, id, std::move(text));
@@ -28,7 +28,7 @@ protected:
   static std::string text_of(const offloaded_message& message) {
     return message.what.element->content().get_as<std::string>(0).substr(0, 5);
   }
-  /// What the encoder does for each message that wakes it; until all are done.
+  /// Does the encoder's work for each kept message until none is left. Returns their texts.
   std::vector<std::string> encoded() {
     std::vector<std::string> texts;
     while (auto next = offloads_.next()) {

@@ -1,4 +1,4 @@
-// The actors by which a peer serves this node, without a peer.
+// The actors through which a peer serves this node, without a peer.
 #include <troupe/framework/internal/link/peer_helpers.hpp>
 
 #include <troupe/framework/node_error.hpp>

@@ -1,4 +1,4 @@
-// A peer that is looked at, without one.
+// Watching a peer, without one.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/peer_watch.hpp>
@@ -81,7 +81,7 @@ TEST_F(a_watch_of_the_peer, ends_where_a_chore_ends_the_link) {
   start();
   run_until([this] { return due_.runs > 0; });
   io_.restart();
-  EXPECT_EQ(io_.run_for(50ms), 0u); // Nobody looks again.
+  EXPECT_EQ(io_.run_for(50ms), 0u); // The watch has stopped.
   EXPECT_EQ(due_.runs, 1);
 }
 

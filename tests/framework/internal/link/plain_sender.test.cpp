@@ -1,4 +1,4 @@
-// Plain messages: what leaves by the short way leaves as by the long one, and where it does not, nothing has happened.
+// Plain messages: one that leaves the short way leaves exactly as by the long way; if it cannot, nothing has changed.
 #include <troupe/framework/internal/link/plain_sender.hpp>
 
 #include <cstdint>
@@ -33,12 +33,12 @@ using plain_test::reading;
 
 class plain_messages : public encoding_way_out {
 protected:
-  /// What a message may change.
+  /// The state that sending a message may change.
   struct state {
-    std::string bytes; // Appended.
+    std::string bytes; // Appended to the outbox.
     std::uint64_t outstanding = 0;
     std::size_t pending = 0;
-    std::uint64_t expected = 0; // Of answers.
+    std::uint64_t expected = 0; // Room reserved for answers, in bytes.
     std::uint64_t sent = 0;
     std::uint64_t payloads = 0;
     std::size_t exported = 0;
@@ -77,7 +77,7 @@ protected:
     const auto* message = plain.encode(encodings, terms, *what);
     return message != nullptr && plain_sending.send(*message, receiver, what->sender, what->mid);
   }
-  /// The link has sent two such messages: the first payload of a type is measured.
+  /// Sends two such messages as drafts, since the first payload of a type is measured.
   template <class... Ts>
   void learn(caf::strong_actor_ptr sender, const Ts&... values) {
     by_draft(element(sender, note, values...));
@@ -102,7 +102,7 @@ protected:
     result.exported = actors.exported(held);
     return result;
   }
-  /// What that has changed.
+  /// Returns what `does` has changed.
   state change(const std::function<void()>& does) {
     const auto before = now();
     does();
@@ -116,7 +116,7 @@ protected:
     after.exported -= before.exported;
     return after;
   }
-  /// How often the peer may release the actor, and send back messages in its name.
+  /// Returns how often the peer may release the actor, and how often it may send back messages in its name.
   std::pair<int, int> namings(const caf::strong_actor_ptr& of) {
     const auto held = mutex_.lock();
     std::pair<int, int> result{0, 0};
@@ -142,7 +142,7 @@ protected:
       EXPECT_EQ(first, second);
     }
   }
-  /// Nothing happens.
+  /// Expects a refusal that changes nothing.
   void expect_refused(const caf::mailbox_element_ptr& what, std::uint64_t receiver = 3) {
     EXPECT_EQ(change([&] { EXPECT_FALSE(by_short_way(what, receiver)); }), state{});
   }
@@ -158,7 +158,7 @@ TEST_F(plain_messages, leave_as_drafts_do) {
   expect_the_same_by_both_ways(actor(), std::string{"tea"});
   expect_the_same_by_both_ways(nullptr, std::string{"tea"});
   expect_the_same_by_both_ways(actor(), std::int32_t{-7}, std::string{"tea"}, 0.5, std::uint64_t{1} << 60);
-  expect_the_same_by_both_ways(actor(), caf::atom("brew"), std::string(200, 'x')); // A size of two bytes.
+  expect_the_same_by_both_ways(actor(), caf::atom("brew"), std::string(200, 'x')); // Its size takes two bytes.
   expect_the_same_by_both_ways(actor(), reading{"north", {1, 2, 3}});
 }
 
@@ -178,7 +178,7 @@ TEST_F(plain_messages, of_types_that_the_peer_does_not_know_yet_are_drafts) {
   learn(nullptr, std::string{"tea"});
   expect_refused(element(nullptr, note, std::int32_t{7}));
   learn(nullptr, std::int32_t{7});
-  expect_refused(element(nullptr, note, std::string{"tea"}, std::int32_t{7})); // Each alone it knows.
+  expect_refused(element(nullptr, note, std::string{"tea"}, std::int32_t{7})); // Each type alone is known.
 }
 
 TEST_F(plain_messages, of_a_new_sender_name_it) {
@@ -199,13 +199,13 @@ TEST_F(plain_messages, without_room_are_drafts) {
   learn(nullptr, std::string{"tea"});
   bound({.window = 1000, .actor_window = 10, .queue = 1000, .actor_queue = 1000});
   expect_refused(element(nullptr, note, std::string{"tea"}));
-  EXPECT_TRUE(by_short_way(element(nullptr, question.response_id(), std::string{"tea"}))); // Answers need none.
+  EXPECT_TRUE(by_short_way(element(nullptr, question.response_id(), std::string{"tea"}))); // Answers need no room.
 }
 
 TEST_F(plain_messages, requests_without_room_for_their_answer_are_drafts) {
   const auto ann = actor();
   learn(ann, std::string{"tea"});
-  by_draft(element(ann, question, std::string{"tea?"})); // One is always expected.
+  by_draft(element(ann, question, std::string{"tea?"})); // One answer may always be expected.
   replies.set_bounds({.all = 1, .of_receiver = 1});
   expect_refused(element(ann, question, std::string{"tea?"}));
   EXPECT_TRUE(by_short_way(element(ann, note, std::string{"tea"})));
@@ -249,7 +249,7 @@ TEST_F(plain_messages, are_small) {
   expect_refused(element(nullptr, note, std::string(plain_encoder::bytes_max + 1, 'x')));
 }
 
-// Goal: what is encoded in vain, and then once more, is seldom.
+// Goal: encoding in vain and then once more happens rarely.
 TEST_F(plain_messages, of_a_type_that_was_not_plain_are_drafts_for_a_while) {
   const std::vector<std::string> plain_value{"tea"}, another(20);
   learn(nullptr, plain_value);

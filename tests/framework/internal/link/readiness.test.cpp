@@ -1,4 +1,4 @@
-// Who asks for room is told once, when there is some.
+// An actor that asks for room is told once, when there is room.
 #include <troupe/framework/internal/link/readiness.hpp>
 
 #include <gtest/gtest.h>

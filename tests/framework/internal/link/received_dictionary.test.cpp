@@ -1,4 +1,4 @@
-// What a peer has numbered, and what this end accepts of it: bytes in, values out.
+// The peer's numbered definitions, and which of them this end accepts: bytes in, values out.
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The actor that has sent the last messages is kept for a moment, and no longer.
+// The actor that has sent the latest messages is kept alive for a moment, and no longer.
 #include <troupe/framework/internal/link/recent_sender.hpp>
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace {
 
 class keeping : public lone_link {
 protected:
-  /// Until the actor is gone, or that has taken far too long.
+  /// Returns true once the actor is gone, or false after 20 s.
   bool goes(const caf::weak_actor_ptr& actor) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
     while (actor.lock() && std::chrono::steady_clock::now() < deadline)

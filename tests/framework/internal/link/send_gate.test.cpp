@@ -1,4 +1,4 @@
-// Which message leaves, which waits, which is refused and with which reason.
+// Which messages leave, which wait, and which are refused with which reason.
 #include <troupe/framework/internal/link/send_gate.hpp>
 
 #include <thread>
@@ -20,13 +20,13 @@ class at_the_gate : public way_out {
 protected:
   using verdict = std::expected<admission, node_error>;
 
-  at_the_gate() { options.block_timeout = {}; } // A sender that finds no room is refused at once.
+  at_the_gate() { options.block_timeout = {}; } // A sender without room is refused at once.
 
   verdict admit(std::uint64_t cost, message_head head = {.receiver = 3}, urgency how = urgency::ordinary) {
     auto held = mutex_.lock();
     return gate.admit(held, head, cost, {}, turned_out, how);
   }
-  /// As the way out does.
+  /// Sends like the way out.
   verdict send(std::uint64_t cost, message_head head = {.receiver = 3}, urgency how = urgency::ordinary) {
     auto held = mutex_.lock();
     auto admitted = gate.admit(held, head, cost, {}, turned_out, how);
@@ -69,7 +69,7 @@ protected:
 
 TEST_F(at_the_gate, messages_leave_until_the_window_is_full_and_then_wait) {
   EXPECT_EQ(send(300), admission::leaves);
-  EXPECT_EQ(send(300), admission::leaves); // The one that reaches it.
+  EXPECT_EQ(send(300), admission::leaves); // The one that reaches the bound.
   EXPECT_EQ(send(100), admission::waits);
   EXPECT_EQ(send(100, {.receiver = 4}), admission::leaves);
 }
@@ -101,7 +101,7 @@ TEST_F(at_the_gate, answers_wait_for_no_credit_but_for_a_peer_that_reads) {
   fill();
   options.unread_answer_bytes = 100;
   EXPECT_EQ(send(500, answer), admission::leaves);
-  append_unread(1101); // The window, and these.
+  append_unread(1101); // More than the window plus these 100.
   const auto refused = send(1, answer);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), node_errc::link_busy);
@@ -119,7 +119,7 @@ TEST_F(at_the_gate, a_peer_that_asks_and_never_reads_is_in_excess) {
 }
 
 TEST_F(at_the_gate, requests_need_room_for_their_answers_and_tasks_do_not) {
-  caf::scoped_actor asker{system_}; // Else nobody waits for the answer.
+  caf::scoped_actor asker{system_}; // The actor that waits for the answer.
   replies.set_bounds({.all = 1, .of_receiver = 1});
   {
     const auto held = mutex_.lock();

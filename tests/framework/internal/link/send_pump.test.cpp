@@ -1,4 +1,4 @@
-// What waits leaves when there is room, and who waits for room is told.
+// Waiting messages leave once there is room, and actors that wait for room are told.
 #include <troupe/framework/internal/link/send_pump.hpp>
 
 #include <caf/scoped_actor.hpp>

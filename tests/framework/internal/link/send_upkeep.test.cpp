@@ -1,4 +1,4 @@
-// What is due on a link's sending from time to time.
+// The periodic work of a link's sending side.
 #include <troupe/framework/internal/link/send_upkeep.hpp>
 
 #include <caf/scoped_actor.hpp>
@@ -38,7 +38,7 @@ TEST_F(upkeep_of_sending, lets_leave_what_has_room) {
 }
 
 TEST_F(upkeep_of_sending, lets_requests_leave_that_wait_for_answers_where_none_comes) {
-  caf::scoped_actor asker{system_}; // Else nobody waits for the answer.
+  caf::scoped_actor asker{system_}; // The actor that waits for the answer.
   replies.set_bounds({.all = 1, .of_receiver = 1});
   {
     const auto held = mutex_.lock();

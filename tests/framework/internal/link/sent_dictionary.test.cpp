@@ -1,4 +1,4 @@
-// What a peer is told of signatures and headers: each once, ahead of its use, and of third nodes' only so much.
+// What a peer is told of signatures and headers: each once and ahead of its use, and a limited number for third nodes.
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
 
 #include <cstring>
@@ -21,7 +21,7 @@ protected:
   [[nodiscard]] const type_entry* whole() const { return types.find<int>(); }
   [[nodiscard]] const type_entry* text() const { return types.find<std::string>(); }
 
-  /// The kinds of the packets that have been written since the last look.
+  /// Returns the kinds of the packets written since the last call.
   std::vector<packet_kind> written() {
     std::vector<bytes_view> pieces;
     out.gather(pieces);
@@ -103,7 +103,7 @@ TEST_F(sent_words, others_headers_are_bounded_in_number_and_own_ones_are_not) {
   written();
   EXPECT_EQ(others_header(4, sent_dictionary::others_headers_max), 0u);
   EXPECT_TRUE(written().empty());
-  EXPECT_EQ(others_header(4, 0), 1u); // Those that are there are still used.
+  EXPECT_EQ(others_header(4, 0), 1u); // Existing definitions are still used.
   EXPECT_EQ(sent.header(held, typed, *whole(), &out).number, sent_dictionary::others_headers_max + 1);
 }
 
@@ -114,7 +114,7 @@ TEST_F(sent_words, others_signatures_are_bounded_and_own_ones_are_not) {
     ASSERT_LT(defined, sent_dictionary::others_signatures_max);
     ASSERT_TRUE(sent.signature_for_others(held, name(defined++), out));
   }
-  EXPECT_GT(defined, sent_dictionary::others_signatures_max / 2); // What each costs its reader counts as well.
+  EXPECT_GT(defined, sent_dictionary::others_signatures_max / 2); // The costs of each at the reader count as well.
   EXPECT_FALSE(sent.admits_for_others(held, {"one.more"}));
   EXPECT_TRUE(sent.admits_for_others(held, name(0)));
   EXPECT_TRUE(signed_as({whole()}).is_new);
@@ -128,9 +128,9 @@ TEST_F(sent_words, others_definitions_are_bounded_in_bytes_together) {
   EXPECT_FALSE(sent.admits_for_others(held, {"far.type"}));
 }
 
-// -- what the peer keeps of it all
+// -- what the peer keeps of the definitions
 
-/// The two ends of a link that carries nothing but definitions.
+/// Both ends of a link that carries only definitions.
 class words_of_both_ends : public sent_words {
 protected:
   words_of_both_ends() {
@@ -139,14 +139,14 @@ protected:
       each = text();
   }
 
-  /// Whether it was defined, and the peer has taken it.
+  /// Returns true if the signature was defined and the peer has accepted it.
   bool defines(std::uint32_t which, bool vital = false) {
     for (std::size_t bit = 0; bit < 16; ++bit)
       wide[bit] = (which >> bit & 1) != 0 ? whole() : text();
     const auto defined = sent.signature(held, wide, vital, out);
     return defined && arrive();
   }
-  /// Whether the peer has taken all that was written.
+  /// Returns true if the peer has accepted everything that was written.
   bool arrive() {
     std::vector<bytes_view> pieces;
     out.gather(pieces);

@@ -1,4 +1,4 @@
-// What the peer hands over while the store is busy is taken out of its flight later.
+// If the store is busy when the peer hands over an object, the object is taken out of its flight later.
 #include <troupe/framework/internal/link/shared_store_objects.hpp>
 
 #include <chrono>
@@ -10,7 +10,7 @@
 namespace troupe::internal {
 namespace {
 
-/// A store that is busy for so many questions, and then has nothing.
+/// A store that is busy for the first `busy_for` calls, and then has nothing.
 class busy_path final : public flight_path<store::handle> {
 public:
   std::expected<void, store::store_error> hand_over(const store::handle&) override { return {}; }
@@ -33,7 +33,7 @@ public:
 
 class taking_over_late : public testing::Test {
 protected:
-  /// Runs what is due until then, by the clock of the test's own machine.
+  /// Runs the timers for `time` of real time.
   void pass(std::chrono::milliseconds time) {
     io_.restart();
     io_.run_for(time);

@@ -1,4 +1,4 @@
-// A question whose answer has come is pending again where the answer is not delivered.
+// If the answer to a question is not delivered, the question is pending again.
 #include <troupe/framework/internal/link/taken_question.hpp>
 
 #include <gtest/gtest.h>

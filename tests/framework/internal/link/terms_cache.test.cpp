@@ -1,4 +1,4 @@
-// A thread keeps the newest terms of its links, and takes a link's lock only for newer ones.
+// A thread caches the newest terms of its links, and takes a link's lock only if there are newer ones.
 #include <troupe/framework/internal/link/terms_cache.hpp>
 
 #include "way_out.hpp"
@@ -28,7 +28,7 @@ TEST_F(remembering_terms, gives_the_newest) {
 
 TEST_F(remembering_terms, takes_no_lock_for_those_that_are_known) {
   (void)take();
-  const auto held = mutex_.lock(); // Else this would wait for ever.
+  const auto held = mutex_.lock(); // Taking it again would deadlock.
   EXPECT_EQ(&take(), newest.get());
 }
 
@@ -56,7 +56,7 @@ TEST_F(remembering_terms, does_not_mistake_one_link_for_another) {
   std::atomic<std::uint64_t> other_number{++last_number};
   const std::shared_ptr<const sending_terms> others =
       std::make_shared<sending_terms>(sending_terms{.number = other_number});
-  const newest_terms other{.mutex = mutex_, .link = serial + 16, .number = other_number, .terms = others}; // One slot.
+  const newest_terms other{.mutex = mutex_, .link = serial + 16, .number = other_number, .terms = others}; // Same slot.
   EXPECT_EQ(&cache_.take(other, claims_, false), others.get());
   EXPECT_EQ(&take(), newest.get());
 }

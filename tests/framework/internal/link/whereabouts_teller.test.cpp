@@ -1,4 +1,4 @@
-// What a link says of where nodes listen, without a peer.
+// What a link tells about the addresses of nodes, without a peer.
 #include <troupe/framework/internal/link/whereabouts_teller.hpp>
 
 #include <troupe/framework/internal/link/link_host.hpp>
@@ -90,8 +90,8 @@ TEST_F(places_told, come_once_before_the_handles_of_a_third_node) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].node, 3u);
   EXPECT_EQ(told[0].addresses, book_.words.addresses);
-  EXPECT_TRUE(appended(offered_by(book_.known)).empty()); // Once.
-  EXPECT_TRUE(appended(offered_by({4, 40})).empty());     // It is not known where that one listens.
+  EXPECT_TRUE(appended(offered_by(book_.known)).empty()); // Only once.
+  EXPECT_TRUE(appended(offered_by({4, 40})).empty());     // Its address is unknown.
   EXPECT_TRUE(appended(offered_by({2, 20})).empty());     // The peer itself.
   EXPECT_TRUE(appended({}).empty());
 }
@@ -100,7 +100,7 @@ TEST_F(places_told, are_learnt_from_the_peer) {
   EXPECT_TRUE(teller_.on_whereabouts({.node = 5, .incarnation = 50, .addresses = {"tcp://10.0.0.5:7"}}));
   ASSERT_EQ(book_.learnt.size(), 1u);
   EXPECT_EQ(book_.learnt[0].first, (handles::node_name{5, 50}));
-  EXPECT_TRUE(teller_.on_whereabouts({.node = 1, .incarnation = 10, .addresses = {}})); // This node knows that itself.
+  EXPECT_TRUE(teller_.on_whereabouts({.node = 1, .incarnation = 10, .addresses = {}})); // It knows its own addresses.
   EXPECT_EQ(book_.learnt.size(), 1u);
 }
 

@@ -1,4 +1,4 @@
-// Goal: a node listens at all of the addresses or at none, and lets nobody in once it ends.
+// Goal: a node listens at all addresses or at none, and lets no peer in after its end has begun.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/node/entrances.hpp>
@@ -35,7 +35,7 @@ protected:
     return entrances_->listen(addresses);
   }
   std::shared_ptr<entrances> make() { return std::make_shared<entrances>(io_, options_, families_, owner_); }
-  /// As the I/O thread does.
+  /// Runs what is ready, like the I/O thread.
   void go_on() {
     io_.restart();
     io_.poll();

@@ -1,4 +1,4 @@
-// Goal: links are there until they have ended, and what they have done is in the sums once, always.
+// Goal: links are listed until they have ended, and their figures are always in the totals exactly once.
 #include <troupe/framework/internal/node/link_registry.hpp>
 
 #include <thread>
@@ -57,7 +57,7 @@ TEST_F(links_of_a_node, stay_in_the_sums_when_they_have_ended) {
   const auto first = add(1, true, 5);
   add(2, false, 7);
   EXPECT_EQ(links_.totals().sums.messages_sent, 12u);
-  EXPECT_EQ(links_.totals().sums.credit_bytes, 10u); // Of those that are open.
+  EXPECT_EQ(links_.totals().sums.credit_bytes, 10u); // Of open links only.
   EXPECT_EQ(links_.totals().links_open, 1u);
   links_.ended(first.get());
   EXPECT_EQ(links_.totals().sums.messages_sent, 12u);

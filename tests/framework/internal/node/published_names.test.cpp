@@ -1,4 +1,4 @@
-// Goal: a name is one actor's at a time, and an actor that is let go may ask the names themselves.
+// Goal: a name belongs to one actor at a time, and an actor may use the names while it is being released.
 #include <troupe/framework/internal/node/published_names.hpp>
 
 #include <atomic>
@@ -58,7 +58,7 @@ TEST_F(names_of_a_node, are_neither_empty_nor_long_and_are_somebodys) {
   EXPECT_EQ(names_.size(), 1u);
 }
 
-/// An actor whose end looks at the names, as what the program puts into an actor may.
+/// An actor that reads the names when it is destroyed, as a program's state in an actor may.
 caf::strong_actor_ptr nosy_actor(caf::actor_system& system, published_names& names, std::atomic<std::size_t>& seen) {
   struct looks_at_end {
     published_names& names;

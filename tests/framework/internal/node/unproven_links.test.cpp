@@ -1,4 +1,4 @@
-// How many links with unproven peers there are, those about to end included.
+// The number of links with unproven peers, including those that are about to end.
 #include <troupe/framework/internal/node/unproven_links.hpp>
 
 #include <deque>
@@ -18,14 +18,14 @@ protected:
     links_.push_back(std::make_shared<some_link>());
     return all_.enter(links_.back(), {});
   }
-  /// Each but the first two displaces another.
+  /// Adds a link. All but the first two displace another one.
   std::shared_ptr<some_link> come_and_displace() {
     auto displaced = come();
     EXPECT_TRUE(displaced);
     return displaced;
   }
 
-  std::deque<std::shared_ptr<some_link>> links_; // Whose places stay.
+  std::deque<std::shared_ptr<some_link>> links_; // Keeps the links' addresses stable.
   unproven_links<some_link> all_{2, [](std::size_t) { return std::size_t{0}; }};
 };
 
@@ -43,7 +43,7 @@ TEST_F(links_without_proof, are_not_accepted_while_many_are_about_to_end) {
   while (all_.has_room())
     displaced.push_back(come_and_displace());
   EXPECT_EQ(displaced.size(), unproven_links<some_link>::leaving_max);
-  all_.leave(displaced.back().get()); // It has ended, or its peer has proven itself meanwhile.
+  all_.leave(displaced.back().get()); // It has ended, or its peer has proven itself.
   EXPECT_TRUE(all_.has_room());
   come_and_displace();
   EXPECT_FALSE(all_.has_room());
@@ -64,7 +64,7 @@ TEST_F(links_without_proof, are_not_displaced_once_they_have_left) {
   all_.leave(links_[0].get());
   EXPECT_FALSE(all_.displace());
   come();
-  links_.back().reset(); // Gone without a word.
+  links_.back().reset(); // Gone without leaving.
   EXPECT_FALSE(all_.displace());
   EXPECT_TRUE(all_.has_room());
 }

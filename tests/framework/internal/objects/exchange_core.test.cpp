@@ -1,4 +1,4 @@
-// One node's counted handles without threads, links or bytes.
+// One node's counted handles, without threads, links or bytes.
 #include <troupe/framework/internal/objects/exchange_core.hpp>
 
 #include <variant>
@@ -38,7 +38,7 @@ protected:
     return core_.link_up(number,
                          {.peer = far_node, .token = {}, .peer_name = "far", .object_bytes_max = object_bytes_max});
   }
-  /// The peer sends a handle to an object that it has.
+  /// Receives a handle to an object that the peer has.
   [[nodiscard]] handles::reference receive(std::uint64_t size_bytes, std::uint32_t index = 1) {
     const handles::handle_descriptor sent{
         .name = {88, index, 1}, .mode = handles::handle_mode::mine, .size_bytes = size_bytes};
@@ -47,7 +47,7 @@ protected:
   void fetch(handles::reference what, handles::waiter_id who = 1, std::chrono::nanoseconds within = 5s) {
     core_.fetch(what, who, now_ + within);
   }
-  /// A room for it, as a store that has some makes it.
+  /// Makes the room that was requested last, as a store with enough memory does.
   handles::room_id make_room() {
     const auto which = around_.wanted.back().first;
     EXPECT_TRUE(core_.reserve_room(which, around_.wanted.back().second));
@@ -61,7 +61,7 @@ protected:
         return *found;
     return std::nullopt;
   }
-  /// All bytes of what was asked for last, in one piece.
+  /// Delivers all bytes of the object that was requested last, in one piece.
   void bring(std::uint64_t size_bytes) {
     const auto asked = written<handles::pull>();
     ASSERT_TRUE(asked);
@@ -113,7 +113,7 @@ TEST_F(exchange_core_test, answers_with_what_was_sealed) {
   EXPECT_EQ(store_.holds(place), 0u);
 }
 
-/// An object of 100 bytes is being pulled; the head has come.
+/// An object of 100 bytes is being pulled, and its head has arrived.
 class pulling_bytes : public exchange_core_test {
 protected:
   void SetUp() override {
@@ -141,7 +141,7 @@ TEST_F(pulling_bytes, takes_no_more_of_them_than_the_object_has) {
 
 TEST_F(pulling_bytes, does_not_count_those_of_which_the_last_caller_has_gone_since) {
   ASSERT_EQ(core_.room_for(far_link, {request_, 0, 100}), room_);
-  core_.cancel(1); // While they are being copied.
+  core_.cancel(1); // While the bytes are being copied.
   core_.room_filled(room_, 100);
   EXPECT_TRUE(around_.sealed.empty());
   EXPECT_EQ(core_.room_for(far_link, {request_, 0, 100}), 0u) << "they come late";

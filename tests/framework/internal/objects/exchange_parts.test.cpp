@@ -1,4 +1,4 @@
-// What stands around the core of the exchange, each part by itself: with a store, and without a link or another node.
+// Each part around the core of the exchange by itself: with a store, but without a link or another node.
 #include <unistd.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ std::string fresh_name() {
   return "parts-" + std::to_string(::getpid()) + '-' + std::to_string(++last);
 }
 
-/// Forwards what is to be done with rooms, where somebody does it.
+/// Records requests about rooms, and forwards them to `rooms` if it is set.
 struct rooms_of_parts final : noted_surroundings {
   void make(core_turn held, handles::room_id which, std::uint64_t size_bytes,
             const std::optional<handles::original>& of) override {
@@ -83,7 +83,7 @@ protected:
     return made;
   }
 
-  /// False when that does not come within ten seconds. With the core's lock.
+  /// Returns false if the condition does not hold within ten seconds. Calls it with the core's lock held.
   template <class Condition>
   [[nodiscard]] bool eventually(Condition condition) {
     const auto until = clock::now() + 10s;
@@ -99,7 +99,7 @@ protected:
   [[nodiscard]] static std::vector<std::byte> bytes_of(std::size_t size_bytes) {
     return std::vector<std::byte>(size_bytes, std::byte{7});
   }
-  /// The peer sends a handle to an object that it has, and somebody fetches it.
+  /// Receives a handle to an object that the peer has.
   handles::reference receive(std::uint64_t size_bytes, std::uint32_t index = 1) {
     const handles::handle_descriptor sent{
         .name = {88, index, 1}, .mode = handles::handle_mode::mine, .size_bytes = size_bytes};
@@ -159,8 +159,8 @@ TEST_F(exchange_parts, object_serving_forgets_a_link_and_what_is_ready_for_it) {
   worker_.end();
 }
 
-// Goal: bytes that cannot be had are not tried again, and what is pulled next is served.
-// Method: one object lies on disk, and the store has no memory to bring it back.
+// Goal: a pull whose bytes are unavailable is not tried again, and the next pull is served.
+// Method: one object is on disk, and the store has no memory to bring it back.
 TEST_F(exchange_parts, object_serving_tells_the_peer_once_what_cannot_be_had) {
   const auto files = std::filesystem::temp_directory_path() / fresh_name();
   {
@@ -169,7 +169,7 @@ TEST_F(exchange_parts, object_serving_tells_the_peer_once_what_cannot_be_had) {
     shared_core core{store, options(), around_.all()};
     object_serving serving{core, around_, worker_};
     const auto on_disk = store.put(bytes_of(100'000)).value();
-    const auto rest = store.create(1_MiB - 50'000).value(); // Moves the other there.
+    const auto rest = store.create(1_MiB - 50'000).value(); // Moves the other object to disk.
     const auto pull = [&](const store::handle& object, handles::request_number request) {
       const auto held = core.lock();
       held.holds().keep(object);
@@ -270,7 +270,7 @@ protected:
     exchange_parts::fetch(what, index);
     return what;
   }
-  /// The question for the bytes, once there is a room; 0 when there is none.
+  /// Returns the number of the pull that is sent once there is a room, or 0 if none is sent within ten seconds.
   [[nodiscard]] handles::request_number asked() {
     handles::request_number request = 0;
     (void)eventually([&](const auto& held) {
@@ -359,9 +359,9 @@ TEST_F(replicas, leave_nothing_in_the_store_when_they_are_dropped) {
   EXPECT_TRUE(store_.create(3_MiB, {}, {}, 5s)) << "all of it is free again";
 }
 
-// -- what other nodes of the host pull
+// -- objects that other nodes of the host pull
 
-/// Notes which replicas it is to go on with.
+/// Records which replicas it is told to continue.
 class noted_maker final : public replica_maker {
 public:
   void try_again(const std::shared_ptr<replica>& which) override {
@@ -391,7 +391,7 @@ protected:
     EXPECT_TRUE(waits_->has_time(*made));
     return made;
   }
-  /// Somebody writes it.
+  /// Starts writing the replica, as another node does.
   [[nodiscard]] store::builder begin() { return store_.create(100).value(); }
 
   store::object_store store_ = store::object_store::open({.name = fresh_name(), .capacity_bytes = 1_MiB}).value();
@@ -445,7 +445,7 @@ TEST_F(waiting_originals, are_left_alone_when_they_are_forgotten) {
   EXPECT_TRUE(maker_.again().empty());
 }
 
-// -- objects of this node's own
+// -- this node's own objects
 
 TEST_F(exchange_parts, unfinished_bytes_are_written_with_what_they_capture) {
   unfinished_bytes own{core_, store_, maker_, worker_};

@@ -1,4 +1,4 @@
-// What the two ends of a link count of the objects in a store of both.
+// What the two ends of a link count of the objects in their shared store.
 #include <troupe/framework/internal/objects/flight_claims.hpp>
 #include <troupe/framework/internal/objects/link_objects.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 using store::object_id;
 using store::store_errc;
 
-/// A store with one process at each end: who holds what, and what is in flight to the second.
+/// A store with one process at each end: the holds of objects, and the objects in flight to the far end.
 struct tiny_store {
   std::map<object_id, int> held;
   std::map<object_id, int> in_flight;
@@ -24,7 +24,7 @@ struct tiny_store {
   [[nodiscard]] bool lives(const object_id& id) { return held[id] > 0 || in_flight[id] > 0; }
 };
 
-/// Holds one object of it.
+/// Holds one object of the store.
 class hold {
 public:
   hold() = default;

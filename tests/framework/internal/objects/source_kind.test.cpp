@@ -1,4 +1,4 @@
-// What sources and frame owners say that they are.
+// The kind that sources and frame owners report.
 #include <memory>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Goal: what a dead process leaves is cleared up at once and for a while, not for ever.
+// Goal: what a dead process leaves is cleared up at once and a limited number of times later.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/objects/store_reaper.hpp>
