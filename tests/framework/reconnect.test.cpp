@@ -80,7 +80,7 @@ protected:
     return answer ? *answer : -1;
   }
 
-  recorder told_; // Declared here, but handles end first in every test.
+  recorder told_; // Destroyed before the nodes, but after the handles of each test.
 };
 
 // Goal: if the peer returns, a new link is made; actors reached by the old link stay down.

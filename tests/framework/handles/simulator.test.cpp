@@ -1,7 +1,7 @@
 // The handle protocol under random schedules, failures and lies.
 //
 //   TROUPE_SEED=17 framework_handles_test --gtest_filter='simulator.*'    one seed, with the story of its failure
-//   TROUPE_STORY=1                                                        that story also where nothing fails
+//   TROUPE_STORY=1                                                        that story even if nothing fails
 //   TROUPE_LONG_TESTS=1                                                   many more seeds
 #include <gtest/gtest.h>
 

@@ -575,7 +575,7 @@ void world::notice(link_index over, int end) {
   auto at = link.ends[end];
   if (!link.is_cut || !link.up[end] || !active(at))
     return;
-  (void)bring_up(over, end); // So that the end abandons what was handed over.
+  (void)bring_up(over, end); // Lets the end abandon its flights.
   if (!link.up[end])
     return;
   sees_end(over, end);

@@ -320,7 +320,7 @@ TEST_F(sending, a_request_waits_until_there_is_room_for_its_answer) {
   ask(1, "q");
   EXPECT_TRUE(send(2, 10, "p"));
   EXPECT_EQ(left, "p");
-  EXPECT_FALSE(window.is_ready(2)); // Not for requests, either.
+  EXPECT_FALSE(window.is_ready(2)); // A request would have no room.
   replies.unreserve(3, reserved);
   EXPECT_EQ(text_of(*window.next()), "q");
 }

@@ -1,4 +1,4 @@
-// What a peer that asks for names learns, without a peer.
+// Answers to a peer's questions for names; the test plays the peer.
 #include <troupe/framework/internal/link/name_answers.hpp>
 
 #include <map>

@@ -1,4 +1,4 @@
-// Watching a peer, without one.
+// Watching a peer; the test plays the peer.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/peer_watch.hpp>
