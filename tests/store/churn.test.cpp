@@ -1,4 +1,4 @@
-// Several processes do whatever they like, and are killed whenever.
+// Several processes perform random operations and are killed at random moments.
 #include "support.hpp"
 
 #include <random>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto board_places = std::size_t{24};
 
-/// What the processes tell each other: objects to look at, and who is there.
+/// What the processes tell each other: ids of objects, and the slot and nonce of each process.
 struct board {
   std::array<std::atomic<std::uint64_t>, board_places> ids; // index and generation in one word
   std::array<std::atomic<std::uint64_t>, 4> nonces;
@@ -28,14 +28,14 @@ struct board {
   return bytes.empty() || bytes.back() == pattern(bytes.size(), bytes.size() - 1);
 }
 
-/// Where memory is full of pins, an object may have to stay on disk.
+/// If pins fill the memory, the object may have to stay on disk: `full` is no failure.
 [[nodiscard]] bool reads_whole(const handle& object) {
   const auto view = object.pin();
   return view ? is_whole(view->bytes()) : view.error().code() == store_errc::full;
 }
 
-/// One process of the crowd: random operations until killed. A wrong byte or an error that cannot be ends it with a
-/// code.
+/// One process of the crowd: performs random operations until killed. If it reads a wrong byte or gets an impossible
+/// error, it exits with a code.
 class member {
 public:
   member(object_store store, board& notes, std::size_t which, std::uint32_t seed)
@@ -147,9 +147,9 @@ protected:
   void kill_at_random();
 };
 
-// Goal: whatever four processes do and whenever they are killed, the table stays whole and nothing held changes.
-// Method: kill one at random every few milliseconds and start another; check all invariants in between. A failing run
-// is repeated with TROUPE_SEED; how the processes interleave is not, so it may need several runs.
+// Goal: whatever four processes do and whenever they are killed, the table stays consistent and no held object changes.
+// Method: kill a random process every few milliseconds and start another; check all invariants in between. TROUPE_SEED
+// repeats the choices of a failing run but not how the processes interleave, so it may take several runs.
 void churn_test::kill_at_random() {
   const auto* given = std::getenv("TROUPE_SEED");
   const auto seed =
@@ -191,7 +191,7 @@ void churn_test::kill_at_random() {
   auto left = std::vector<object_id>{};
   for (const auto& row : summary->rows)
     left.push_back(row.id);
-  EXPECT_EQ(left, std::vector{kept.id()}); // Nothing was in flight to this process, and nobody else is left.
+  EXPECT_EQ(left, std::vector{kept.id()}); // Nothing was in flight to this process, and no other one is left.
   EXPECT_EQ(summary->processes, std::vector{::getpid()});
   std::cout << kills << " kills" << std::endl;
 }

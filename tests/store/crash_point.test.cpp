@@ -1,4 +1,4 @@
-// A process is killed at every step of every mutation; what is left must be whole.
+// A process is killed at every step of every mutation; the store that it leaves must be consistent.
 #include "support.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using internal::crash_point;
 
-/// Every mutation that a living process makes, at least twice, so that a point can be met for the first and second
+/// Performs every mutation of a living process at least twice, so that each point can be reached a first and a second
 /// time.
 int do_everything(object_store& store, process_id witness) {
   for (auto round = 0; round < 2; ++round) {
@@ -42,7 +42,7 @@ int do_everything(object_store& store, process_id witness) {
 
 class crash_test : public store_test, public ::testing::WithParamInterface<crash_point> {
 protected:
-  /// What must hold after any kill, seen by a process that had "kept" all the time.
+  /// What must hold after any kill, seen by a process that held `kept` throughout.
   void check_that_only_this_is_left(object_store& store, std::vector<object_id> kept) {
     const auto started = std::chrono::steady_clock::now();
     (void)store.reap();
@@ -91,10 +91,10 @@ TEST_P(mutation_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
       return do_everything(mine, witness);
     });
     ASSERT_EQ(victim.wait(), killed) << "the point was not met " << nth << " times";
-    EXPECT_TRUE(store.find(inner.id())); // Rebuilds the table where the victim had its lock.
+    EXPECT_TRUE(store.find(inner.id())); // Rebuilds the table if the victim held its lock.
     (void)store.reap();
     const auto summary = store.summary();
-    for (const auto& row : summary->rows) // What it had in flight to us is ours to adopt.
+    for (const auto& row : summary->rows) // Objects in flight to this process are left for it to adopt.
       EXPECT_TRUE(row.id == inner.id() || row.id == outer.id() || !row.in_flight.empty() || !row.captured_by.empty());
     store.abandon(*victim_id, 1);
     check_that_only_this_is_left(store, {inner.id(), outer.id()});
@@ -103,7 +103,7 @@ TEST_P(mutation_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
   }
 }
 
-/// All but one: who lets go gives a hint only where somebody else has the lock; see lock_owner_test.
+/// All but `release_hinted`: a release gives a hint only if another process holds the lock; see lock_owner_test.
 std::vector<crash_point> points_of_mutations() {
   auto all = points(crash_point::create_extent_taken, crash_point::flight_dropped);
   std::erase(all, crash_point::release_hinted);
@@ -114,9 +114,9 @@ INSTANTIATE_TEST_SUITE_P(every_point, mutation_crash_test, ::testing::ValuesIn(p
 
 class capture_crash_test : public crash_test {};
 
-// Goal: an object that was about to capture more is whole or gone, and so is what it captured.
-// Method: killed at the first and the second edge, with an object of the victim's own among those that it captures;
-// rows that were used before, so that they are not in order.
+// Goal: after a kill during a capture, the builder's object and the objects that it captures are each whole or gone.
+// Method: the victim is killed at the first and at the second edge, and one of the captured objects is its own. The
+// rows have been used before, so they are not in order.
 TEST_P(capture_crash_test, who_is_killed_while_a_builder_captures_leaves_a_whole_store) {
   auto store = open();
   const auto first = put(store, "first");
@@ -410,7 +410,7 @@ TEST_F(lock_owner_test, who_is_killed_while_it_lets_go_behind_a_stopped_one_leav
   EXPECT_EQ(store.summary()->objects, 0u);
 }
 
-// Goal: a caller waits for a stopped owner once, however many steps its call has.
+// Goal: a call waits for a stopped owner once, however many steps the call has.
 TEST_F(lock_owner_test, a_stopped_one_costs_one_wait_per_call) {
   settings_.lock_timeout = 300ms;
   auto store = std::make_optional(open());

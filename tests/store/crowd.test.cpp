@@ -1,4 +1,4 @@
-// Very many: objects, processes at once, and processes that die at once.
+// Very many objects, very many processes, and many processes that die at once.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -17,8 +17,8 @@ using internal::crash_point;
 
 using many_objects_test = store_test;
 
-// Goal: a million small objects are found, go in any order, and leave all of the memory as one piece.
-// Method: TROUPE_LONG_TESTS=1 for the million, else a tenth of it.
+// Goal: a million small objects are found, are freed in any order, and leave all of the memory as one extent.
+// Method: a million with TROUPE_LONG_TESTS=1, otherwise a tenth of that.
 TEST_F(many_objects_test, a_million_small_ones_are_found_and_leave_all_of_the_memory) {
   const auto* flag = std::getenv("TROUPE_LONG_TESTS");
   const auto count = flag != nullptr && std::string_view{flag} == "1" ? 1'000'000u : 100'000u;
@@ -58,7 +58,7 @@ protected:
   crowd_test() {
     settings_.capacity_bytes = 4u << 20;
     settings_.full_grace = 60s;
-    settings_.lock_timeout = 60s; // Of so many, each runs seldom.
+    settings_.lock_timeout = 60s; // Among so many, each process runs seldom.
   }
 
   [[nodiscard]] static std::string text_of_object(std::size_t who, std::size_t which) {
@@ -66,7 +66,8 @@ protected:
   }
 };
 
-/// What they tell each other. They meet at a barrier, since so many that look every millisecond would be all the load.
+/// What the processes tell each other. They meet at a barrier: polling every millisecond by so many would be all the
+/// load.
 struct crowd_board {
   crowd_board() {
     auto attributes = pthread_barrierattr_t{};
@@ -83,8 +84,8 @@ struct crowd_board {
   std::size_t spilled_bytes = 0;
 };
 
-// Goal: nobody is kept from the table for so long that its owner seems to be stopped.
-// Method: all change it all the time, until each of them has done so thirty thousand times.
+// Goal: no process is kept from the table for so long that it takes the lock's owner for stopped.
+// Method: all processes change the table continuously, until each has done so thirty thousand times.
 TEST_F(crowd_test, that_changes_the_table_all_the_time_starves_none) {
   constexpr auto processes = std::size_t{64};
   constexpr auto enough = 30000;
@@ -110,8 +111,8 @@ TEST_F(crowd_test, that_changes_the_table_all_the_time_starves_none) {
     EXPECT_EQ(each.wait(), fine);
 }
 
-// Goal: as many processes as a store takes share one that holds a quarter of what they put.
-// Method: each puts its own, reads its neighbours' and its own, and leaves when all have.
+// Goal: as many processes as a store admits share a store that holds a quarter of what they put.
+// Method: each process puts its own objects, reads its neighbors' and its own, and leaves when all have done so.
 TEST_F(crowd_test, two_hundred_and_fifty_processes_put_and_read_four_times_the_memory) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -159,11 +160,12 @@ constexpr auto restorers_count = std::size_t{3};
 struct victims_board {
   std::array<process_id, victims_count> who;
   std::array<std::array<object_id, 3>, victims_count> ids;
-  std::array<std::atomic<int>, victims_count> step; // 1: ready; 2: is to go on until it is stopped.
+  std::array<std::atomic<int>, victims_count> step; // 1: ready; 2: work until stopped at the crash point.
 };
 
-/// Sixty processes that have everything half done: objects, captured and handed over to the next one, builders, pins of
-/// the survivor's. Three are stopped while they bring back, three while they spill, one in the lock.
+/// Sixty processes with everything half done: captured objects, objects handed over to the next process, builders, and
+/// pins of the survivor's object. Three are stopped while they restore, three while they spill, and one while it holds
+/// the lock.
 class many_deaths_test : public crowd_test {
 protected:
   many_deaths_test() { settings_.capacity_bytes = 2u << 20; }
@@ -200,20 +202,20 @@ protected:
     return 3;
   }
 
-  /// Goes on until it is stopped there.
+  /// Works until it is stopped at its crash point.
   void die_half_way(object_store& mine, std::size_t which) {
     using internal::arm_crash_point;
     const auto how = ending_of(which);
     if (how == ending::spills) {
       arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::stop);
-      for (auto held = std::vector<handle>{};;) // Its thread spills; it does not stand in anybody's way.
+      for (auto held = std::vector<handle>{};;) // Its background thread spills and blocks no other process.
         if (auto made = mine.put(bytes_of(std::string(large_bytes, 'x')), {}, {}, 1ms))
           held.push_back(std::move(*made));
     }
     if (how == ending::restores) {
       arm_crash_point(crash_point::restore_read, 1, internal::crash_action::stop);
       for (;;)
-        for (auto at = which; at < victims_count; at += restorers_count) // Else one would wait for the other.
+        for (auto at = which; at < victims_count; at += restorers_count) // Else one would wait for another.
           (void)mine.find(board_->ids[at][2])->pin();
     }
     if (how == ending::locks) {
@@ -225,7 +227,7 @@ protected:
   shared<victims_board> board_;
 };
 
-// Goal: one survivor clears up after sixty that were killed at once, soon and completely.
+// Goal: one survivor reclaims everything that sixty processes held when they were killed at once, within 5 seconds.
 TEST_F(many_deaths_test, one_survivor_clears_up_after_sixty_killed_at_once) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -251,7 +253,7 @@ TEST_F(many_deaths_test, one_survivor_clears_up_after_sixty_killed_at_once) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
   EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
   EXPECT_EQ(store.summary()->processes, std::vector{::getpid()});
-  EXPECT_EQ(store.summary()->objects, 1 + victims_count); // Ours, and what was in flight to us.
+  EXPECT_EQ(store.summary()->objects, 1 + victims_count); // Ours, and the objects in flight to us.
   for (auto which = std::size_t{0}; which < victims_count; ++which) {
     const auto adopted = store.adopt(board_->ids[which][2], board_->who[which], 1);
     ASSERT_TRUE(adopted) << message_of(adopted);
@@ -268,9 +270,9 @@ TEST_F(many_deaths_test, one_survivor_clears_up_after_sixty_killed_at_once) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: what recovery and reaping take away is the dead one's, and nothing of those who live.
-// Method: one object, held by one, pinned by another, in flight between two; who has all of that as well dies in the
-// lock.
+// Goal: recovery and reaping remove the holds of the dead process, and none of the living processes'.
+// Method: one object is held by one process, pinned by another, and in flight between two. A fourth process holds, pins
+// and sends it as well, and dies while it holds the lock.
 TEST_F(crowd_test, recovery_lets_go_what_the_dead_one_held_and_nothing_of_the_living) {
   auto store = open();
   auto made = put(store, "shared");

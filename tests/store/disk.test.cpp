@@ -1,4 +1,4 @@
-// The disk that is spilled to is broken, full or gone, and works again: nothing is lost but what lay there.
+// The spill disk is damaged, full or gone, and works again: nothing is lost but the objects that lay there.
 #include "spilling.hpp"
 
 #include <sched.h>
@@ -18,7 +18,7 @@ namespace {
 
 class disk_test : public spilling_test {
 protected:
-  /// A store in which object 0 lies on disk, in a file that no other shares.
+  /// Opens a store in which object 0 lies on disk, in a file that it shares with no other object.
   void spill_one() {
     store_.emplace(open());
     first_ = put(*store_, content(0));
@@ -74,7 +74,7 @@ TEST_F(disk_test, a_file_that_is_gone_or_cut_short_is_an_error_for_its_objects_a
 
 TEST_F(disk_test, a_disk_that_cannot_be_written_loses_nothing_and_is_named) {
   store_.emplace(open());
-  std::filesystem::remove_all(settings_.spill_directory); // As a disk that was taken out.
+  std::filesystem::remove_all(settings_.spill_directory); // Like a disk that was taken out.
   others_ = put_many(*store_, 10);
   const auto refused = store_->put(bytes_of(content(10)));
   EXPECT_EQ(code_of(refused), store_errc::full);
@@ -108,7 +108,7 @@ protected:
 
   [[nodiscard]] const char* directory() const { return settings_.spill_directory.c_str(); }
 
-  /// All but so much is taken, by somebody else.
+  /// Takes all but `bytes` of the disk, with a file that is not the store's.
   void leave_free(std::size_t bytes) {
     let_all_be_free();
     auto file = std::ofstream{ballast_, std::ios::binary};
@@ -122,7 +122,7 @@ protected:
         << std::strerror(errno);
   }
 
-  /// Puts until no more fits. Gives what was said then.
+  /// Puts objects until `put` fails. Returns the error.
   [[nodiscard]] store_error fill(object_store& store) {
     for (;;) {
       auto made = store.put(bytes_of(content(static_cast<int>(all_.size()))));
@@ -132,7 +132,7 @@ protected:
     }
   }
 
-  /// Whether each object is whole, and a multiple of the alignment is where it begins.
+  /// Expects each object to be whole and to begin at a multiple of 64.
   void expect_all_readable() const {
     for (auto which = std::size_t{0}; which < all_.size(); ++which) {
       if (all_[which].empty())
@@ -148,7 +148,7 @@ protected:
     return static_cast<std::size_t>(std::ranges::count_if(all_, &handle::is_on_disk));
   }
 
-  /// Drops so many of those that lie in memory.
+  /// Drops `count` of the objects that lie in memory.
   void drop_in_memory(std::size_t count) {
     for (auto& each : all_)
       if (!each.empty() && !each.is_on_disk() && count > 0) {
@@ -163,8 +163,8 @@ protected:
   const std::filesystem::path ballast_ = settings_.spill_directory / "somebody else's";
 };
 
-// Goal: a disk that runs full makes `put` fail with the numbers and the reason; nothing is lost, and all of it can be
-// read once the disk has room again.
+// Goal: if the disk is full, `put` fails with the numbers and the reason. No object is lost, and all can be read once
+// the disk has room again.
 TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_room_again) {
   auto store = open();
   leave_free(512u << 10);
@@ -173,7 +173,7 @@ TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_r
   for (const auto* part : {"object of 104,832 bytes, store has ", " free of 1,048,576", "No space left on device"})
     EXPECT_NE(refused.message().find(part), std::string::npos) << refused.message();
   EXPECT_NE(refused.message().find(directory()), std::string::npos) << refused.message();
-  EXPECT_GE(all_.size(), 13u); // Ten in memory, four on disk, perhaps one for what was being written.
+  EXPECT_GE(all_.size(), 13u); // Ten in memory and four on disk, less one that may be being written.
   expect_all_readable();
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
   let_all_be_free();
@@ -183,15 +183,15 @@ TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_r
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: a reader without time is not kept by a full disk, which others try again for half a second.
-// Method: of all readers, nine in ten return within half of that: single ones may wait for a processor.
+// Goal: a full disk, which other callers retry for half a second, does not delay a reader that has no time to wait.
+// Method: nine in ten of all reads return within half of that; single ones may wait for a processor.
 TEST_F(small_disk_test, that_is_full_keeps_nobody_longer_than_it_can_wait) {
   settings_.full_grace = 1s;
   auto store = open();
   leave_free(512u << 10);
   EXPECT_EQ(fill(store).code(), store_errc::full);
   auto has_ended = std::atomic{false};
-  auto patient = std::jthread{[&] { // Tries again and again, for as long as it may.
+  auto patient = std::jthread{[&] { // Retries for as long as it may.
     while (!has_ended)
       (void)store.put(bytes_of(content(99)));
   }};
@@ -224,7 +224,7 @@ TEST_F(small_disk_test, that_is_full_has_room_again_when_objects_are_let_go) {
   for (auto which = std::size_t{0}; which < before; which += 2)
     all_[which] = {};
   auto again = std::vector<handle>{};
-  for (auto count = 0; count < 3; ++count) { // More would leave no room for bringing any back.
+  for (auto count = 0; count < 3; ++count) { // More would leave no room to restore.
     auto made = store.put(bytes_of(content(100)), {}, {}, 10s);
     ASSERT_TRUE(made) << message_of(made);
     again.push_back(std::move(*made));
@@ -234,7 +234,7 @@ TEST_F(small_disk_test, that_is_full_has_room_again_when_objects_are_let_go) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: what is held can be read though neither memory nor disk has room: it is read where it lies on the disk.
+// Goal: if neither memory nor disk has room, all held objects can still be read: they are read in place on the disk.
 TEST_F(small_disk_test, that_is_full_beside_full_memory_lets_all_that_is_held_be_read_by_everybody) {
   auto store = open();
   leave_free(1u << 20);
@@ -263,8 +263,8 @@ TEST_F(small_disk_test, that_is_full_beside_full_memory_lets_all_that_is_held_be
   }
 }
 
-// Goal: an object that has a copy on the disk makes room without a write.
-// Method: a few are dropped from memory; what is read then comes there in turn, each in the place of one read before.
+// Goal: an object that still has a copy on disk is evicted without a write.
+// Method: a few objects are dropped from memory. Each object that is read then takes the place of one read before.
 TEST_F(small_disk_test, that_is_full_lets_what_was_read_back_make_room_for_what_is_read_next) {
   auto store = open();
   leave_free(1u << 20);
@@ -279,13 +279,13 @@ TEST_F(small_disk_test, that_is_full_lets_what_was_read_back_make_room_for_what_
     }
   EXPECT_GT(read_back, 4);
   expect_all_readable();
-  // A new object finds its room there as well.
+  // A new object also finds its room there.
   const auto made = store.put(bytes_of(content(200)));
   EXPECT_TRUE(made) << message_of(made);
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: of many small objects that would go to one file, those go that the disk has room for.
+// Goal: if many small objects would go to one file and the disk has room for some only, those are spilled.
 TEST_F(small_disk_test, that_has_room_for_a_few_takes_those) {
   auto store = open();
   constexpr auto small = tenth / 16;
@@ -308,7 +308,7 @@ TEST_F(small_disk_test, that_cannot_be_written_for_a_while_can_still_be_read) {
     all_.push_back(put(store, content(which)));
   ASSERT_TRUE(is_calm(store));
   become(MS_RDONLY);
-  all_.erase(all_.begin() + 8, all_.end()); // What is left lies on disk, or has room to.
+  all_.erase(all_.begin() + 8, all_.end()); // Makes room in memory for the objects on disk.
   expect_all_readable();
   const auto refused = fill(store);
   EXPECT_EQ(refused.code(), store_errc::full);
@@ -320,7 +320,7 @@ TEST_F(small_disk_test, that_cannot_be_written_for_a_while_can_still_be_read) {
   EXPECT_TRUE(eventually([&] { return store.put(bytes_of(content(99))).has_value(); }));
 }
 
-/// How often a file was made in a directory.
+/// Counts the files created in a directory.
 class made_files {
 public:
   explicit made_files(const std::filesystem::path& directory) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -344,7 +344,7 @@ private:
   std::size_t count_ = 0;
 };
 
-// Goal: a full disk is tried again now and then, not all the time, and who waits for it does not spin.
+// Goal: a full disk is retried now and then, not continuously, and a process that waits for it does not spin.
 TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_little_time_of_the_processor) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -372,14 +372,14 @@ TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_l
   for (auto& other : others)
     EXPECT_EQ(other.wait(), fine);
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  EXPECT_LT(seconds, 12); // Each waits its grace at most, behind whom it came.
-  // Three processes, and one that gives up may have another one try at once.
+  EXPECT_LT(seconds, 12); // Each waits at most its grace period after those ahead of it.
+  // Three processes; one that gives up may make another one try at once.
   EXPECT_LE(tries.count(), 2 * 3 * (1 + static_cast<std::size_t>(seconds)));
   expect_all_readable();
 }
 
-// Method: four fill memory and disk at once, each until it is told so; then each lets half of its objects go and reads
-// the others.
+// Method: four processes fill memory and disk at once, each until its `put` fails. Then each releases half of its
+// objects and reads the others.
 TEST_F(small_disk_test, that_several_processes_fill_at_once_tells_each_of_them_and_loses_nothing) {
   auto store = open();
   auto step = shared<std::array<std::atomic<int>, 3>>{};

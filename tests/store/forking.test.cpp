@@ -1,4 +1,4 @@
-// What a forked child may do with what its parent had: nothing, and it says so.
+// Nothing that a parent has open can be used in its forked child, and each call there says so.
 #include "support.hpp"
 
 namespace troupe::store::test {
@@ -88,7 +88,7 @@ TEST_F(forking_test, a_child_that_lives_on_does_not_keep_its_dead_parent_alive) 
     auto own = open();
     const auto made = put(own, "doomed");
     if (::fork() == 0) {
-      *grandchild = ::getpid(); // It has let go of its parent's files by then.
+      *grandchild = ::getpid(); // By then it has closed its parent's files.
       ::pause();
       ::_exit(1);
     }

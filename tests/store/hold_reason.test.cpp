@@ -1,4 +1,4 @@
-// What a process holds an object for, counted beside its holds.
+// The reasons for which a process holds an object, counted beside its holds.
 #include "support.hpp"
 
 #include <random>
@@ -10,7 +10,7 @@ namespace {
 constexpr auto reasons_of_handles =
     std::array{hold_reason::reference, hold_reason::view,     hold_reason::exchange,   hold_reason::message,
                hold_reason::exported,  hold_reason::imported, hold_reason::out_of_band};
-static_assert(reasons_of_handles.size() + 1 == hold_counts::reasons); // A builder's is the other one.
+static_assert(reasons_of_handles.size() + 1 == hold_counts::reasons); // The remaining reason is a builder's.
 
 class hold_reasons : public store_test {
 protected:
@@ -137,7 +137,7 @@ TEST_F(hold_reasons, they_add_up_to_all_holds_once_the_threads_that_take_and_dro
     const auto now = store.summary();
     for (const auto& row : now->rows)
       for (const auto count : row.own_holds.each)
-        ASSERT_LE(count, threads_count * (held_max + 3) + 1); // Below zero it would be huge.
+        ASSERT_LE(count, threads_count * (held_max + 3) + 1); // A count below zero would be huge.
   }
   for (auto& thread : threads)
     thread.join();

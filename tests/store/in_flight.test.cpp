@@ -77,8 +77,8 @@ TEST_F(in_flight_test, a_killed_senders_handle_is_still_adopted) {
   EXPECT_EQ(code_of(store.adopt(talk_->id, talk_->sender, channel)), store_errc::not_found);
 }
 
-// Goal: the rebuilding of the table keeps what is in flight as long as its receiver lives, whoever sent it.
-// Method: the sender is reaped, another process takes its slot, and dies in the lock.
+// Goal: rebuilding the table keeps entries in flight as long as their receiver lives, even if the sender is gone.
+// Method: the sender is reaped. Another process takes its slot and dies while it holds the lock.
 TEST_F(in_flight_test, a_killed_senders_handle_is_still_adopted_after_the_table_was_rebuilt) {
   auto store = open();
   talk_->receiver = store.self();
@@ -109,8 +109,8 @@ TEST_F(in_flight_test, a_killed_senders_handle_is_still_adopted_after_the_table_
 
 class adoption_test : public in_flight_test, public ::testing::WithParamInterface<internal::crash_point> {};
 
-// Goal: while a handle is being adopted its object is held all the time.
-// Method: the receiver, which would be the only holder, is stopped at that point.
+// Goal: while a handle is being adopted, its object is held at every moment.
+// Method: the receiver, which would be the only holder, is stopped at the crash point.
 TEST_P(adoption_test, an_object_is_there_while_its_receiver_takes_it_over) {
   auto store = open();
   auto peer = receiver(talk_, [&](object_store& mine) {
@@ -148,8 +148,8 @@ TEST_F(in_flight_test, a_killed_receivers_handle_is_freed) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: a sender that dies before it has written its message leaves nothing.
-// Method: it hands over and is killed; the receiver never hears of it, sees the end of the connection and abandons it.
+// Goal: a sender that dies before it has written its message leaves nothing behind.
+// Method: it hands over and is killed. The receiver gets no message, sees the connection end and abandons the channel.
 TEST_F(in_flight_test, what_a_killed_sender_never_wrote_goes_when_the_receiver_ends_the_channel) {
   auto store = open();
   talk_->receiver = store.self();
@@ -163,7 +163,7 @@ TEST_F(in_flight_test, what_a_killed_sender_never_wrote_goes_when_the_receiver_e
   });
   ASSERT_EQ(sender.wait(), killed);
   EXPECT_EQ(store.reap(), 1u);
-  EXPECT_EQ(store.summary()->objects, 1u); // It might have been written.
+  EXPECT_EQ(store.summary()->objects, 1u); // Its message might have been written.
   ASSERT_TRUE(store.abandon(talk_->sender, channel));
   EXPECT_EQ(store.summary()->objects, 0u);
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
@@ -188,8 +188,8 @@ TEST_F(in_flight_test, what_was_in_flight_between_two_dead_processes_is_freed) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: an entry in flight keeps what its object captures, and adopting passes that on.
-// Method: the creator of both is killed with the outer one in flight; then the adopter lets it go.
+// Goal: an entry in flight keeps the objects that its object captures, and adoption keeps them further.
+// Method: the creator of both objects is killed while the outer one is in flight. Then the adopter releases that one.
 TEST_F(in_flight_test, captured_objects_stay_while_the_outer_one_is_in_flight_from_a_dead_process) {
   auto store = open();
   talk_->receiver = store.self();
@@ -215,7 +215,7 @@ TEST_F(in_flight_test, captured_objects_stay_while_the_outer_one_is_in_flight_fr
   ASSERT_TRUE(inner);
   EXPECT_EQ(read(*inner), "inner");
   *adopted = {};
-  EXPECT_EQ(store.summary()->objects, 1u); // The inner one, which is held by itself now.
+  EXPECT_EQ(store.summary()->objects, 1u); // The inner one, which has a handle of its own now.
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
@@ -235,13 +235,13 @@ TEST_F(in_flight_test, a_receiver_that_leaves_while_others_send_leaves_nothing_i
   auto peer = child([&] {
     for (auto round = 0; round < 300 || (*sent < 20 && round < 100'000); ++round) {
       const auto mine = open();
-      talk_->receiver = mine.self(); // Torn between two lives now and then, which is an id like any other.
+      talk_->receiver = mine.self(); // A torn value mixes two attachments: an id like any other.
     }
     talk_->step = 1;
     return 0;
   });
-  // Where the receiver is kept from running, what it has not dropped yet may fill the table: then putting fails for a
-  // while, which is no failure of this test.
+  // If the receiver gets no processor time, entries that it has not dropped yet may fill the table. Then `put` fails
+  // for a while, which is no failure of this test.
   while (talk_->step == 0)
     if (const auto object = store.put(bytes_of("x")); object && object->hand_over(talk_->receiver, channel))
       ++*sent;
@@ -327,8 +327,8 @@ TEST_F(in_flight_test, abandoning_drops_both_directions_of_one_channel_only) {
   EXPECT_EQ(peer.wait(), fine);
 }
 
-// Goal: what a peer sends after this process has ended their channel does not stay.
-// Method: the peer sends once without noticing, is found out while it lives, sends again and is killed.
+// Goal: objects that a peer sends after this process has ended their channel do not stay.
+// Method: the peer sends once, which is noticed while it lives. Then it sends again and is killed.
 TEST_F(in_flight_test, what_is_sent_on_a_channel_that_the_receiver_has_abandoned_goes_with_the_next_reaping) {
   auto store = open();
   talk_->sender = store.self();
@@ -351,7 +351,7 @@ TEST_F(in_flight_test, what_is_sent_on_a_channel_that_the_receiver_has_abandoned
   ASSERT_TRUE(eventually([&] { return talk_->step == 5; }));
   peer.kill_and_wait();
   EXPECT_EQ(store.reap(), 1u);
-  EXPECT_EQ(store.summary()->objects, 2u); // The dead one's on the channels that nobody has ended.
+  EXPECT_EQ(store.summary()->objects, 2u); // The dead peer's objects on the channels not yet ended.
   ASSERT_TRUE(store.abandon(talk_->receiver, 3));
   ASSERT_TRUE(store.abandon(talk_->receiver, 5));
   EXPECT_EQ(store.summary()->objects, 0u);

@@ -1,4 +1,4 @@
-// Looking at stores from outside.
+// Listing, inspecting and cleaning stores from outside.
 #include "support.hpp"
 
 #include <troupe/store/inspection.hpp>
@@ -62,7 +62,7 @@ TEST_F(inspection_test, a_store_in_use_is_found_and_looked_into_by_another_proce
               return summary && summary->rows.size() == 1 && summary->rows[0].id == kept.id() ? 0 : 2;
             }).wait(),
             fine);
-  EXPECT_TRUE(inspected()); // Also by the same, whatever options it was opened with.
+  EXPECT_TRUE(inspected()); // Also by a process that has it open, whatever its options.
   EXPECT_TRUE(store.find(kept.id())) << "looking has dropped this process's locks";
   EXPECT_EQ(child([&] { return open().contains(kept.id()) ? 0 : 1; }).wait(), fine);
 }
@@ -74,9 +74,11 @@ TEST_F(inspection_test, what_dead_processes_left_is_seen_as_they_left_it_and_rem
   EXPECT_EQ(there->in_use_by, std::nullopt);
   const auto lock = file_ending_in(".lock");
   std::filesystem::last_write_time(lock, std::filesystem::last_write_time(lock) - 2h);
-  const auto state_of_lock = [&] { return std::tuple{std::filesystem::last_write_time(lock), std::filesystem::file_size(lock), first_byte_of(lock)}; };
+  const auto state_of_lock = [&] {
+    return std::tuple{std::filesystem::last_write_time(lock), std::filesystem::file_size(lock), first_byte_of(lock)};
+  };
   const auto before = state_of_lock();
-  for (auto round = 0; round < 2; ++round) { // Looking changes nothing, nor how long nobody has used it.
+  for (auto round = 0; round < 2; ++round) { // Inspecting changes nothing, not even the time of last use.
     const auto summary = inspected();
     ASSERT_TRUE(summary) << message_of(summary);
     ASSERT_EQ(summary->rows.size(), 2u);
@@ -90,7 +92,7 @@ TEST_F(inspection_test, what_dead_processes_left_is_seen_as_they_left_it_and_rem
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
-// Goal: a summary of the largest objects says of them what one of all says, and counts the others.
+// Goal: a summary limited to the largest objects has the same rows for them as a full one, and counts the others.
 TEST_F(inspection_test, a_summary_of_the_largest_objects_says_the_same_of_them_as_one_of_all) {
   auto store = open();
   auto held = std::vector<handle>{};
@@ -155,11 +157,11 @@ TEST_F(inspection_test, cleaning_all_removes_what_is_left_and_reaps_what_is_in_u
   }
   EXPECT_TRUE(std::filesystem::is_empty(settings_.directory));
   std::filesystem::remove(settings_.directory);
-  settings_.directory = "/dev/shm"; // Where the fixture looks for what is left.
+  settings_.directory = "/dev/shm"; // The fixture looks for leftover files here.
 }
 
-// Goal: what a store leaves whose name nobody uses again does not stay until the next boot.
-// Method: files as the first opener leaves them that is killed between making two of them.
+// Goal: the leftover files of a store whose name nobody uses again do not stay until the next boot.
+// Method: files as a first opener leaves them if it is killed between creating two of them.
 TEST_F(inspection_test, cleaning_removes_what_an_opener_left_that_was_killed_early) {
   const auto of_a_store = [&] {
     auto store = open();
@@ -206,7 +208,7 @@ TEST_F(inspection_test, opening_any_store_removes_those_that_were_left_an_hour_a
   const auto lock = file_ending_in(".lock");
   std::filesystem::last_write_time(lock, std::filesystem::last_write_time(lock) - 2h);
   {
-    const auto used = open(); // Whoever opens it counts as using it, however long ago it was opened before.
+    const auto used = open(); // Opening counts as use, however old the last use is.
     open_another();
     EXPECT_TRUE(found());
   }
@@ -217,7 +219,7 @@ TEST_F(inspection_test, opening_any_store_removes_those_that_were_left_an_hour_a
   EXPECT_FALSE(found());
   EXPECT_TRUE(std::filesystem::is_empty(settings_.directory));
   std::filesystem::remove(settings_.directory);
-  settings_.directory = "/dev/shm"; // Where the fixture looks for what is left.
+  settings_.directory = "/dev/shm"; // The fixture looks for leftover files here.
 }
 
 TEST_F(inspection_test, cleaning_a_store_in_use_reaps_the_dead_only) {
@@ -233,7 +235,7 @@ TEST_F(inspection_test, cleaning_a_store_in_use_reaps_the_dead_only) {
   });
   ASSERT_TRUE(eventually([&] { return *step == 1; }));
   victim.kill_and_wait();
-  EXPECT_EQ(child([&] { // Opening reaps already.
+  EXPECT_EQ(child([&] { // Opening the store reaps already.
               const auto reaped = cleaned();
               return reaped && *reaped ? 0 : 1;
             })

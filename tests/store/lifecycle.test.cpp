@@ -1,4 +1,4 @@
-// From create to the last release: ids, sizes, the order of going, who keeps what, and that nothing stays behind.
+// From create to the last release: ids, sizes, the order of deletion, holders, and that nothing stays behind.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using lifecycle_test = store_test;
 
-/// Nothing is left of any object, and the table says so.
+/// Expects that no object is left in memory, on disk or in the table.
 void expect_empty(object_store& store) {
   const auto summary = store.summary();
   ASSERT_TRUE(summary) << message_of(summary);
@@ -29,8 +29,8 @@ void expect_empty(object_store& store) {
 
 // --- Ids -------------------------------------------------------------------------------------------------------------
 
-// Goal: no id names two objects, also not those of several processes that use each other's rows again.
-// Method: each keeps the last few objects only, so that rows change hands all the time.
+// Goal: no id names two objects, even if several processes reuse each other's rows.
+// Method: each process keeps only its last few objects, so that rows change hands all the time.
 TEST_F(lifecycle_test, ids_of_several_processes_that_create_and_drop_at_once_all_differ) {
   constexpr auto each = std::size_t{2000};
   auto ids = shared<std::array<std::array<object_id, each>, 4>>{};
@@ -124,7 +124,7 @@ TEST_F(lifecycle_test, ten_thousand_deleted_objects_leave_no_byte_and_no_row) {
   EXPECT_TRUE(store.create(settings_.capacity_bytes));
 }
 
-/// Drops them one after the other in an order that only looks random. What is left reads the same all the time.
+/// Drops the objects one by one in a pseudo-random order. The remaining ones read the same all the time.
 void drop_in_random_order(object_store& store, std::vector<handle>& all, std::uint32_t seed, auto expected_of) {
   auto order = std::vector<std::size_t>(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -134,7 +134,7 @@ void drop_in_random_order(object_store& store, std::vector<handle>& all, std::ui
     if (at % 500 != 0 || at + 1 == order.size())
       continue;
     ASSERT_TRUE(store.verify()) << message_of(store.verify()) << " after " << at;
-    const auto left_now = order.size() - at - 1; // What is on its way to disk goes once it is there.
+    const auto left_now = order.size() - at - 1; // An object being spilled is freed once that ends.
     ASSERT_TRUE(eventually([&] { return store.summary()->objects == left_now; })) << store.summary()->objects;
     for (auto left = at + 1; left < order.size(); left += 97)
       ASSERT_EQ(read(all[order[left]]), expected_of(order[left]));
@@ -154,7 +154,7 @@ TEST_F(lifecycle_test, thousands_that_go_in_random_order_leave_nothing) {
   EXPECT_TRUE(store.create(settings_.capacity_bytes));
 }
 
-/// The store's own count, without the reaping and reclaiming that a summary does first.
+/// The store's own count. A summary would reap and reclaim first.
 [[nodiscard]] std::uint64_t bytes_in_use(const std::filesystem::path& control) {
   auto bytes = std::uint64_t{0};
   const auto file = ::open(control.c_str(), O_RDONLY);
@@ -181,7 +181,7 @@ TEST_F(lifecycle_test, the_last_release_frees_the_bytes_at_once) {
 // --- Views -----------------------------------------------------------------------------------------------------------
 
 // Goal: deletion waits for the last view, and for nothing else.
-// Method: another process has nothing but a pin; the maker lets go and leaves the store; then the pin goes.
+// Method: another process has nothing but a pin; the maker releases its handle and leaves the store; then the pin goes.
 TEST_F(lifecycle_test, what_another_process_still_pins_is_deleted_with_that_pin) {
   auto store = open();
   const auto control = file_ending_in(".control");
@@ -212,8 +212,9 @@ TEST_F(lifecycle_test, what_another_process_still_pins_is_deleted_with_that_pin)
   EXPECT_EQ(other.wait(), fine);
 }
 
-// Goal: two that open one store in one process lose nothing when one of them closes.
-// Method: the slot's byte is a lock that any close of the file would drop; another process says who lives.
+// Goal: if a process has a store open twice and closes one reference, the other one loses nothing.
+// Method: the slot's byte is a lock that closing any descriptor of the file would drop. Another process checks that
+// this one is still taken for alive.
 TEST_F(lifecycle_test, closing_one_of_two_references_keeps_the_process_attached_for_others) {
   auto first = std::make_optional(open());
   auto second = std::make_optional(open());
@@ -232,7 +233,7 @@ TEST_F(lifecycle_test, closing_one_of_two_references_keeps_the_process_attached_
   first = second;
   second.reset();
   EXPECT_EQ(others_see_us(), fine);
-  first.reset(); // The handle alone keeps it.
+  first.reset(); // The handle alone keeps the attachment.
   EXPECT_EQ(others_see_us(), fine);
   EXPECT_EQ(read(kept), "kept");
 }
@@ -257,7 +258,7 @@ TEST_F(lifecycle_on_disk_test,
   EXPECT_EQ(text_of(view.bytes()), content(0));
 }
 
-// Method: the oldest objects but those that another process has found or pinned since are the ones on disk.
+// Method: the oldest objects go to disk, except those that another process has found or pinned since.
 TEST_F(lifecycle_on_disk_test, what_another_process_has_used_goes_to_disk_later) {
   auto store = open();
   const auto all = put_many(store, 6);
@@ -292,7 +293,7 @@ TEST_F(lifecycle_on_disk_test, thousands_that_go_in_random_order_leave_nothing_o
 
 TEST_F(lifecycle_on_disk_test, the_last_release_of_what_lies_on_disk_removes_its_file) {
   auto store = open();
-  auto first = put(store, content(0, capacity / 2)); // So large that it has a file for itself.
+  auto first = put(store, content(0, capacity / 2)); // Large enough for a file of its own.
   const auto others = put_many(store, 2, capacity / 2);
   ASSERT_TRUE(eventually([&] { return state_of(store, first.id()) == object_state::spilled; }));
   ASSERT_TRUE(is_calm(store));
@@ -320,9 +321,10 @@ struct shape {
   return all;
 }
 
-// Goal: objects of any size read the same with their metadata, in this process and another one, before, while and
+// Goal: objects of any size read the same with their metadata, in this process and in another one, before, while and
 // after they lie on disk.
-// Method: all together are several times the memory, and the last ones take all of it, so that each is on disk once.
+// Method: all objects together are several times the memory, and the last ones take all of it, so that each is on disk
+// once.
 TEST_F(lifecycle_on_disk_test, every_size_and_its_metadata_read_the_same_everywhere) {
   settings_.full_grace = 10s;
   auto store = open();
@@ -379,8 +381,8 @@ using internal::crash_point;
 
 class reader_crash_test : public spilling_test, public ::testing::WithParamInterface<crash_point> {};
 
-// Goal: who dies while it finds, pins or brings back an object of another's costs that other nothing.
-// Method: the object lies on disk; the victim does all three with it, and dies at that point.
+// Goal: a process that dies while it finds, pins or restores another process's object costs that process nothing.
+// Method: the object lies on disk. The victim does all three with it, and dies at the crash point.
 TEST_P(reader_crash_test, whoever_is_killed_here_leaves_the_object_to_its_owner) {
   auto store = open();
   const auto all = put_many(store, 10);

@@ -387,7 +387,7 @@ TEST_F(object_store_test, an_object_longer_than_one_piece_of_committed_pages_rea
 }
 
 // Goal: no id is ever given twice, not even after 2^32 - 1 objects in one row.
-// Method: write into the table that the row's last object but one has just gone.
+// Method: write into the table that the row's last but one generation has just been freed.
 TEST_F(object_store_test, a_row_whose_generations_are_used_up_is_retired) {
   auto store = open();
   const auto row = put(store, "x").id().index;
@@ -411,7 +411,7 @@ TEST_F(object_store_test, a_row_whose_generations_are_used_up_is_retired) {
   EXPECT_NE(next.id().index, row);
   EXPECT_EQ(code_of(store.find(id)), store_errc::not_found);
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
-  auto victim = child([&] { // Its death makes the table be rebuilt.
+  auto victim = child([&] { // Its death makes another process rebuild the table.
     auto mine = open();
     internal::arm_crash_point(internal::crash_point::create_row_filled);
     (void)put(mine, "y");

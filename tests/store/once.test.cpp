@@ -1,4 +1,4 @@
-// Objects of which a store has one only: who makes it, who waits for it, and what the death of its maker leaves.
+// Objects that exist once per store: the process that makes one, those that wait, and the maker's death.
 #include "spilling.hpp"
 #include "support.hpp"
 
@@ -15,7 +15,7 @@ using internal::crash_point;
 
 constexpr auto origin = object_origin{7, 11};
 
-/// Brings the object here, as whoever needs it does: makes it, or waits until somebody has.
+/// Gets the object as any user does: makes it, or waits until another process has made it.
 handle get(object_store& store, std::string_view text, std::atomic<int>& made) {
   for (;;) {
     auto once = store.create_once(origin, text.size());
@@ -131,7 +131,7 @@ TEST_F(once_test, a_wait_has_an_end) {
   EXPECT_EQ(store.wait_until([&] { return !store.is_being_written(id); }, 20ms), false);
 }
 
-// Goal: many processes that need the same object at once make it once, and all get it.
+// Goal: if many processes need the same object at once, one of them makes it, and all get it.
 TEST_F(once_test, of_many_processes_one_makes_it) {
   auto store = open();
   constexpr auto rounds = 50;
@@ -169,7 +169,7 @@ TEST_F(once_test, of_many_processes_one_makes_it) {
   expect_whole(store);
 }
 
-// Goal: when the maker is killed, one of those who wait makes it, without anybody asking for the dead to be reaped.
+// Goal: if the maker is killed, one of the waiting processes makes the object, without any call that asks for reaping.
 TEST_F(once_test, a_killed_maker_is_replaced_by_one_of_those_who_wait) {
   auto store = open();
   auto made = shared<std::atomic<int>>{};
@@ -228,7 +228,7 @@ TEST_P(once_crash_test, whoever_is_killed_here_leaves_a_whole_store_and_free_ori
     return 0;
   });
   ASSERT_EQ(victim.wait(), killed) << "the point was not met";
-  EXPECT_EQ(store.find(object_origin{1, 0})->sealed.id(), kept.front().id()); // Rebuilds where it had the lock.
+  EXPECT_EQ(store.find(object_origin{1, 0})->sealed.id(), kept.front().id()); // Rebuilds the table if it was locked.
   (void)store.reap();
   expect_whole(store);
   EXPECT_EQ(store.summary()->objects, kept.size());
@@ -296,7 +296,7 @@ TEST_F(once_test, origins_that_come_and_go_leave_chains_whole) {
   EXPECT_EQ(found, store.summary()->objects);
 }
 
-// Goal: the table of origins is bounded, and what finds it full is made all the same.
+// Goal: the table of origins is bounded. If it is full, an object is still created, but has no origin.
 TEST_F(once_test, what_comes_when_all_origins_are_taken_has_none) {
   settings_.objects_max = internal::origins_max + 100;
   auto store = open();
@@ -351,8 +351,7 @@ TEST_F(spilled_once_test, what_lies_on_disk_is_found) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: an origin is free as soon as nobody holds its object, and only the new object is found by it.
-// Method: another process is stopped while it writes the object to disk, so that its row cannot be freed yet.
+// Goal: an origin is free as soon as nobody holds its object. From then on it finds only the new object.
 TEST_F(spilled_once_test, an_origin_whose_object_cannot_be_freed_yet_goes_to_the_next_one) {
   auto store = open();
   const auto make = [&](int which) {

@@ -28,7 +28,7 @@ TEST_F(opening_test, opening_twice_gives_the_same_attachment) {
   auto any = settings_;
   any.capacity_bytes = 0;
   any.objects_max = 0;
-  EXPECT_TRUE(object_store::open(any)); // No opinion is no difference.
+  EXPECT_TRUE(object_store::open(any)); // Zero means any value, so nothing differs.
 }
 
 TEST_F(opening_test, opening_with_other_options_is_refused_and_names_the_difference) {
@@ -138,7 +138,7 @@ TEST_F(opening_test, times_below_zero_are_refused) {
   EXPECT_EQ(message_of(object_store::open(settings_)), "lock_timeout is -1 ms; the shortest is 0");
 }
 
-// Goal: an error, where the system would end the process by a signal.
+// Goal: opening fails with an error, although exceeding this limit would end the process by a signal.
 TEST_F(opening_test, a_limit_on_the_size_of_files_is_an_error_that_names_it) {
   auto limited = child([&] {
     const rlimit small{1'000'000, 1'000'000};
@@ -162,7 +162,7 @@ TEST_F(opening_test, a_spill_directory_is_an_absolute_path) {
                                "give an absolute path");
 }
 
-// Goal: the text says whose folder is in the way, and asks nobody to remove it.
+// Goal: the error names the owner of the folder that cannot be used, and does not ask to remove it.
 TEST_F(opening_test, a_spill_directory_of_another_user_says_whose_it_is) {
   if (::geteuid() != 0)
     GTEST_SKIP() << "only root can become another user";
@@ -225,7 +225,7 @@ TEST_F(opening_test, files_of_another_boot_stay_while_somebody_has_them_locked) 
   tidy();
 }
 
-// Method: the opener is stopped where it has looked who is attached; then the only one who is dies.
+// Method: the opener is stopped after it has checked who is attached. Then the only attached process dies.
 TEST_F(opening_test, whoever_dies_while_another_opens_is_reaped) {
   auto step = shared<std::atomic<int>>{};
   auto holder = child([&] {
@@ -271,8 +271,10 @@ TEST_F(opening_test, who_is_stopped_while_it_opens_is_named_by_others_and_ends_t
   EXPECT_TRUE(object_store::open(settings_));
 }
 
-// Goal: who leaves because another process was killed leaves nothing behind, although the kernel is not done with that.
-// Method: its memory takes the kernel a while, and nobody waits for its end before closing.
+// Goal: a process that closes right after the last other one was killed removes the files, although the kernel is still
+// ending that one.
+// Method: freeing the killed process's memory takes the kernel a while, and the test closes without waiting for its
+// end.
 TEST_F(opening_test, whoever_closes_while_the_last_other_is_being_killed_removes_the_files) {
   for (auto times = 0; times < 5; ++times) {
     auto store = std::make_optional(open());
@@ -324,7 +326,7 @@ TEST_F(opening_test, closing_does_not_remove_the_files_of_a_store_that_has_the_n
     return eventually([&] { return *step == 2; }) ? 0 : 1;
   });
   ASSERT_TRUE(eventually([&] { return *step == 1; }));
-  EXPECT_TRUE(store->put(bytes_of("x"))); // Ours works on without names.
+  EXPECT_TRUE(store->put(bytes_of("x"))); // Ours works on without names in the directory.
   store.reset();
   EXPECT_EQ(files().size(), 3u);
   *step = 2;
@@ -436,7 +438,7 @@ TEST_F(opening_test, what_is_no_file_in_a_files_place_is_named_as_what_to_remove
   EXPECT_EQ(code_of(refused), store_errc::denied);
   EXPECT_EQ(message_of(refused), prefix + "lock" + " is a symbolic link, where a store has a file; remove it");
   std::filesystem::remove(prefix + "lock");
-  // What can be removed is.
+  // Files that can be removed are removed.
   ASSERT_EQ(::mkfifo((prefix + "control").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/null", prefix + "data");
   EXPECT_TRUE(object_store::open(settings_));
@@ -530,7 +532,7 @@ TEST_F(opening_test, a_full_file_system_is_an_error_and_never_a_bus_error) {
   EXPECT_EQ(how, fine);
 }
 
-/// Runs `body` in a child that sees a new file system at /dev/shm; it is skipped without the right to mount.
+/// Runs `body` in a child that sees a new file system at /dev/shm. The child exits with 77 if it has no right to mount.
 template <class Body>
 ending on_file_system(const char* type, const char* what, Body body) {
   return child([&] {
@@ -574,8 +576,7 @@ TEST_F(opening_test, the_default_capacity_is_a_share_of_memory_and_file_system) 
   EXPECT_LE(capacity, std::filesystem::space(settings_.directory).available);
 }
 
-// --- A small /dev/shm, as Docker gives its containers
-// -----------------------------------------------------------------
+// --- A small /dev/shm, as in Docker containers -----------------------------------------------------------------------
 
 class small_memory_test : public store_test {
 protected:
@@ -585,7 +586,7 @@ protected:
   }
   ~small_memory_test() override { std::filesystem::remove_all(settings_.spill_directory); }
 
-  /// Twice as much as memory has, all of it read again; 0 when it is whole.
+  /// Puts 128 MiB, twice the memory, and reads all of it again. Returns 0 if all of it is whole.
   static int fill_and_read(object_store& store) {
     auto all = std::vector<handle>{};
     const auto block = std::string(1u << 20, 'x');
@@ -621,7 +622,7 @@ TEST_F(small_memory_test, holds_what_fits_and_spills_the_rest) {
 }
 
 TEST_F(small_memory_test, that_is_smaller_than_the_store_is_no_bus_error_where_pages_run_out) {
-  settings_.capacity_bytes = 60u << 20; // What the tables need is not left for it.
+  settings_.capacity_bytes = 60u << 20; // The tables need room as well, so not all of it fits.
   expect_fine(on_file_system("tmpfs", "size=64m", [&] {
     auto other = std::ofstream{"/dev/shm/somebody else's"};
     other << std::string(20u << 20, 'x');

@@ -135,7 +135,7 @@ TEST_F(own_file_test, a_forked_child_cannot_write_into_its_parents_builder) {
               return 0;
             }).wait(),
             (ending{false, 0, SIGSEGV}));
-  EXPECT_EQ(child([&] { // What the child maps where the builder's bytes were is not the builder's.
+  EXPECT_EQ(child([&] { // The builder's end does not unmap what the child maps at its address.
               const auto before = building->bytes().data();
               auto* const own = ::mmap(before, 4096, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

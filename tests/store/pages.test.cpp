@@ -1,4 +1,4 @@
-// Pages of the data file: ready before they are needed, huge where asked for, protected where that is asked for.
+// Pages of the data file: ready before they are needed, huge if asked for, protected if asked for.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -17,14 +17,14 @@ namespace {
 constexpr auto mebibyte = std::size_t{1} << 20;
 constexpr auto page = std::size_t{4096};
 
-/// Of this thread.
+/// Minor page faults of this thread so far.
 long faults() {
   auto usage = rusage{};
   ::getrusage(RUSAGE_THREAD, &usage);
   return usage.ru_minflt;
 }
 
-/// What a file takes, in memory or on disk.
+/// Bytes that a file takes, in memory or on disk. SIZE_MAX if there is no such file.
 std::size_t blocks_of(const std::filesystem::path& file) {
   struct stat status {};
   return ::stat(file.c_str(), &status) == 0 ? static_cast<std::size_t>(status.st_blocks) * 512 : SIZE_MAX;
@@ -34,7 +34,7 @@ class pages_test : public store_test {
 protected:
   pages_test() { settings_.capacity_bytes = 64 * mebibyte; }
 
-  /// Faults of writing a new object.
+  /// Number of page faults that writing a new object causes.
   static long faults_of_writing(object_store& store, std::size_t size_bytes, std::vector<builder>& kept) {
     auto made = store.create(size_bytes);
     EXPECT_TRUE(made) << message_of(made);
@@ -56,7 +56,7 @@ TEST_F(pages_test, that_are_made_ready_in_the_background_cost_no_fault) {
   const auto is_ready = [&](std::size_t bytes) {
     return eventually([&] { return store.summary()->committed_bytes >= bytes; });
   };
-  // The last piece may still be in work when it is counted: what is looked at lies before it.
+  // The last piece is counted while it may still be being touched, so the test looks at the pages before it.
   ASSERT_TRUE(is_ready(16 * mebibyte)) << "before anything was put";
   EXPECT_LT(faults_of_writing(store, 8 * mebibyte, kept), 100);
   ASSERT_TRUE(is_ready(24 * mebibyte));
@@ -108,7 +108,7 @@ TEST_F(pages_test, that_the_file_system_does_not_have_are_an_error_for_who_needs
   EXPECT_EQ(how, fine);
 }
 
-// Goal: an object that does not fit into what the file system has left takes nothing of it.
+// Goal: an object that does not fit into the rest of the file system takes nothing of it.
 TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part) {
   const auto how = in_small_file_system("size=40m", [&] {
     settings_.capacity_bytes = 128 * mebibyte;
@@ -124,7 +124,7 @@ TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part)
     if (claim->building->commit(100 * mebibyte) || blocks_of(data) != before)
       return 3;
     claim->building.reset();
-    // What was taken and not written counts as there: the same room again, by a process that does not know of it.
+    // Pages that were taken and not written count as present: another process gets the same room without taking more.
     { (void)store.create(34 * mebibyte); }
     return child([&] {
              auto mine = open();
@@ -141,7 +141,7 @@ TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part)
 
 // --- Huge ------------------------------------------------------------------------------------------------------------
 
-/// Of the mapping of a file whose name ends so.
+/// Bytes in huge pages in this process's mapping of the file whose name ends with `name`.
 std::size_t huge_bytes_of(std::string_view name) {
   auto smaps = std::ifstream{"/proc/self/smaps"};
   auto is_in_it = false;
@@ -247,7 +247,7 @@ TEST_F(protected_pages_test, are_written_by_what_comes_back_from_disk) {
 
 class growing_test : public spilling_test {};
 
-// Goal: an object whose bytes may never come takes pages as they do, in memory and in a file of its own.
+// Goal: an object whose bytes may never come takes pages only as it grows, in memory and in a file of its own.
 TEST_F(growing_test, an_object_takes_pages_as_it_grows) {
   settings_.capacity_bytes = 64 * mebibyte;
   auto store = open();
@@ -299,7 +299,7 @@ TEST_F(growing_test, an_object_that_is_given_up_leaves_its_place_to_others_with_
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: what a peer claims and never sends costs nothing, whatever others write.
+// Goal: room that a peer claims and never fills costs nothing, whatever others write.
 TEST_F(growing_test, claimed_room_takes_no_pages_when_others_write_above_it) {
   settings_.capacity_bytes = 1024 * mebibyte;
   auto store = open();
@@ -389,7 +389,7 @@ protected:
   small_memory_test() { settings_.capacity_bytes = 64 * mebibyte; }
 };
 
-// Goal: room that was given up unwritten, with written room above it, is full and not SIGBUS for who comes next.
+// Goal: if room below written room is given up unwritten, its next user gets pages or `full`, never SIGBUS.
 TEST_F(small_memory_test, an_object_in_room_that_was_given_up_has_pages_or_is_refused) {
   const auto how = in_small_file_system("size=16m", [&] {
     auto store = open();
@@ -447,8 +447,8 @@ int claim_and_write(object_store& store, internal::crash_point killed_at) {
   return std::move(*other->building).seal() ? 0 : 2;
 }
 
-// Goal: whoever is killed between claiming room, taking pages and giving the room up leaves no room that is believed to
-// have pages.
+// Goal: a process that is killed between claiming room, taking pages and giving the room up leaves no room that is
+// wrongly taken to have pages.
 TEST_F(small_memory_test, who_is_killed_while_room_is_claimed_leaves_room_that_can_be_used) {
   using internal::crash_point;
   const auto how = in_small_file_system("size=16m", [&] {

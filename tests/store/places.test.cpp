@@ -1,4 +1,4 @@
-// Where a store lies when other users have taken names in its directory, and that all processes of its user find it
+// Where a store lies if other users have taken names in its directory, and that all processes of its user find it
 // there.
 #include "support.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr auto somebody = uid_t{65534};
 constexpr auto names = std::array{"lock", "data.new", "data", "control.new", "control"};
 
-/// A directory like /dev/shm: anybody may make files in it, and remove only his own.
+/// A directory like /dev/shm: every user may make files in it, but remove only their own.
 class places_test : public store_test {
 protected:
   void SetUp() override {
@@ -52,7 +52,7 @@ protected:
     return child([body] { return ::setgid(65534) != 0 || ::setuid(somebody) != 0 ? 98 : body(); });
   }
 
-  /// Opens, says which store that is, and waits until `go_on`. Gives the exit code.
+  /// Opens the store, sets `number` to the store's number, and waits until `go_on`. Returns the exit code.
   [[nodiscard]] int open_and_say(std::atomic<std::uint64_t>& number, const std::atomic<int>& go_on) const {
     auto store = object_store::open(settings_);
     if (!store) {
@@ -63,7 +63,7 @@ protected:
     return eventually([&] { return go_on.load() != 0; }, 60s) && store->verify() ? 0 : 2;
   }
 
-  /// Whether two processes of another user, one with and one without a login's environment, come to the same store.
+  /// Expects that two processes of another user, one with and one without XDG_RUNTIME_DIR, open the same store.
   void expect_one_store_for_all(const std::string& what) {
     auto numbers = shared<std::array<std::atomic<std::uint64_t>, 2>>{};
     auto go_on = shared<std::atomic<int>>{};
@@ -90,12 +90,12 @@ TEST_F(places_test, names_that_another_user_took_keep_nobody_from_opening_and_al
   for (const auto* end : names) {
     std::ofstream{path_of(end)} << "squatter";
     expect_one_store_for_all(end);
-    EXPECT_EQ(files().size(), 1u) << end; // Somebody else's file stays, and nothing else.
+    EXPECT_EQ(files().size(), 1u) << end; // The squatter's file stays, and nothing else.
     std::filesystem::remove(path_of(end));
   }
 }
 
-// Goal: another user's file that looks like that of an older layout does not read as a store in use.
+// Goal: another user's file that looks like one of an older layout is not taken for a store in use.
 TEST_F(places_test, an_older_layouts_lock_file_of_another_user_keeps_nobody_out_of_a_new_or_a_running_store) {
   std::ofstream{path_of("lock", somebody, 1)} << "squatter";
   ASSERT_EQ(::chmod(path_of("lock", somebody, 1).c_str(), 0), 0);
@@ -158,8 +158,8 @@ TEST_F(places_test, a_name_that_was_given_back_before_anybody_looked_was_another
   EXPECT_EQ(internal::system_failure("open", path_of("data")).code(), store_errc::denied);
 }
 
-// Goal: all who open at the same moment come to one store, though names are taken and given back meanwhile.
-// Method: a squatter takes and gives back one name after the other, as fast as it can, while eight open at once.
+// Goal: all processes that open at the same moment open one store, although names are taken and freed meanwhile.
+// Method: a squatter takes and frees one name after the other, as fast as it can, while eight processes open at once.
 TEST_F(places_test, whoever_opens_while_names_are_taken_and_given_back_comes_to_the_one_store) {
   constexpr auto openers = std::size_t{8};
   constexpr auto rounds = 25;

@@ -1,4 +1,4 @@
-// Many want room at once: the order in which they get it, how long they wait, and what may be spilled meanwhile.
+// Many processes want room at once: the order in which they get it, how long they wait, and what is spilled meanwhile.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -15,7 +15,7 @@ using internal::crash_point;
 
 constexpr auto quarter = capacity / 4;
 
-/// Who was served, in that order, and who may let go.
+/// The order in which processes were served, and which of them may release their objects.
 struct counter {
   std::atomic<std::size_t> served{0};
   std::array<std::atomic<std::size_t>, 8> order{};
@@ -38,7 +38,7 @@ protected:
     store_test::TearDown();
   }
 
-  /// One more waits, behind those who do already: it wants a quarter, and keeps it until it may go.
+  /// Starts one more process behind those that wait. It wants a quarter, and keeps it until it may go.
   void let_one_more_wait() {
     const auto which = waiting_.size();
     waiting_.emplace_back([this, which] {
@@ -52,7 +52,7 @@ protected:
     ASSERT_TRUE(eventually([&] { return store_->summary()->waiting == which + 1; }));
   }
 
-  /// Whether exactly so many have been served now, and nobody more comes through soon.
+  /// Whether exactly `count` processes have been served, with no further one within 20 ms.
   [[nodiscard]] bool served_are_just(std::size_t count) const {
     return eventually([&] { return counter_->served == count; })
            && !eventually([&] { return counter_->served > count; }, 20ms);
@@ -84,7 +84,7 @@ TEST_F(queue_test, eight_that_wait_are_served_one_by_one_in_the_order_of_coming_
   EXPECT_EQ(store_->summary()->objects, 0u);
 }
 
-// Method: there is room for it, but it is not its turn; and it does not want to wait.
+// Method: the store has room for the small object, but a larger one is ahead of it, and its caller does not wait.
 TEST_F(queue_test, who_is_refused_because_others_came_before_is_told_so) {
   waiting_.emplace_back([this] {
     auto mine = open();
@@ -119,8 +119,9 @@ TEST_F(queue_test, those_that_die_while_they_wait_leave_the_others_in_order) {
 
 // --- While somebody spills -------------------------------------------------------------------------------------------
 
-/// Another process that has begun to spill the only object that can be, half the memory, and stands still: the bytes
-/// are on disk, and nobody knows it. A quarter is pinned by it, an eighth is being written, an eighth is free.
+/// Another process has begun to spill the only object that can be spilled, half the memory, and is stopped: the bytes
+/// are on disk, but the table does not say so. That process also pins a quarter and writes an eighth; an eighth is
+/// free.
 class stopped_spiller_test : public spilling_test {
 protected:
   void start_spilling() {
@@ -131,7 +132,7 @@ protected:
       *id_ = victim.id();
       const auto view = *put(mine, content(1, quarter)).pin();
       internal::arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::stop);
-      const auto building = mine.create(capacity / 8); // Now it is more than four fifths.
+      const auto building = mine.create(capacity / 8); // Now more than four fifths are in use.
       return eventually([&] { return *step_ == 1; }, 60s) ? 0 : 1;
     });
     spiller_->wait_until_stopped();
@@ -157,7 +158,7 @@ protected:
   handle victim_;
 };
 
-// Goal: memory that is full only until a spill is over is not called full, however short the grace.
+// Goal: memory that is full only until a spill ends is not reported as full, however short the grace period is.
 TEST_F(stopped_spiller_test, who_needs_room_waits_for_a_spill_that_is_under_way_longer_than_its_grace) {
   start_spilling();
   auto result = shared<std::atomic<int>>{};
@@ -174,7 +175,7 @@ TEST_F(stopped_spiller_test, who_needs_room_waits_for_a_spill_that_is_under_way_
   EXPECT_EQ(read(victim_), content(0, capacity / 2));
 }
 
-// Method: what is being spilled gets pinned, so that the spill ends without any room.
+// Method: the object being spilled gets pinned, so that the spill ends without making room.
 TEST_F(stopped_spiller_test, the_grace_begins_when_the_last_spill_has_ended) {
   settings_.full_grace = 700ms;
   start_spilling();
@@ -195,7 +196,7 @@ TEST_F(stopped_spiller_test, the_grace_begins_when_the_last_spill_has_ended) {
 TEST_F(stopped_spiller_test, what_gets_pinned_while_it_is_spilled_stays_where_it_is) {
   start_spilling();
   const auto theirs = child([&] { return read(*open().find(*id_)) == content(0, capacity / 2) ? 0 : 1; }).wait();
-  EXPECT_EQ(theirs, fine); // Pinned and let go meanwhile by a third one.
+  EXPECT_EQ(theirs, fine); // A third process has pinned and released it meanwhile.
   auto view = *victim_.pin();
   const auto* const address = view.bytes().data();
   spiller_->kill(SIGCONT);
@@ -203,9 +204,9 @@ TEST_F(stopped_spiller_test, what_gets_pinned_while_it_is_spilled_stays_where_it
   EXPECT_EQ(view.bytes().data(), address);
   EXPECT_EQ(text_of(view.bytes()), content(0, capacity / 2));
   (void)store_->reap();
-  EXPECT_EQ(spill_files().size(), 1u); // The copy is there for the next time.
+  EXPECT_EQ(spill_files().size(), 1u); // The copy is kept for the next spill.
   view = {};
-  EXPECT_TRUE(store_->put(bytes_of(content(2, capacity / 2)))); // Now it may go.
+  EXPECT_TRUE(store_->put(bytes_of(content(2, capacity / 2)))); // Now it can be evicted.
   EXPECT_EQ(state_of(*store_, *id_), object_state::spilled);
   EXPECT_EQ(read(victim_), content(0, capacity / 2));
 }
@@ -243,8 +244,8 @@ TEST_F(pressure_test, what_another_process_pins_is_never_spilled) {
   EXPECT_EQ(reader.wait(), fine);
 }
 
-// Goal: finding, pinning and creating while everybody spills ends, and gives the right bytes.
-// Method: each of four processes has two objects in use at most, so that there is always room for one more.
+// Goal: finding, pinning and creating come to an end while all processes spill, and give the right bytes.
+// Method: each of four processes uses at most two objects at a time, so that there is always room for one more.
 TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_for_each_other_for_ever) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -289,7 +290,7 @@ TEST_F(pressure_test, a_process_without_memory_leaves_no_object_half_way_to_or_f
   EXPECT_EQ(code_of(all[0].pin()), store_errc::system_failure);
   EXPECT_EQ(read(all[0]), content(0));
   internal::arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::run_out_of_memory);
-  for (auto which = 10; which < 20; ++which) // The first one to spill has no memory, be it the thread or this one.
+  for (auto which = 10; which < 20; ++which) // The first thread to spill has no memory, in the background or not.
     if (auto made = store.put(bytes_of(content(which))))
       all.push_back(*std::move(made));
   EXPECT_TRUE(is_calm(store));
@@ -300,8 +301,8 @@ TEST_F(pressure_test, a_process_without_memory_leaves_no_object_half_way_to_or_f
 
 // --- A stopped owner of the lock ------------------------------------------------------------------------------------
 
-// Method: one that could not note what it has read detaches; the owner goes on after that one has given up noting it,
-// and before it has given up leaving.
+// Method: a process that could not record what it restored detaches. The lock's owner goes on after that process has
+// given up recording, and before it gives up detaching.
 TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reaps_it) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -333,7 +334,7 @@ TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reap
   owner.wait_until_stopped();
   reader.kill(SIGCONT);
   ASSERT_TRUE(eventually([&] { return *step == 1; }));
-  std::this_thread::sleep_for(450ms); // Sooner or later, this tests less.
+  std::this_thread::sleep_for(450ms); // Waiting less or more would test less.
   owner.kill(SIGCONT);
   EXPECT_EQ(owner.wait(), fine);
   ASSERT_TRUE(eventually([&] { return *step == 2; }));
@@ -342,9 +343,10 @@ TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reap
   EXPECT_EQ(read(all[0]), content(0));
 }
 
-// Goal: who is stopped in the lock while others spill and bring back costs them `busy`, and nothing for good.
-// Method: one process stands still between writing a file and noting it, one between reading a file and noting it; a
-// third one is stopped in the lock; the two go on into it. Then the third goes on, too.
+// Goal: if a process is stopped while it holds the lock, others that spill and restore get `busy`, and nothing lasting.
+// Method: one process is stopped between writing a file and recording it, another one between reading a file and
+// recording it, and a third one while it holds the lock. The first two go on and find it locked. Then the third one
+// goes on.
 TEST_F(pressure_test, a_stopped_owner_of_the_lock_leaves_no_object_half_way_to_or_from_disk) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -395,7 +397,7 @@ TEST_F(pressure_test, a_stopped_owner_of_the_lock_leaves_no_object_half_way_to_o
   EXPECT_FALSE(store.contains(extra_id));
   owner.kill(SIGCONT);
   EXPECT_EQ(owner.wait(), fine);
-  // Nobody has to do anything for the others now.
+  // From here on no process has to do anything for the others.
   EXPECT_TRUE(eventually([&] {
     const auto summary = store.summary();
     return summary && std::ranges::all_of(summary->rows, [](const object_row& row) {
@@ -412,7 +414,7 @@ TEST_F(pressure_test, a_stopped_owner_of_the_lock_leaves_no_object_half_way_to_o
   *step = 3;
   EXPECT_EQ(restorer.wait(), fine);
   EXPECT_EQ(spiller.wait(), fine);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 4s); // Nobody stands behind a place that was given up.
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 4s); // Nobody queues behind a place that was given up.
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
   all.clear();
   EXPECT_TRUE(eventually([&] { return spill_files().empty(); }));

@@ -1,4 +1,4 @@
-// Several processes, one store: who holds, who dies, who may write.
+// Several processes with one store: holders, deaths, and write protection.
 #include "support.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -59,8 +59,8 @@ TEST_F(processes_test, a_builder_captures_what_another_process_lets_go) {
   EXPECT_EQ(read(*inner), "theirs");
 }
 
-// Goal: what a dead process's object captures reads the same to others, also after the table was rebuilt.
-// Method: its rows are not in the order in which they were given; then somebody dies in the lock.
+// Goal: the list of what a dead process's object captures reads the same to others, also after the table was rebuilt.
+// Method: the list's rows are not in the order in which they were given. Then a process dies while it holds the lock.
 TEST_F(processes_test, what_another_process_captured_is_listed_in_order_also_after_it_died_in_the_lock) {
   auto store = open();
   const auto inner = std::array{put(store, "a"), put(store, "b"), put(store, "c")};
@@ -158,7 +158,7 @@ TEST_F(processes_test, a_killed_holder_is_reaped) {
 TEST_F(processes_test, a_killed_holder_is_reaped_unasked_by_one_of_the_others) {
   settings_.reap_interval = 20ms;
   auto store = open();
-  const auto other = child([&] { // Somebody who does nothing but hold.
+  const auto other = child([&] { // A process that does nothing but hold.
     auto theirs = open();
     const auto own = put(theirs, "the other's");
     ::pause();
@@ -175,7 +175,7 @@ TEST_F(processes_test, a_killed_holder_is_reaped_unasked_by_one_of_the_others) {
   });
   ASSERT_TRUE(eventually([&] { return said->step == 1; }));
   holder.kill_and_wait();
-  // Whether something is found is asked without a lock, and reaps nothing.
+  // contains() takes no lock and reaps nothing.
   EXPECT_TRUE(eventually([&] { return !store.contains(said->id); }));
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
@@ -195,7 +195,7 @@ TEST_F(processes_test, a_killed_writer_leaves_no_half_object) {
   EXPECT_EQ(code_of(store.find(said->id)), store_errc::unsealed);
   EXPECT_EQ(code_of(store.create(1)), store_errc::full);
   writer.kill_and_wait();
-  EXPECT_TRUE(store.create(1u << 20)); // Full makes the creator look for dead ones.
+  EXPECT_TRUE(store.create(1u << 20)); // If the store is full, create() looks for dead processes.
   EXPECT_EQ(code_of(store.find(said->id)), store_errc::not_found);
 }
 
@@ -259,7 +259,7 @@ TEST_F(processes_test, who_closed_its_lock_file_takes_nobody_for_dead_and_says_s
     auto mine = std::make_optional(open());
     const auto locks = lock_descriptors(file_ending_in(".lock"));
     for (auto lock : locks)
-      if (::dup2(::open("/dev/null", O_RDWR), lock) != lock) // Its number goes to another file at once.
+      if (::dup2(::open("/dev/null", O_RDWR), lock) != lock) // Another file gets the number at once.
         return 1;
     if (mine->reap() != 0 || code_of(mine->put(bytes_of("x"))) != store_errc::detached
         || message_of(mine->find(kept.id())).find("has closed the descriptor of") == std::string::npos)
@@ -269,7 +269,7 @@ TEST_F(processes_test, who_closed_its_lock_file_takes_nobody_for_dead_and_says_s
       return 3;
     mine.reset();
     for (auto lock : locks)
-      if (::fcntl(lock, F_GETFD) < 0) // It is somebody else's by now.
+      if (::fcntl(lock, F_GETFD) < 0) // By now the number is another file's.
         return 4;
     return 0;
   });

@@ -1,5 +1,5 @@
-// A second copy of the store library in the same process, as a plugin may bring one along: all of its sources compiled
-// once more with another name for the namespace. It shares nothing with the first one but the process.
+// A second copy of the store library in the same process, as a plugin may bring one: all of its sources compiled again
+// with another name for the namespace. The two copies share nothing but the process.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,11 @@ public:
   [[nodiscard]] virtual std::uint32_t slot() const = 0;
   /// Puts an object, holds it until the end, and gives its id as text.
   [[nodiscard]] virtual std::string put(const std::string& text) = 0;
-  /// What is in the object with that id.
+  /// Returns the bytes of the object with that id, as text.
   [[nodiscard]] virtual std::string read(const std::string& id) = 0;
 };
 
-/// Null where it cannot be opened.
+/// Null if the store cannot be opened.
 [[nodiscard]] std::unique_ptr<store> open(const std::string& name);
 
 } // namespace second_copy

@@ -31,7 +31,7 @@ protected:
     return names;
   }
 
-  /// What object number `which` holds, however large it is.
+  /// The content of object number `which` at that size.
   [[nodiscard]] static std::string content(int which, std::size_t size_bytes = tenth) {
     auto text = std::string(size_bytes, '\0');
     auto value = static_cast<unsigned>(which) * 2'654'435'761u + 1;
@@ -55,7 +55,7 @@ protected:
     return found == summary->rows.end() ? object_state::free : found->state;
   }
 
-  /// Waits until nothing is being spilled ahead of need.
+  /// Waits until no object is being spilled and at most four fifths of the memory are in use.
   [[nodiscard]] static bool is_calm(object_store& store) {
     return eventually([&] {
       const auto summary = store.summary();

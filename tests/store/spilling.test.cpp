@@ -1,4 +1,4 @@
-// Memory is full: what nobody reads goes to disk and comes back, whoever dies meanwhile.
+// If memory is full, objects that nobody reads go to disk and come back, whichever process dies meanwhile.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -105,7 +105,7 @@ TEST_F(spilling_test, what_is_pinned_stays_where_it_is) {
   EXPECT_EQ(text_of(view.bytes()), content(0));
 }
 
-// Goal: no pin outlives its process, whoever else holds the object.
+// Goal: no pin outlives its process, even if other processes hold the object.
 TEST_F(spilling_test, what_a_killed_process_had_pinned_goes_to_disk_like_anything_else) {
   auto store = open();
   const auto all = put_many(store, 3);
@@ -168,7 +168,7 @@ TEST_F(spilling_test, an_object_of_the_whole_capacity_fits_after_any_churn) {
   const auto made = store.put(bytes_of(large));
   ASSERT_TRUE(made) << message_of(made);
   EXPECT_EQ(read(*made), large);
-  EXPECT_EQ(read(all[1]), content(1)); // For which the large one goes to disk.
+  EXPECT_EQ(read(all[1]), content(1)); // The large one goes to disk for it.
   EXPECT_EQ(read(*made), large);
 }
 
@@ -249,7 +249,7 @@ TEST_F(spilling_test, who_waits_for_room_gets_it_when_a_view_is_dropped) {
     return mine.put(bytes_of(content(10))) ? 0 : 1;
   });
   ASSERT_TRUE(eventually([&] { return *waiting == 1; }));
-  std::this_thread::sleep_for(50ms); // Whether it waits already or not, it gets its room.
+  std::this_thread::sleep_for(50ms); // It gets its room whether it already waits or not.
   views.pop_back();
   EXPECT_EQ(other.wait(), fine);
 }
@@ -260,7 +260,7 @@ TEST_F(spilling_test, all_processes_spill_to_the_same_directory) {
   const auto store = open();
   auto other = settings_;
   other.spill_directory.clear();
-  EXPECT_TRUE(object_store::open(other)); // Whatever it has.
+  EXPECT_TRUE(object_store::open(other)); // An empty option accepts any directory.
   EXPECT_EQ(child([&] {
               auto elsewhere = settings_;
               elsewhere.spill_directory = "/tmp";
@@ -295,7 +295,7 @@ TEST_F(spilling_test, a_process_that_always_has_something_to_spill_looks_for_the
     views.push_back(*each.pin());
   holder.kill_and_wait();
   EXPECT_TRUE(eventually([&] {
-    (void)put(store, "x"); // Beyond four fifths: wants something spilled, and nothing can be.
+    (void)put(store, "x"); // Above four fifths: the store wants to spill, and cannot.
     return !store.contains(*id);
   }));
 }
@@ -313,7 +313,7 @@ TEST_F(spilling_test, what_dead_processes_left_on_disk_is_swept_by_the_next_open
   victim.kill_and_wait();
   EXPECT_FALSE(spill_files().empty());
   auto other = settings_;
-  other.spill_directory.clear(); // Where it was stands in what is left.
+  other.spill_directory.clear(); // The leftover files say where it was.
   (void)open(other);
 }
 
@@ -350,9 +350,9 @@ TEST_F(spilling_test, stores_of_one_name_in_two_directories_do_not_touch_each_ot
 
 TEST_F(spilling_test, in_a_forked_child_nothing_is_spilled_and_nothing_hangs) {
   auto store = open();
-  const auto all = put_many(store, 12); // Its thread runs.
+  const auto all = put_many(store, 12); // The background thread runs.
   EXPECT_EQ(child([&] {
-              auto copy = std::move(store); // Its destructor finds no thread.
+              auto copy = std::move(store); // In the child, the destructor finds no thread.
               return code_of(copy.put(bytes_of("x"))) == store_errc::forked ? 0 : 1;
             }).wait(),
             fine);
@@ -362,7 +362,8 @@ TEST_F(spilling_test, in_a_forked_child_nothing_is_spilled_and_nothing_hangs) {
 
 class spilling_crash_test : public spilling_test, public ::testing::WithParamInterface<crash_point> {};
 
-// Method: the victim fills memory three times over and reads all of it again, and dies at that point the nth time.
+// Method: the victim fills memory and pins half of its objects, three times, and dies when it reaches the point the nth
+// time.
 TEST_P(spilling_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
   for (auto nth : {1u, 2u, 3u}) {
     auto store = open();
@@ -390,7 +391,7 @@ TEST_P(spilling_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
         << "a file in which nothing lies is left";
     for (auto which = 0; which < 6; ++which)
       EXPECT_EQ(read(kept[static_cast<std::size_t>(which)]), content(which));
-    EXPECT_TRUE(store.put(bytes_of(content(0, capacity)))); // All of it can be made free.
+    EXPECT_TRUE(store.put(bytes_of(content(0, capacity)))); // All memory can be made free.
     EXPECT_TRUE(store.verify()) << message_of(store.verify());
   }
 }

@@ -76,7 +76,7 @@ public:
 
   void kill(int signal = SIGKILL) { process_.signal(signal); }
 
-  /// Waits for its end, at most 60 seconds.
+  /// Waits at most 60 seconds for the process to end, and kills it after that.
   ending wait() {
     const auto ended = process_.ended_within(60s);
     EXPECT_TRUE(ended) << "process " << pid() << " hung";
@@ -85,26 +85,26 @@ public:
 
   void kill_and_wait() { process_.kill(); }
 
-  /// Waits until a SIGSTOP has taken effect, at most 30 seconds.
+  /// Waits at most 30 seconds until a SIGSTOP has taken effect.
   void wait_until_stopped() { ASSERT_TRUE(process_.is_stopped_within(30s)) << "or it has ended"; }
 
 private:
   processes::process process_;
 };
 
-/// ThreadSanitizer mixes the threads of a child up with those that its parent had.
+/// ThreadSanitizer confuses the threads of a child with those that its parent had.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr auto may_fork_beside_threads = false;
 #else
 inline constexpr auto may_fork_beside_threads = true;
 #endif
 
-/// From then on what this process mounts is seen by nobody else. Gives false without the right to do so.
+/// Hides all later mounts of this process from other processes. Returns false if it has no right to do so.
 [[nodiscard]] inline bool enter_own_mount_namespace() {
   return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-/// A name for a store that no other test has, and the check that the test leaves nothing behind.
+/// Gives each test a store name of its own, and checks that the test leaves no files behind.
 class store_test : public ::testing::Test {
 protected:
   store_test() {
@@ -112,7 +112,7 @@ protected:
     settings_.capacity_bytes = 1u << 20;
     settings_.objects_max = 4096;
     settings_.full_grace = 0ms;
-    settings_.reap_interval = 0ms; // What is cleared up, and when, is for the tests to say.
+    settings_.reap_interval = 0ms; // The tests say when to reap.
   }
 
   void TearDown() override {
@@ -151,8 +151,8 @@ protected:
     return {};
   }
 
-  /// Runs `body` in a child in which the store's directory is a tmpfs of its own, mounted with `mount_options`. Gives
-  /// `no_mount` without the right to do so.
+  /// Runs `body` in a child in which the store's directory is a tmpfs of its own, mounted with `mount_options`. Returns
+  /// `no_mount` if the child has no right to mount.
   template <class Body>
   [[nodiscard]] ending in_small_file_system(const char* mount_options, Body body) {
     const auto directory = std::filesystem::temp_directory_path() / ("troupe-small-" + settings_.name);
@@ -176,7 +176,7 @@ private:
   static inline int next_ = 0;
 };
 
-/// Text of an object, or of the error that came instead.
+/// The object's bytes as text, or the error's message.
 [[nodiscard]] inline std::string read(const handle& object) {
   const auto view = object.pin();
   return view ? text_of(view->bytes()) : view.error().message();
@@ -192,7 +192,7 @@ template <class T>
   return result ? std::string{} : result.error().message();
 }
 
-/// Put that must succeed, also in children.
+/// A put that must succeed. If it fails, it ends the process, so that it also works in a child.
 [[nodiscard]] inline handle put(object_store& store, std::string_view text, std::span<const object_id> captured = {}) {
   auto made = store.put(bytes_of(text), {}, captured);
   if (!made) {

@@ -1,4 +1,4 @@
-// One process, many threads. Meant for ThreadSanitizer, too.
+// One process, many threads. Also meant for ThreadSanitizer.
 #include "support.hpp"
 
 #include <random>
@@ -87,7 +87,7 @@ TEST_F(threads_test, builders_capture_what_other_threads_let_go) {
         auto given = std::vector<object_id>{};
         for (auto at = std::size_t{0}; building && at < board.size(); ++at) {
           const auto id = id_at((at + which) % board.size());
-          const auto done = building->capture(std::vector{id}); // It may go at any moment.
+          const auto done = building->capture(std::vector{id}); // The object may be freed at any moment.
           if (done)
             given.push_back(id);
           else if (done.error().code() != store_errc::not_found)

@@ -7,7 +7,7 @@ namespace {
 
 class waiting_test : public store_test {
 protected:
-  /// Objects that are being written, with the ids that they will have.
+  /// Builders of objects, whose ids are already known.
   [[nodiscard]] static std::vector<builder> build_many(object_store& store, int count) {
     auto building = std::vector<builder>{};
     for (auto number = 0; number < count; ++number)
@@ -83,9 +83,10 @@ TEST_F(waiting_test, many_that_wait_for_one_object_all_wake) {
     EXPECT_EQ(each.wait(), fine);
 }
 
-// Goal: a seal wakes all that wait. Else they would find the object too, but only when they look again, 100 ms after
-// they did so last.
-// Method: the time until the last of four has woken, as the median of several rounds: a busy machine makes some slow.
+// Goal: a seal wakes all waiters. Without the wake-up they would find the object only at their next check, 100 ms after
+// their last one.
+// Method: the time until the last of four waiters has woken, as the median of several rounds, since a busy machine
+// makes some slow.
 TEST_F(waiting_test, a_seal_wakes_all_that_wait_and_none_finds_it_by_looking_again) {
   using clock = std::chrono::steady_clock;
   constexpr auto rounds = 9;
@@ -136,7 +137,7 @@ protected:
     });
   }
 
-  /// Four objects that take all of it.
+  /// Four objects that take all of the memory.
   [[nodiscard]] static std::vector<handle> fill(object_store& store) {
     auto held = std::vector<handle>{};
     for (auto number = 0; number < 4; ++number)
@@ -144,7 +145,7 @@ protected:
     return held;
   }
 
-  /// The object of that size waits behind `others` that do already.
+  /// Starts putting an object of that size, and waits until it queues behind `others` puts.
   [[nodiscard]] child waiting_for(std::size_t size_bytes, object_store& store, std::size_t others) {
     auto made = putting(size_bytes, *done_[others]);
     EXPECT_TRUE(eventually([&] { return store.summary()->waiting == others + 1; }));
@@ -163,22 +164,22 @@ TEST_F(room_test, is_waited_for_as_long_as_it_takes_where_for_ever_is_asked_for)
   EXPECT_EQ(waiting.wait(), fine);
 }
 
-// Goal: a large object is not overtaken for ever by small ones that would fit.
-// Method: everything is held; the large one waits first, then a small one; what is let go is enough for the small one
-// only, and then for both.
+// Goal: small objects that would fit do not overtake a large one for ever.
+// Method: everything is held. The large one waits first, then a small one. The first release makes room for the small
+// one only, the next one for both.
 TEST_F(room_test, comes_in_the_order_of_asking) {
   auto store = open();
   auto held = fill(store);
   auto large = waiting_for(3u << 18, store, 0);
   auto small = waiting_for(1u << 10, store, 1);
   held.pop_back();
-  EXPECT_FALSE(eventually([&] { return *done_[1] != 0; }, 300ms)); // It would fit, but is not its turn.
+  EXPECT_FALSE(eventually([&] { return *done_[1] != 0; }, 300ms)); // It would fit, but it is not its turn.
   held.clear();
   EXPECT_EQ(large.wait(), fine);
   EXPECT_EQ(small.wait(), fine);
 }
 
-// Method: the large one waits for longer than a process that is stopped would keep its place.
+// Method: the large one waits for longer than a stopped process would keep its place.
 TEST_F(room_test, keeps_its_order_however_long_the_first_one_waits) {
   settings_.full_grace = std::chrono::milliseconds::max();
   auto store = open();
@@ -187,7 +188,7 @@ TEST_F(room_test, keeps_its_order_however_long_the_first_one_waits) {
   std::this_thread::sleep_for(6s);
   auto small = waiting_for(1u << 10, store, 1);
   held.pop_back();
-  EXPECT_FALSE(eventually([&] { return *done_[1] != 0; }, 300ms)); // It would fit, but is not its turn.
+  EXPECT_FALSE(eventually([&] { return *done_[1] != 0; }, 300ms)); // It would fit, but it is not its turn.
   held.clear();
   EXPECT_EQ(large.wait(), fine);
   EXPECT_EQ(small.wait(), fine);

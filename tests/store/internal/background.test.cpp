@@ -1,4 +1,4 @@
-// Jobs that nobody waits for, without a store.
+// Background jobs, without a store.
 #include <troupe/store/internal/attachment/background.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 class background_test : public ::testing::Test {
 protected:
-  /// Notes the job, and answers as is said in `answers` for as long as there are any.
+  /// Records the job. Returns the last of `answers_` and removes it, or `done` if none is left.
   [[nodiscard]] progress note(job what) {
     auto guard = std::unique_lock{mutex_};
     done_.push_back(what);

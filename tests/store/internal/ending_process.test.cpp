@@ -24,13 +24,13 @@ TEST(ending_process, is_one_that_was_killed_and_not_one_that_lives_or_is_gone) {
   EXPECT_FALSE(is_ending(::getpid()));
   EXPECT_FALSE(is_ending(child.number()));
   child.signal(SIGKILL);
-  EXPECT_TRUE(is_ending(child.number())); // Until somebody waits for it.
+  EXPECT_TRUE(is_ending(child.number())); // Until its parent waits for it.
   child.wait();
   EXPECT_FALSE(is_ending(child.number()));
   EXPECT_FALSE(is_ending(0));
 }
 
-// Goal: a process that goes while it is asked about is no error.
+// Goal: it is no error if a process ends while it is being asked about.
 TEST(ending_process, may_go_at_any_moment) {
   auto child = std::atomic<pid_t>{0};
   auto is_over = std::atomic<bool>{false};

@@ -1,4 +1,4 @@
-// Free room against a model that is too simple to be wrong; hints against lost ones.
+// Free extents, compared with a model that is too simple to be wrong; hints, none of which may get lost.
 #include <troupe/store/internal/table/extents.hpp>
 #include <troupe/store/internal/table/hints.hpp>
 
@@ -35,7 +35,7 @@ protected:
     extents_->clear();
   }
 
-  /// Lowest run of free units in the model, or nothing.
+  /// Start of the lowest run of `length` free units in the model, or nullopt.
   [[nodiscard]] std::optional<std::uint64_t> lowest(std::uint64_t length) const {
     auto run = std::uint64_t{0};
     for (auto at = std::uint64_t{0}; at < units; ++at) {
@@ -139,7 +139,7 @@ TEST(hints, one_that_a_visit_gives_at_a_lower_word_is_said_to_be_left) {
 TEST(hints, none_is_lost_between_givers_and_a_taker) {
   const auto hints = std::make_unique<hint_words>();
   constexpr auto rows = std::uint32_t{6'000};
-  // A row's flag is raised before its hint: who takes the hint must see the flag, or a later hint comes.
+  // A row's flag is raised before its hint is given, so a taker of the hint sees the flag or gets a later hint.
   auto raised = std::vector<std::atomic<int>>(rows);
   auto seen = std::vector<int>(rows, 0);
   auto done = std::atomic<int>{0};

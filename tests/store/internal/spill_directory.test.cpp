@@ -1,4 +1,4 @@
-// What is written to a disk that runs full meanwhile, and read back from there.
+// Writing to a disk that becomes full meanwhile, and reading back from it.
 #include "../support.hpp"
 
 #include <troupe/store/internal/spill/spill_directory.hpp>
@@ -36,8 +36,8 @@ protected:
   bool is_mounted_ = false;
 };
 
-// Goal: what was written in several goes has the checksum of its bytes, each counted once.
-// Method: the disk runs full within a write, and has room again when it is tried anew.
+// Goal: if bytes are written in several steps, their checksum counts each byte once.
+// Method: the disk becomes full during a write, and has room again at the retry.
 TEST_F(a_small_directory, takes_the_rest_when_it_has_room_again) {
   const auto ballast = path_ / "somebody else's";
   std::ofstream{ballast, std::ios::binary} << std::string(std::size_t{900} << 10, 'b');
