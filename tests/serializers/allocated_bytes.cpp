@@ -1,5 +1,5 @@
-// Replaces operator new for the whole test program. A file of its own, so that the compiler does not inline one half of
-// a pair and then warns that the other does not match.
+// Replaces operator new for the whole test program. In a file of its own, since otherwise the compiler inlines one half
+// of a pair and warns that the other half does not match.
 #include "allocated_bytes.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ std::atomic<std::size_t> allocated_bytes = 0;
 
 namespace {
 
-/// Null where there is no memory.
+/// Null if there is no memory.
 void* counted_or_null(std::size_t size, std::size_t alignment) noexcept {
   allocated_bytes += size;
   void* memory = nullptr;

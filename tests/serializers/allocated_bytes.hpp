@@ -4,5 +4,5 @@
 #include <atomic>
 #include <cstddef>
 
-/// The bytes of all calls of operator new so far.
+/// Bytes requested by all calls of operator new so far.
 extern std::atomic<std::size_t> allocated_bytes;

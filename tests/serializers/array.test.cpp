@@ -1,4 +1,4 @@
-// array<T> and writable_array<T> by themselves: shapes, strides, slices, and how they are printed.
+// array<T> and writable_array<T> by themselves: shapes, strides, slices, and printing.
 #include <cmath>
 #include <limits>
 #include <sstream>

@@ -1,4 +1,4 @@
-// Arrays on their way, by every family: shape, order in memory, repeated elements, slices, and who keeps which bytes.
+// Arrays sent with every family: shape, order in memory, repeated elements, slices, and the owners of the bytes.
 #include <troupe/serializers/record.hpp>
 
 #include "counted_array.hpp"
@@ -52,7 +52,8 @@ protected:
     return back.value_or(array<T>());
   }
 
-  /// Arrives equal, with the same strides where these are those of an order or repeat something.
+  /// Expects that `value` arrives equal and with the same strides. Requires: the strides follow a memory order or
+  /// repeat elements.
   template <class T>
   void expect_same(const array<T>& value) {
     const auto back = sent(value);
@@ -162,7 +163,7 @@ TEST_P(arrays, can_be_read_as_records) {
   EXPECT_EQ(seen->find("right")->as_array<double>(), value.right);
 }
 
-// Where the peer maps the same bytes, nothing is packed: it gets the slice as it is.
+// If the peer maps the same bytes, nothing is packed: it gets the strided slice.
 TEST(shared_arrays, slices_of_what_the_peer_can_read_are_not_packed) {
   const auto memory = counted<double>({100, 100});
   const frame in_store{memory.bytes().bytes(), std::make_shared<shared_bytes>()};

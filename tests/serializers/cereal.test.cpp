@@ -1,5 +1,5 @@
-// The family cereal: every sort of cereal functions, bytes that the library's own archives read and write, and what
-// is refused. What it has in common with the other families: conformance.test.cpp.
+// The family cereal: every sort of cereal functions, bytes that the library's own archives read and write, and refused
+// input. conformance.test.cpp has what cereal shares with the other families.
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -53,7 +53,7 @@ private:
   int level_ = 0;
 };
 
-// In the form of one plain value.
+// Travels as one plain value.
 struct colour {
   std::uint32_t rgb = 0;
   template <class Archive>
@@ -66,7 +66,7 @@ struct colour {
   }
 };
 
-// Functions beside the type.
+// Functions outside the type.
 struct spot {
   float x = 0;
   float y = 0;
@@ -123,7 +123,7 @@ struct unheard_of : light {
   [[nodiscard]] std::string kind() const override { return "unheard of"; }
 };
 
-// Pointers that may be one object, or a circle.
+// Pointers that may share an object or form a circle.
 struct chain {
   std::shared_ptr<chain> next;
   std::shared_ptr<std::string> name;
@@ -134,7 +134,7 @@ struct chain {
   }
 };
 
-// Without a default constructor; cereal makes it behind pointers.
+// Has no default constructor; cereal constructs it behind pointers.
 struct fuse {
   explicit fuse(int of) : amperes(of) {}
   int amperes;
@@ -150,7 +150,7 @@ struct fuse {
   }
 };
 
-// Cereal functions around members that have none: a described struct, and memory of this project.
+// Cereal functions around members that have none: a described struct, and this project's arrays and frames.
 struct album {
   rich::point at;
   troupe::array<double> pixels;
@@ -161,7 +161,7 @@ struct album {
   }
 };
 
-// Described, and with functions: those are used.
+// Has a description and cereal functions: the functions are used.
 struct both {
   int value = 0;
   template <class Archive>
@@ -201,7 +201,7 @@ protected:
     add_cereal<lamp>(types, "lamp");
   }
 
-  /// Registers T once; its name does not matter here.
+  /// Registers T if it is not registered yet. The alias does not matter here.
   template <class T>
   void know() {
     if (types.find<T>() == nullptr)
@@ -232,7 +232,7 @@ protected:
     return *std::move(arrived);
   }
 
-  /// The payload of a T with that body.
+  /// A payload of type T with this body.
   template <class T>
   payload with_body(std::string_view body) {
     auto made = *encoded(T());
@@ -504,7 +504,7 @@ TEST_F(cereal_test, flipped_bits_do_no_harm_to_simple_types) {
       auto arrived = decoded<T>(with_body<T>(flipped));
       if constexpr (std::is_same_v<T, chain>)
         if (arrived && arrived->next)
-          arrived->next->next.reset(); // It may have become a circle.
+          arrived->next->next.reset(); // The damage may have made it a circle.
     }
   };
   survive(some_lamp());

@@ -1,5 +1,5 @@
-// The family cereal, the less common half of what cereal's documentation has: each sort of function and pointer as its
-// users write it, unchanged. The common half, and what is refused: cereal.test.cpp.
+// The family cereal: the less common half of what cereal's documentation describes, with each sort of function and
+// pointer as its users write it, unchanged. The common half and refused input are in cereal.test.cpp.
 #include <complex>
 #include <queue>
 #include <sstream>
@@ -21,7 +21,7 @@
 
 namespace garden {
 
-// -- functions beside the type, in all three sorts
+// -- functions outside the type, of all three sorts
 
 struct seed {
   int depth = 0;
@@ -80,7 +80,7 @@ struct heap {
   }
 };
 
-// -- both a base's function and functions of its own
+// -- a base with one function, a derived class with two of its own
 
 struct plain_fence {
   int posts = 0;
@@ -134,7 +134,7 @@ void save(Archive& archive, const post& of) {
   archive(of.height);
 }
 
-// -- polymorphic: two levels, a diamond, a name of its own, a relation that no function tells
+// -- polymorphic: two levels, a diamond, a name of its own, a relation that must be registered
 
 struct plant {
   int age = 0;
@@ -184,7 +184,7 @@ struct weed : plant {
 
 struct plot {
   plot() = default;
-  plot(plot&&) = default; // Else it would say that it can be copied, though its list cannot.
+  plot(plot&&) = default; // Otherwise it would claim to be copyable, which its list is not.
   plot& operator=(plot&&) = default;
   std::vector<std::unique_ptr<plant>> owned;
   std::map<std::string, std::shared_ptr<plant>> shared;
@@ -256,7 +256,7 @@ protected:
     made.frames = {frame::copy_of(std::as_bytes(std::span(body)))};
     return made;
   }
-  /// What cereal's own archive writes for the value, read by the family.
+  /// Writes the value with cereal's own archive and reads it with the family.
   template <class T>
   T from_cereals_own(const T& value) {
     std::ostringstream stream;
@@ -285,7 +285,7 @@ TEST_F(cereal_complete, versions_of_a_class_are_told_to_its_function) {
   EXPECT_EQ(arrived.rows, 4);
   EXPECT_EQ(arrived.sown, season::autumn);
   using namespace std::string_view_literals;
-  const auto old = decoded<bed>(with_body<bed>("\x01\x01\0\0\0\x07\0\0\0"sv)); // Of version 1, without a season.
+  const auto old = decoded<bed>(with_body<bed>("\x01\x01\0\0\0\x07\0\0\0"sv)); // Version 1 has no season.
   EXPECT_EQ(old.rows, 7);
   EXPECT_EQ(old.sown, season::spring);
 }
@@ -364,7 +364,7 @@ plot some_plot() {
   plot made;
   auto weedy = std::make_unique<weed>();
   weedy->name = "nettle";
-  weedy->age = 9; // Which its own functions do not carry.
+  weedy->age = 9; // Its own functions do not carry this.
   made.owned.push_back(std::move(weedy));
   made.owned.push_back(nullptr);
   made.owned.push_back(std::make_unique<plant>());

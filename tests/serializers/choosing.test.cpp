@@ -11,7 +11,7 @@ namespace {
 
 using namespace troupe;
 
-// A family that supports nothing, or fails at everything.
+// A family that supports nothing, and fails in every encode.
 class awkward_family final : public family {
 public:
   awkward_family(std::string name, serialize_errc code) : name_(std::move(name)), code_(code) {}
@@ -19,7 +19,7 @@ public:
   [[nodiscard]] std::string unsupported(const type_entry&) const override { return "is not to its taste"; }
   [[nodiscard]] std::expected<void, serialize_error> encode(const type_entry& entry, const void*, const context&,
                                                             encode_output& output) const override {
-    output.body().append(std::byte{1}); // What a failure leaves behind must not reach the next family.
+    output.body().append(std::byte{1}); // A failed family's output must not reach the next family.
     output.attach(frame());
     if (code_ == serialize_errc::none)
       throw std::runtime_error("the codec lost its temper");

@@ -1,4 +1,4 @@
-// What circles of shared pointers may keep alive together.
+// How many bytes circles of shared pointers may keep alive together.
 #include <troupe/serializers/circle_account.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Goal: large frames are compressed where that pays and nowhere else, what is compressed stays so when it is passed on,
-// and whatever arrives as compressed is decompressed within the limits or refused.
+// Goal: large frames are compressed if that pays, and no others are. Compressed frames stay compressed when they are
+// passed on. Compressed input is decompressed within the limits or refused.
 #include <algorithm>
 #include <random>
 #include <thread>
@@ -176,7 +176,7 @@ protected:
     return made.value_or(payload{});
   }
 
-  /// Whether a frame of these bytes leaves compressed.
+  /// Whether a frame of these bytes is sent compressed.
   bool is_compressed(std::vector<std::byte> bytes, compression how = compression::lz4) {
     const auto size = bytes.size();
     const auto made = sent(frame::adopt(std::move(bytes)), how);
@@ -199,7 +199,7 @@ TEST_F(choice_of_frames, not_those_that_stay_above_seven_tenths) {
   for (const auto how : {compression::lz4, compression::zstd, compression::automatic}) {
     EXPECT_FALSE(is_compressed(noise(20'000), how));
     EXPECT_FALSE(is_compressed(noise(1'000'000), how));
-    auto mixed = noise(20'000); // Of which three fifths cannot be compressed.
+    auto mixed = noise(20'000); // Three fifths of these cannot be compressed.
     std::fill(mixed.begin(), mixed.begin() + 8'000, std::byte{7});
     EXPECT_TRUE(is_compressed(mixed, how)) << to_string(how);
     mixed = noise(20'000);
@@ -209,7 +209,7 @@ TEST_F(choice_of_frames, not_those_that_stay_above_seven_tenths) {
 }
 
 TEST_F(choice_of_frames, not_those_whose_samples_promise_nothing) {
-  auto bytes = std::vector<std::byte>(1'000'000); // Zeros, but where the samples are taken.
+  auto bytes = std::vector<std::byte>(1'000'000); // Zeros, except where samples are taken.
   const auto spoilt = noise(10'000);
   for (std::size_t i = 0; i < 5; ++i)
     std::ranges::copy(spoilt, bytes.begin() + static_cast<std::ptrdiff_t>(i * 247'500));
@@ -246,7 +246,7 @@ TEST_F(choice_of_frames, no_receiver_with_the_same_limits_refuses_one) {
   for (const auto how : {compression::lz4, compression::zstd}) {
     const std::vector<frame> zeros{frame::adopt(std::vector<std::byte>(10'000)),
                                    frame::adopt(std::vector<std::byte>(30'000'000))};
-    const auto made = sent(zeros, how); // Of the latter zstd makes a thousand bytes.
+    const auto made = sent(zeros, how); // zstd reduces the second to a thousand bytes.
     EXPECT_LT(made.size_bytes(), 200'000U);
     const auto back = deserialize<std::vector<frame>>(made, {}, types, families);
     EXPECT_TRUE(back.has_value()) << back.error().message();
@@ -291,7 +291,7 @@ TEST_F(choice_of_frames, those_of_parts_are_the_affair_of_the_payload_around_the
 }
 
 TEST_F(choice_of_frames, payloads_that_are_passed_on_stay_compressed_as_they_are) {
-  // Zeros, which could be compressed once more.
+  // Zeros, which could be compressed a second time.
   const serialized kept(sent(array<double>(std::vector<double>(1'000'000)), compression::lz4));
   ASSERT_GT(kept.encoded().frames[1].size_bytes(), 10'000U);
   ASSERT_LT(kept.encoded().frames[1].size_bytes(), 80'000U);

@@ -1,4 +1,4 @@
-// What holds for every family; a new family adds its row to `all_families` in every_family.hpp. Further parts:
+// Promises of every family. A new family adds its row to `all_families` in every_family.hpp. Further parts:
 // conformance_values, conformance_limits, conformance_damage, golden, evolution.
 #include <cmath>
 
@@ -18,7 +18,7 @@ struct ring {
 };
 TROUPE_DESCRIBE(ring, next)
 
-// Their counts may be infinite, or no numbers.
+// Their counts may be infinite or not a number.
 using real_seconds = std::chrono::duration<double>;
 using real_minutes = std::chrono::duration<float, std::ratio<60>>;
 using real_time = std::chrono::time_point<std::chrono::system_clock, std::chrono::duration<double, std::nano>>;
@@ -27,7 +27,7 @@ class plain_values : public every_family {
 protected:
   plain_values() {
     rich::add_to(types);
-    add_cereal<nothing>(types, "nothing"); // Which is types.add() for all families but `cereal`.
+    add_cereal<nothing>(types, "nothing"); // Equals types.add() for all families but `cereal`.
     add_cereal<wanted>(types, "wanted");
     add_cereal<ring>(types, "ring");
     add_cereal<std::vector<nothing>>(types, "nothings");
@@ -74,7 +74,7 @@ TEST_P(plain_values, carries_times_without_end_and_times_that_are_not_a_number) 
   expect_back(real_seconds(infinity));
   expect_back(real_minutes(-std::numeric_limits<float>::infinity()));
   expect_back(real_time(real_time::duration(-infinity)));
-  for (const auto sign : {1.0, -1.0}) { // Which one it is may get lost.
+  for (const auto sign : {1.0, -1.0}) { // The sign may get lost.
     const auto nan = std::copysign(std::nan("1"), sign);
     const auto seconds = decoded<real_seconds>(encoded(real_seconds(nan)));
     EXPECT_TRUE(seconds && std::isnan(seconds->count()));

@@ -1,6 +1,6 @@
-// Goal: what is well-formed and meant to harm is refused by every family: memory that nobody charged, circles that
-// nobody frees, chains whose end recurses, keys of one hash, arrays of endless dimensions. And what only looks like it
-// passes.
+// Goal: every family refuses well-formed input that is meant to harm: memory that nothing was charged for, circles that
+// are never freed, chains whose destruction recurses, keys with one hash, arrays of very many dimensions. Input that
+// only resembles these passes.
 #include <chrono>
 #include <map>
 #include <set>
@@ -20,7 +20,7 @@ namespace {
 using namespace conformance;
 using namespace troupe::literals;
 
-/// The same fields, of which one end views what the other owns.
+/// The same fields: the sender's type views elements that the receiver's type owns.
 struct viewed {
   std::vector<array<std::int64_t>> grids;
 };
@@ -37,7 +37,7 @@ struct branch {
 TROUPE_DESCRIBE(branch, children, parent)
 using branches = std::vector<std::shared_ptr<branch>>;
 
-/// Its pointers back come first.
+/// Its back pointers are read first.
 struct leaf;
 struct observed {
   std::vector<std::weak_ptr<leaf>> observers;
@@ -55,11 +55,11 @@ struct observation {
 };
 TROUPE_DESCRIBE(observation, subject, leaves)
 
-/// Hashes of a class that counts on few elements.
+/// The hash of a class that expects few elements.
 struct weak_hash {
   std::size_t operator()(std::uint64_t value) const { return value % 16; }
 };
-/// Hashes of a peer that knows how they are made: all the same.
+/// The hash of keys chosen by a peer that knows the hash function: all equal.
 struct one_hash {
   std::size_t operator()(std::uint64_t) const { return 7; }
 };
@@ -86,7 +86,7 @@ protected:
     add_cereal<owned>(types_here, "grids");
   }
 
-  /// What the peer sends as views is read as what owns its elements.
+  /// Decodes the views of the peer as owners of their elements.
   std::expected<owned, serialize_error> owned_from(const payload& from) {
     return deserialize<owned>(from, {.deserializers = {GetParam().name}, .context = ctx}, types_here, families);
   }
@@ -98,7 +98,7 @@ protected:
     EXPECT_NE(refused.error().message().find(why), std::string::npos) << refused.error().message();
   }
 
-  /// Refused by the sender, and by a receiver of what a sender with other limits made.
+  /// Expects that the sender refuses the value, and that the receiver refuses it from a sender with higher limits.
   template <class T>
   void expect_refused_in_both_directions(const T& value, const std::string& why) {
     expect_refused(made_of(value, ctx), why);
@@ -167,7 +167,7 @@ TEST_P(abuse, refuses_chains_of_shared_objects_that_would_be_dropped_by_deep_rec
       chain.back()->children.push_back(chain[chain.size() - 2]);
   }
   expect_refused_in_both_directions(chain, "(limits::height)");
-  for (auto& each : chain) // Or else this test dies of it.
+  for (auto& each : chain) // Otherwise this test's own cleanup overflows the stack.
     each->children.clear();
 }
 
@@ -179,7 +179,7 @@ TEST_P(abuse, counts_what_lies_between_shared_objects) {
       chain.back()->children.push_back(chain[i - 1]);
   }
   const auto sent = encoded(chain);
-  ctx.limits.height = 104; // A list and a pointer for each, and somewhat more where a family counts otherwise.
+  ctx.limits.height = 104; // A list and a pointer each, plus what some families count besides.
   EXPECT_EQ(failure_of<branches>(sent), "");
   ctx.limits.height = 90;
   expect_refused(decoded<branches>(sent), "(limits::height)");
@@ -248,7 +248,7 @@ TEST_P(abuse, passes_weak_pointers_that_come_before_those_that_own) {
   EXPECT_EQ(back->subject->observers[2].lock(), back->leaves[2]);
 }
 
-// A weak pointer leads into the circle, and the pointer that closes it leads to an object that is read already.
+// A weak pointer leads into the circle, and the pointer that closes it leads to an object that has been read before.
 TEST_P(abuse, refuses_circles_into_which_a_weak_pointer_led) {
   auto outer = std::make_shared<leaf>();
   auto inner = std::make_shared<leaf>();
@@ -294,7 +294,7 @@ TEST_P(abuse, counts_what_circles_keep_until_they_are_cut) {
 // -- keys of one hash
 
 TEST_P(abuse, refuses_unordered_containers_whose_keys_all_stand_in_one_bucket) {
-  // Made in a container with better hashes, since filling this one takes minutes.
+  // Filled with a better hash: filling a container of the receiver's type would take minutes.
   std::unordered_set<std::uint64_t> set;
   std::unordered_map<std::uint64_t, int> map;
   for (std::uint64_t i = 0; i < 350'000; ++i) {

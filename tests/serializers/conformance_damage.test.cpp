@@ -1,6 +1,6 @@
-// Goal: whatever happens to a payload's bytes, decoding gives an error or a value that can be encoded again, and takes
-// no more memory than the limits grant.
-// Method: every byte at which a payload can be cut, and every bit that can be flipped, in body and header.
+// Goal: decoding a damaged payload gives an error or a value that can be encoded again, and takes no more memory than
+// the limits grant.
+// Method: cut the payload at every byte, and flip every bit, in body and header.
 #include <random>
 
 #include "every_family.hpp"
@@ -13,12 +13,12 @@ class damaged : public every_family {
 protected:
   damaged() { rich::add_to(types); }
 
-  /// What decoding may allocate: the limits' part, and some for an error's text and containers that are empty.
+  /// What decoding may allocate: the limits' share, plus some for an error's text and empty containers.
   [[nodiscard]] std::size_t granted(const payload& of) const {
     return ctx.limits.memory_free_bytes + ctx.limits.memory_ratio * of.size_bytes() + 64_KiB;
   }
 
-  /// Decodes; says whether a value came, which must then be one that can be encoded.
+  /// Decodes. Returns whether that gave a value; if so, expects that it can be encoded.
   bool survives(const payload& from, const std::string& what) {
     const auto before = allocated_bytes.load();
     auto back = decoded<rich::everything>(from);

@@ -1,17 +1,17 @@
-// Goal: each of `limits` stops every family, and the error names the limit and, where there is one, the field.
+// Goal: each of the `limits` stops every family. The error names the limit and, if there is one, the field.
 #include "every_family.hpp"
 
 namespace {
 
 using namespace conformance;
 
-/// Takes much more memory than bytes while its parts are absent.
+/// Even with absent parts, takes much more memory than bytes.
 struct roomy {
   std::vector<std::optional<std::array<std::int64_t, 64>>> parts;
 };
 TROUPE_DESCRIBE(roomy, parts)
 
-/// Takes memory from the moment it is made.
+/// Takes memory as soon as it is constructed.
 struct filled {
   std::string text = std::string(100'000, 'x');
   int kept = 0;
@@ -52,7 +52,7 @@ protected:
     add_cereal<many_filled>(types, "many_filled");
   }
 
-  // Where an error of the n-th element of wanted::names happened.
+  // The place that an error in the n-th element of wanted::names has.
   static std::string name_at(std::size_t index) {
     return "wanted.names" + (GetParam().names_elements ? "[" + std::to_string(index) + "]" : "");
   }
@@ -98,7 +98,7 @@ TEST_P(limits_of, frame_bytes) {
   ctx.limits.frame_bytes = 8000;
   EXPECT_EQ(code_of<pictures>(sent), serialize_errc::none);
   ctx.limits.frame_bytes = 7999;
-  if (sent.frames.size() == 1) // Bytes lie in the body, or come as numbers.
+  if (sent.frames.size() == 1) // The bytes lie in the body, or are sent as numbers.
     EXPECT_EQ(code_of<pictures>(sent), serialize_errc::none);
   else
     expect_exceeded<pictures>(sent, "frame 1 of 8,000 bytes", "(limits::frame_bytes)");
@@ -204,7 +204,7 @@ TEST_P(limits_of, memory_free_bytes) {
   expect_exceeded<roomy>(sent, said("roomy.parts"), "(limits::memory_ratio, limits::memory_free_bytes)");
 }
 
-// Goal: what constructors take counts before it is taken.
+// Goal: memory that constructors take is charged before it is taken.
 TEST_P(limits_of, memory_of_values_that_begin_filled) {
   many_filled sent{.parts = std::vector<filled>(100), .by_number = {}, .shared = nullptr};
   for (auto& part : sent.parts)

@@ -1,5 +1,5 @@
-// What travels, by every family: what rich::everything has no member of, pointers and who shares them, classes by
-// alias, types in the form of others, values of no fixed type, payloads inside values.
+// Values that every family carries and rich::everything does not contain: pointers and shared objects, classes by
+// alias, types in the form of other types, values without a fixed type, payloads inside values.
 #include <troupe/serializers/bitset.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
@@ -20,7 +20,7 @@ private:
   double degrees_ = 0;
 };
 
-// The same, by functions of its own.
+// Travels in the form of another type, by functions of its own.
 class fraction {
 public:
   fraction() = default;
@@ -213,7 +213,7 @@ struct pointers {
 };
 TROUPE_DESCRIBE(pointers, owned, deep, constant, references, watching, by_name)
 
-/// In a list that is linked both ways, and closed.
+/// A node of a closed, doubly linked list.
 struct knot {
   std::string name;
   std::shared_ptr<knot> next;

@@ -1,5 +1,5 @@
-// Goal: what encoding a value says that decoding will take is what decoding takes, whatever the value and the family.
-// Method: values of many shapes, whose memory is not their bytes; both numbers are those of context::taken_bytes.
+// Goal: for every value and family, the memory that encoding predicts for decoding is what decoding takes.
+// Method: values of many shapes, whose memory differs from their bytes; both numbers come from context::taken_bytes.
 #include <bitset>
 
 #include <troupe/serializers/array.hpp>
@@ -19,7 +19,7 @@ struct plain {
 };
 TROUPE_DESCRIBE(plain, name, celsius, samples)
 
-/// Takes memory from the moment it is made.
+/// Takes memory as soon as it is constructed.
 struct filled {
   std::string text = std::string(300, 'x');
   std::vector<int> numbers = std::vector<int>(50);
@@ -55,7 +55,7 @@ struct unfolding {
   int size = 0;
 };
 
-/// Has a codec in the registry only.
+/// Only the registry has a codec for it.
 class lockbox {
 public:
   lockbox() = default;
@@ -111,15 +111,15 @@ protected:
     ctx.types = &types;
   }
 
-  /// Of a type that the family cereal carries as well.
+  /// For a type that the family cereal carries too.
   template <class T>
   void expect_weighed(const T& value) {
-    if (types.find<T>() == nullptr) // Else it is one that all registries have, for every family.
+    if (types.find<T>() == nullptr) // Otherwise every registry has it, for every family.
       add_cereal<T>(types, next_alias());
     expect_weighed_as_added(value);
   }
 
-  /// Of one that it does not.
+  /// For a type that the family cereal does not carry.
   template <class T>
   void expect_weighed_by_description(const T& value) {
     types.add<T>(next_alias());
@@ -136,7 +136,7 @@ protected:
       std::size_t charged = 0;
       auto with = ctx;
       with.taken_bytes = &stated;
-      // One by one, pointers are nothing that the family cereal has functions for.
+      // Element by element, the family cereal has no functions for pointers.
       const std::vector<std::string> by{GetParam().name, how == iterate::elements ? "typed" : GetParam().name};
       auto made = serialize(value, {.serializers = by, .on_error = on_error::raise, .iterate = how, .context = with},
                             types, families);
@@ -269,7 +269,7 @@ TEST_P(stated_memory, covers_frames_and_arrays) {
   expect_weighed(*numbers(std::vector<double>(1)).broadcast_to(std::vector<std::size_t>{50}));
   expect_weighed(array<std::byte>(std::vector<std::byte>(500)));
   expect_weighed(many<numbers>(10, [](auto) { return numbers(std::vector<double>(20)); }));
-  expect_weighed(std::vector<numbers>(10, numbers(std::vector<double>(200)))); // The same memory.
+  expect_weighed(std::vector<numbers>(10, numbers(std::vector<double>(200)))); // All ten share their memory.
 }
 
 TEST_P(stated_memory, covers_records) {

@@ -1,5 +1,5 @@
-// Goal: a contract says in a stable text what peers see of a registry, and a comparison says truly which changes break
-// older peers: each of its answers is tried with real payloads.
+// Goal: a contract states in a stable text what peers see of a registry, and a comparison says correctly which changes
+// break older peers. Each answer is checked with real payloads.
 #include <cstdlib>
 #include <fstream>
 
@@ -53,7 +53,7 @@ std::string contract_with(const std::string& alias = "it") {
   return contract_of(types);
 }
 
-/// The worst of what two versions of a field come to.
+/// The worst effect of changing a field from one type to the other.
 template <class From, class To>
 contract_effect effect_of() {
   const auto changes = compare_contracts(contract_with<box<From>>(), contract_with<box<To>>());
@@ -84,7 +84,7 @@ bool is_unreadable() {
   return found && found->has_value();
 }
 
-/// `good` is a value that passes where any does; nothing where the types are one and the same to peers.
+/// Expects the comparison of the two types to give `effect`, and real payloads in both directions to confirm it.
 template <class From, class To>
 void expect_true(contract_effect effect, const From& there, const To& here) {
   EXPECT_EQ((effect_of<From, To>()), effect) << typeid(From).name() << " to " << typeid(To).name();
@@ -232,7 +232,7 @@ TEST(contract, that_is_none_is_refused_with_the_line) {
   EXPECT_NE(refused(nested).find("nested too deep"), std::string::npos);
 }
 
-/// Of one type with parts of those names, in that order or the opposite one.
+/// The contract of one type whose parts have numbered names, in rising or falling order.
 std::string contract_of_many(const std::string& form, std::size_t count, bool reversed, const std::string& before,
                              const std::string& behind) {
   auto text = "troupe contract 1\ntype \"a\": " + form + "\n";
@@ -241,7 +241,7 @@ std::string contract_of_many(const std::string& form, std::size_t count, bool re
   return text;
 }
 
-// Goal: neither text is trusted, so comparing them takes no time that grows with the square of what they list.
+// Goal: the texts are not trusted, so comparing them takes no time quadratic in the number of their parts.
 TEST(contract, of_many_fields_is_compared_in_any_order) {
   constexpr std::size_t many = 100'000;
   const auto older = contract_of_many("struct", many, false, ".field_of_a_long_name_", "");

@@ -1,4 +1,4 @@
-// Arrays whose values say where they stand.
+// Arrays whose values tell their position.
 #pragma once
 
 #include <cstddef>

@@ -12,18 +12,18 @@ namespace conformance {
 
 using namespace troupe;
 
-/// A family, and what sets it apart where a test depends on it.
+/// A family, and the differences on which tests depend.
 struct row {
   const char* name;
-  bool attaches_frames = true;   // Else their bytes lie in the body.
-  bool counts_ahead = true;      // A list says how long it is before its first element.
-  bool names_fields = true;      // Versions of a type are told apart and read; else they are refused.
+  bool attaches_frames = true;   // Otherwise their bytes lie in the body.
+  bool counts_ahead = true;      // A list's length precedes its first element.
+  bool names_fields = true;      // Versions of a type are told apart and read; otherwise they are refused.
   bool names_enumerators = true; // Enums travel by name or are checked by it.
   bool names_elements = true;    // An error's place has the index of the element.
-  bool names_classes = true;     // Pointers to bases lead to what derives from them, by the registry's aliases.
+  bool names_classes = true;     // A pointer to a base leads to its derived class, by alias.
 };
 
-/// A structure to aim at.
+/// A structure that the attacks aim at.
 struct wanted {
   int kept = 3;
   std::vector<std::string> names;
@@ -50,7 +50,7 @@ inline std::string name_of_row(const testing::TestParamInfo<row>& of) {
   return of.param.name;
 }
 
-/// Adds those of the rows that no set has from the start.
+/// Adds the families of the rows that a new set does not have.
 inline void add_families(family_set& to) {
   to.add(std::make_unique<cereal_family>());
   const auto loaded = to.load(TROUPE_LIBRARY_FOLDER "/lines.so");
@@ -92,14 +92,14 @@ protected:
     return back ? serialize_errc::none : back.error().code();
   }
 
-  /// Why decoding fails; empty when it does not.
+  /// Why decoding fails; empty if it succeeds.
   template <class T>
   std::string failure_of(const payload& from) {
     auto back = decoded<T>(from);
     return back ? "" : back.error().message();
   }
 
-  /// A message as this family says it.
+  /// A message with this family's name before it.
   static std::string said(const std::string& text) { return std::string(GetParam().name) + ": " + text; }
 
   /// The same payload with another body.

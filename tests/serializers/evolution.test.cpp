@@ -1,5 +1,5 @@
-// Two versions of one program: what was added, removed and reordered between them still travels, in all families that
-// name fields.
+// Two versions of one program: fields that were added, removed or reordered between them still travel, with all
+// families that name fields.
 #include "every_family.hpp"
 
 namespace {
@@ -50,7 +50,7 @@ TROUPE_DESCRIBE(message, count, removed, removed_parts, removed_map, removed_sha
 
 namespace new_version {
 
-enum class state { busy, idle, waiting }; // Renumbered, one removed, one added.
+enum class state { busy, idle, waiting }; // Renumbered, one enumerator removed, one added.
 TROUPE_DESCRIBE_ENUM(state, busy, idle, waiting)
 
 struct part {
@@ -284,8 +284,8 @@ TEST(typed_evolution, without_the_senders_layout_another_version_is_refused) {
             "typed: message: the sender has another version of the type, and its layout did not come along");
 }
 
-// Goal: a layout cannot make a reader step through more than the limits grant, out of a body of no bytes.
-// Method: each structure holds the one before it twice, a hundred times over.
+// Goal: a layout with a body of no bytes cannot make a reader step through more values than the limits grant.
+// Method: each of a hundred structures contains the one before it twice.
 TEST(typed_evolution, structures_of_nothing_are_not_passed_over_without_end) {
   type_registry types;
   types.add<narrow>("message");

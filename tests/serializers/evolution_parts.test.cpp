@@ -1,10 +1,10 @@
-// Two versions of one member: what it may become, and which error names it where it may not. Whole messages are in
+// Two versions of one member: what it may become, and which error names it if it may not. Whole messages are in
 // evolution.test.cpp.
 #include "every_family.hpp"
 
 namespace parts {
 
-// Three that travel in the same form, by three ways.
+// Three types that travel in the same form, by three means.
 struct meters {
   double value = 0;
   [[nodiscard]] std::tuple<double> reduce() const { return {value}; }
@@ -168,7 +168,7 @@ protected:
     EXPECT_EQ(back->value, expected);
   }
 
-  /// Refused, with the field named and a reason that ends like this.
+  /// Expects a refusal that names the field and ends with this reason.
   template <class To, class From>
   void expect_refused(From value, const std::string& field, const std::string& reason) {
     const auto back = sent<To>(value);
@@ -229,7 +229,7 @@ TEST_P(versions, of_a_value_that_became_optional_or_ceased_to_be) {
 }
 
 TEST_P(versions, of_a_text_and_a_path) {
-  // Which `cereal` takes for the same layout.
+  // `cereal` takes the two for the same layout.
   const auto back = sent<of_path>(of_text{"/a"});
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back->value, "/a");
@@ -299,7 +299,7 @@ TEST_P(versions, in_another_order) {
   EXPECT_EQ(*back->shared, 5);
 }
 
-// A key that stands there twice would be lost in a map.
+// A map would lose a repeated key.
 TEST_P(versions, of_a_map_that_had_keys_twice_are_refused) {
   const auto back = sent<of_map>(of_multimap{{{"k", 1}, {"k", 2}}});
   ASSERT_FALSE(back.has_value());

@@ -1,5 +1,5 @@
-// Families from shared libraries: those that load, and each reason not to. That what they carry is carried as by
-// families that were compiled in is the conformance tests' affair: the row "lines" is a loaded one.
+// Families from shared libraries: those that load, and each reason not to. That a loaded family carries values like a
+// compiled-in one is covered by the conformance tests: their row "lines" is a loaded family.
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ protected:
     return std::filesystem::path(TROUPE_LIBRARY_FOLDER) / (name + ".so");
   }
 
-  /// Loads it in vain; the set stays as it was.
+  /// Expects loading to fail and the set to stay unchanged. Returns the error.
   serialize_error refused(const std::filesystem::path& file) {
     const auto before = families.names();
     const auto done = families.load(file);
@@ -51,7 +51,7 @@ TEST_F(loading, frames_of_a_loaded_family_outlive_the_set) {
   ASSERT_EQ(made->frames.size(), 2U);
   const auto bytes = made->frames[1].bytes();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "made by the library");
-  made->frames.clear(); // The owner's destructor is the library's.
+  made->frames.clear(); // The destructor of the owner is in the library.
 }
 
 TEST_F(loading, what_a_loaded_family_throws_is_an_error) {

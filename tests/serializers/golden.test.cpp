@@ -1,6 +1,6 @@
-// Goal: the bytes of a payload are the same in every version of this program, header and body.
-// Method: the payload of one value per family, as it was written once. Where the form is changed on purpose, the
-// failing test prints the new lines for `golden_payloads`.
+// Goal: the bytes of a payload, header and body, are the same in every version of this program.
+// Method: the payload of one value per family, as once recorded. After a deliberate change of the form, the failing
+// test prints the new lines for `golden_payloads`.
 #include "every_family.hpp"
 
 namespace {
@@ -74,7 +74,7 @@ bool same(const stable& a, const stable& b) {
          && rich::text_of(a.blob) == rich::text_of(b.blob);
 }
 
-/// Header and body in hexadecimal digits; frames behind the body are the value's own.
+/// Header and body in hexadecimal digits. The frames behind the body belong to the value.
 struct golden_payload {
   std::string_view header;
   std::string_view body;
@@ -220,7 +220,7 @@ TEST_P(golden, payloads_are_read_as_they_always_were) {
   EXPECT_TRUE(same(*back, stable_example()));
 }
 
-// Goal: no bit of a small payload, in header or body, leads to anything but an error or a value.
+// Goal: a flipped bit of a small payload, in header or body, gives an error or a value, and nothing else.
 TEST_P(golden, payloads_survive_every_flipped_bit) {
   const auto sent = stored();
   for (const bool in_header : {true, false}) {

@@ -1,4 +1,4 @@
-// A message of two versions, which the tests of single families write and read.
+// A message in two versions, which the tests of single families write and read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Types that travel in another form: codec<T>, reduce() and rebuild(), a type's own codec, and the context they see.
+// Types that travel in another form: codec<T>, reduce() and rebuild(), a type's own codec, and the context that each
+// sees.
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 
 namespace hooks {
 
-// Without a default constructor.
+// Has no default constructor.
 class celsius {
 public:
   explicit celsius(double degrees) : degrees_(degrees) {}
@@ -43,7 +44,7 @@ private:
   int under_;
 };
 
-// Contains itself with no structure in between; no two levels are alike.
+// Contains itself directly, with no structure in between; no two levels are alike.
 class tree {
 public:
   tree(std::string name, std::vector<tree> below) : name_(std::move(name)), below_(std::move(below)) {}
@@ -56,7 +57,7 @@ private:
   std::vector<tree> below_;
 };
 
-// Contains itself, and another that does.
+// Contains itself, and another type that contains itself.
 class bush {
 public:
   bush() = default;
@@ -90,12 +91,12 @@ struct newer_garden {
 };
 TROUPE_DESCRIBE(newer_garden, tallest, owner, first, number)
 
-// What a link's tables would be.
+// Stands for a link's tables.
 struct address_book : troupe::context_extension {
   std::vector<std::string> names;
 };
 
-// A handle that only means something together with the context, and whose bytes leave out of band.
+// A handle that has a meaning only together with the context; its bytes are sent out of band.
 struct handle {
   std::string name;
   troupe::frame bytes;
@@ -116,7 +117,7 @@ struct letter {
 };
 TROUPE_DESCRIBE(letter, to, weather, shares, now, half)
 
-// Nothing here can describe it; it has a codec of its own.
+// This file cannot describe it; it has a codec of its own.
 struct human {
   std::string name;
 };
@@ -287,7 +288,7 @@ TEST_F(own_codecs, get_their_header_and_frames_back_untouched) {
   EXPECT_EQ(back->name, "Ada");
 }
 
-// Made once and never changed.
+// Never changes after its construction.
 struct constant {
   const int value;
   [[nodiscard]] std::tuple<int> reduce() const { return {value}; }

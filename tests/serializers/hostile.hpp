@@ -1,4 +1,4 @@
-// What the tests of hostile bytes share: types to aim at, and attacks, each with the error that answers it.
+// Shared by the tests of hostile bytes: target types, and attacks, each with the error that must answer it.
 #pragma once
 
 #include <ctime>
@@ -18,7 +18,7 @@ using namespace troupe;
 struct nothing {};
 TROUPE_DESCRIBE(nothing)
 
-/// Has fields to come that it does not know.
+/// Does not know the fields that senders send.
 struct unaware {
   int known = 0;
 };
@@ -30,7 +30,7 @@ struct large {
 };
 TROUPE_DESCRIBE(large, names)
 
-/// The same, where one received byte is enough for it.
+/// Takes hundreds of bytes for one received byte.
 struct roomy {
   std::optional<std::array<std::int64_t, 64>> part;
 };
@@ -63,7 +63,7 @@ struct late_form {
 };
 TROUPE_DESCRIBE(late_form, next)
 
-/// Exists only once it has been read as a whole: what it consists of cannot refer to it.
+/// Exists only once all of it has been read: its parts cannot refer to it.
 class late {
 public:
   explicit late(std::shared_ptr<late> next) : next_(std::move(next)) {}
@@ -100,7 +100,7 @@ struct drawing {
 };
 TROUPE_DESCRIBE(drawing, owned, shared)
 
-/// Has no description: the registry says in what form it travels.
+/// Has no description; the registry has its form.
 class lockbox {
 public:
   lockbox() = default;
@@ -137,11 +137,11 @@ using by_number = std::map<int, int>;
 using numbers_once = std::set<int>;
 using matrix = std::vector<std::vector<int>>;
 
-/// All of the types above, and all families.
+/// A registry with all of the types above, and a set with all families.
 const type_registry& types();
 const family_set& families();
 
-/// What decoding did.
+/// The result of decoding.
 struct outcome {
   serialize_errc code = serialize_errc::none;
   std::string message;
@@ -165,7 +165,7 @@ outcome decode(const payload& from, const context& ctx = {}) {
   return made;
 }
 
-/// Bytes of a hostile payload, and how decoding them must end.
+/// A hostile payload, and how decoding it must end.
 struct attack {
   std::string name;
   serialize_errc expected;
@@ -178,7 +178,7 @@ inline void PrintTo(const attack& of, std::ostream* to) {
   *to << of.name;
 }
 
-/// Which takes longer only where the program is slowed down on purpose.
+/// Decoding takes longer only in builds that are slowed down on purpose.
 inline constexpr double seconds_max = 2;
 
 inline void expect_repelled(const attack& of) {
@@ -196,22 +196,22 @@ inline std::vector<std::byte> as_bytes(std::string_view text) {
   return {span.begin(), span.end()};
 }
 
-/// Form and fingerprint ahead of a value of the family `typed`, of that layout.
+/// The form and fingerprint that precede a value of the family `typed` with this layout.
 std::string typed_prelude(std::span<const std::byte> layout);
 
-/// The header that the family's values of that type have.
-/// What the test of one attack is called.
+/// The test name of an attack.
 std::string name_of_attack(const testing::TestParamInfo<attack>& of);
 
 /// Seven bits a byte, the lowest first, as `typed` writes numbers.
 std::string varint(std::uint64_t value);
 
+/// The header of the family's values of type T.
 template <class T>
 frame header_by(std::string_view family) {
   return standard_header(*families().find(family), *types().find<T>());
 }
 
-/// A payload of `family` whose body is as given; for `typed` and `cereal`, behind what stands ahead of every value.
+/// A payload of `family` with this body. For `typed` and `cereal`, the body follows the prefix of every value.
 template <class T>
 attack by(std::string_view family, std::string name, serialize_errc expected, const std::string& value,
           std::vector<frame> frames = {}, std::size_t allocated_max = 64_KiB) {

@@ -1,5 +1,5 @@
-// Goal: circles of shared objects cannot hide how deep dropping them recurses once the program has cut them, and
-// ordinary ones pass.
+// Goal: circles of shared objects cannot hide how deeply their destruction recurses once the program has cut them.
+// Ordinary circles pass.
 #include <gmock/gmock.h>
 
 #include "hostile.hpp"
@@ -26,7 +26,8 @@ void cut(const knots& all) {
   }
 }
 
-// Each block is a chain, the object above it, and one more that this one and the chain of the next block own.
+// Each block is a chain, the object above it, and another object, which owns the former and is owned by it and by the
+// next block's chain.
 knots blocks(std::size_t count, std::size_t chain_length) {
   knots all;
   std::shared_ptr<knot> below;
@@ -41,7 +42,7 @@ knots blocks(std::size_t count, std::size_t chain_length) {
   return all;
 }
 
-/// Says how many of its kind there are.
+/// Counts its living instances.
 struct counted_knot {
   counted_knot() { ++alive; }
   counted_knot(const counted_knot& other) : next(other.next) { ++alive; }
@@ -111,7 +112,7 @@ TEST_P(hostile_circles, of_one_block_pass_and_can_be_dropped) {
   cut(all);
 }
 
-// Chains lead from each level to the one above, while all levels are still being read.
+// A chain leads from each level to the one above, while all levels are still being read.
 TEST_P(hostile_circles, add_up_within_each_other) {
   constexpr std::size_t levels = 3;
   knots all{knot_before(nullptr)};
@@ -157,7 +158,7 @@ TEST_P(hostile_circles, of_large_trees_whose_children_own_their_parents_pass) {
   cut(all);
 }
 
-// Goal: a circle that was whole already does not outlive a value of which the rest cannot be read.
+// Goal: if the rest of a value cannot be read, a circle in it that is already complete is freed.
 TEST_P(hostile_circles, of_a_value_that_breaks_off_are_cut) {
   types.add<counted_knots>("counted_knots");
   counted_knots all{std::make_shared<counted_knot>(), std::make_shared<counted_knot>(),

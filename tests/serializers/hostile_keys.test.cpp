@@ -1,4 +1,4 @@
-// Goal: keys of one hash cost no more for being long: comparing them is charged by what it takes.
+// Goal: long keys with one hash cost no more than short ones: their comparisons are charged by length.
 #include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,7 +18,7 @@ namespace {
 using namespace troupe;
 using std::filesystem::path;
 
-/// Of a peer that knows how hashes are made.
+/// The hash of keys chosen by a peer that knows the hash function.
 struct one_hash {
   std::size_t operator()(const auto&) const { return 7; }
 };
@@ -28,7 +28,7 @@ template <class Key>
 using other_hashes = std::unordered_set<Key>;
 using counts = std::unordered_map<std::string, int, one_hash>;
 
-// Which differ at their ends only.
+// Keys that differ only at their ends.
 std::string long_text(std::size_t number) {
   return std::string(10'000, 'x') + std::to_string(number);
 }
@@ -59,7 +59,7 @@ protected:
     add_cereal<std::unordered_map<std::string, int>>(elsewhere, "counts");
   }
 
-  /// Made in a container with better hashes, since filling the other one takes long.
+  /// Encodes a container with a better hash: filling one of the receiver's type takes long.
   template <class T>
   payload sent(const T& value) {
     return *serialize(value, {.serializers = {GetParam()}, .on_error = on_error::raise}, elsewhere, families);

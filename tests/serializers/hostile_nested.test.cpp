@@ -1,5 +1,5 @@
-// Goal: as in hostile.test.cpp, for payloads that consist of payloads: `serialized` inside messages, collections that
-// travel element by element, and types that travel attribute by attribute.
+// Goal: as in hostile.test.cpp, for payloads that consist of payloads: `serialized` inside messages, collections sent
+// element by element, and types sent attribute by attribute.
 #include <troupe/serializers/internal/payload/part_payloads.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
@@ -31,7 +31,7 @@ payload whole(const T& value) {
 
 // -- payloads inside messages
 
-// An envelope by `typed`: the address, which is empty, and how many frames the inner payload has; all of them follow.
+// An envelope of the family `typed`: an empty address, and the number of the inner payload's frames, which follow.
 attack envelope_of(std::string name, serialize_errc expected, const std::string& count, std::vector<frame> frames) {
   return by<envelope>("typed", "envelope_" + std::move(name), expected, bytes({0}) + count, std::move(frames));
 }
@@ -74,13 +74,13 @@ TEST(hostile_envelopes, keep_what_lies_inside_until_somebody_asks) {
   EXPECT_EQ(value.error().code(), malformed);
 }
 
-// Goal: one level is read, however many there are.
+// Goal: only one level is read, however many there are.
 TEST(hostile_envelopes, within_each_other_10000_times) {
   constexpr std::size_t levels = 10'000;
   const auto header = header_by<envelope>("typed");
   const auto prelude = typed_prelude(types().find<envelope>()->schema());
   payload sent{header, {}};
-  for (std::size_t level = levels; level > 0; --level) { // The body of each, and the header of what is in it.
+  for (std::size_t level = levels; level > 0; --level) { // The body of each level, and the header of the next.
     const auto frames_inside = 2 * (level - 1);
     std::string count;
     for (auto rest = frames_inside;; rest >>= 7) {
@@ -128,7 +128,7 @@ std::vector<std::byte> bytes_of(const frame& of) {
   return {of.bytes().begin(), of.bytes().end()};
 }
 
-// Parts of one header, and of so many frames each.
+// A list of `count` parts that share one header and have `frames_each` frames each.
 payload_parts listed(std::vector<std::byte> header, std::size_t count, std::uint64_t frames_each = 1) {
   return {.names = {""},
           .headers = {std::move(header)},
@@ -180,7 +180,7 @@ std::vector<attack> on_elements() {
 }
 INSTANTIATE_TEST_SUITE_P(elements, hostile_payloads, testing::ValuesIn(on_elements()), name_of_attack);
 
-// Goal: what one header costs is not spent again and again for parts that are next to nothing.
+// Goal: the cost of reading one header is not incurred for each of many tiny parts.
 TEST(hostile_elements, of_many_parts_and_a_large_layout) {
   const auto layout = bytes({24, 0xb8, 0x17}) + repeated("\0\x0d"sv, 3'000); // 3,000 fields of nothing.
   const auto schema = as_bytes(layout);
@@ -212,13 +212,13 @@ TEST(hostile_elements, take_from_the_memory_that_the_whole_may_take) {
       elements<names>("", none, listed(bytes_of(text.header), count), std::vector<frame>(count, text.frames[0])).sent;
   context ctx;
   EXPECT_EQ(decode<names>(sent, ctx).code, none);
-  ctx.limits.memory_bytes = 1_MiB; // Enough for each of them.
+  ctx.limits.memory_bytes = 1_MiB; // Enough for each part alone.
   EXPECT_EQ(decode<names>(sent, ctx).code, limit_exceeded);
 }
 
 // -- types attribute by attribute
 
-/// What the codec puts into the header, with any key as often as one likes.
+/// What the codec puts into the header, except that keys may repeat.
 struct attributes {
   std::multimap<std::string, std::vector<std::byte>> small;
   payload_parts parts;

@@ -1,5 +1,5 @@
-// Goal: as in hostile.test.cpp, for the family typed: counts, references, layouts of the sender's, and types that the
-// body itself names.
+// Goal: as in hostile.test.cpp, for the family typed: counts, references, the sender's layouts, and types that the body
+// names.
 #include <gmock/gmock.h>
 
 #include "hostile.hpp"
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(values, hostile_typed, testing::ValuesIn(on_values()), 
 
 // -- layouts that the sender claims to have
 
-// The header has the forged layout, and the body its fingerprint: so it is believed.
+// The header has the forged layout and the body its fingerprint, so the receiver believes it.
 template <class T>
 attack forged(std::string name, serialize_errc expected, const std::string& layout, const std::string& value,
               std::size_t allocated_max = 2_MiB) {
@@ -125,8 +125,8 @@ std::string named(std::string_view name) {
   return varint(name.size()) + std::string(name);
 }
 
-// A structure whose two fields are the same structure, of which that holds again, and so on: 2 to the `levels` values
-// of no bytes at all.
+// A structure with two fields, both of the same next structure, and so on: 2 to the power of `levels` values without
+// any bytes.
 std::string doubling_layout(int levels) {
   std::string layout;
   for (int level = 0; level < levels; ++level)
@@ -148,7 +148,7 @@ std::string enum_of(std::size_t count) {
   return layout;
 }
 
-// Structures within each other, of one field each.
+// Nested structures of one field each.
 std::string nested_structures(std::size_t levels, const std::string& innermost) {
   return repeated(structure_of(1) + named("n"), levels) + innermost;
 }
@@ -188,7 +188,7 @@ std::vector<attack> on_layouts() {
                     bytes({18}) + varint(UINT64_MAX) + bytes({12}), repeated("\0"sv, 1000)),
       forged<unaware>("of_a_map_of_nothing_without_end", limit_exceeded, one_field + bytes({23, 13, 13}),
                       varint(UINT64_MAX)),
-      // Sixty million structures that take no byte, and enough bytes behind them to pay for a million.
+      // Sixty million structures without any bytes, followed by enough bytes to pay for a million.
       forged<unaware>("of_fixed_lengths_of_nothing", limit_exceeded,
                       structure_of(2) + named("x") + fixed(600) + fixed(1000) + nested_structures(100, structure_of(0))
                           + named("pad") + bytes({12}),
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(layouts, hostile_typed, testing::ValuesIn(on_layouts())
 
 TEST(hostile_layouts, of_which_the_error_says_how_large_they_may_be) {
   const auto message = [](const std::string& layout) {
-    const auto attack = forged<unaware>("", none, layout, std::string(1'000'000, 'x')); // Which pays for the layout.
+    const auto attack = forged<unaware>("", none, layout, std::string(1'000'000, 'x')); // The bytes pay for the layout.
     return attack.decode(attack.sent, {}).message;
   };
   EXPECT_THAT(
@@ -231,7 +231,7 @@ TEST(hostile_layouts, of_which_the_error_says_how_large_they_may_be) {
 
 // -- types that the body names
 
-// As which class a pointer's object comes: named here for the first time.
+// The class of a pointer's object, named for the first time.
 std::string as_class(std::string_view alias, std::string_view layout) {
   return bytes({1}) + text(alias) + text(layout);
 }
@@ -239,8 +239,8 @@ std::string as_class(std::string_view alias, std::string_view layout) {
 std::vector<attack> on_named_types() {
   const auto schema = types().find<disc>()->schema();
   const std::string layout(reinterpret_cast<const char*>(schema.data()), schema.size());
-  const auto object = bytes({0}) + repeated("\0"sv, 8); // No label, no radius.
-  const auto one = bytes({1, 1});                       // One owned object, which is there.
+  const auto object = bytes({0}) + repeated("\0"sv, 8); // Empty label, zero radius.
+  const auto one = bytes({1, 1});                       // One owned object, which is present.
   const auto with_label = structure_of(1) + named("label") + bytes({12});
   const auto again = repeated(bytes({1, 2}), 100'000); // Objects of the type that was named first.
   const auto many = [](std::size_t count, const std::string& each) { return varint(count) + repeated(each, count); };
@@ -279,7 +279,7 @@ std::vector<attack> on_named_types() {
 }
 INSTANTIATE_TEST_SUITE_P(named_types, hostile_typed, testing::ValuesIn(on_named_types()), name_of_attack);
 
-// -- all layouts that are a bit away from the real one
+// -- all layouts one bit away from the real one
 
 TEST(hostile_layouts, of_which_any_bit_is_flipped) {
   const auto sent = *serialize(rich::full(), {}, types(), families());

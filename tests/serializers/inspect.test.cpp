@@ -1,5 +1,5 @@
-// inspect_serializability: what it finds in types, values and functions, and how it tells. serializable<T, Family>: the
-// same at compile time.
+// inspect_serializability: what it finds in types, values and functions, and how it reports that. serializable<T,
+// Family>: the same question at compile time.
 #include <any>
 #include <atomic>
 #include <cstdio>
@@ -83,7 +83,7 @@ struct offenders {
 TROUPE_DESCRIBE(offenders, runner, count, address, text, file, log, function, callback, anything, view, numbers, many,
                 handle, choice, behaviour, plains, late)
 
-// Contains itself, and what hinders it stands behind the place where it does.
+// Contains itself; the member that cannot travel comes after the recursion.
 struct inner;
 struct outer {
   std::vector<inner> inners;
@@ -103,7 +103,7 @@ struct sticker {
 };
 TROUPE_DESCRIBE(sticker, text)
 
-// Values that fail where their type does not.
+// Values of it may fail although its type can travel.
 struct paints {
   std::vector<rich::color> list;
   std::map<int, std::vector<rich::color>> by_number;

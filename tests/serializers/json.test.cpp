@@ -1,4 +1,4 @@
-// The family json: golden texts, what else is read as the same value, and that nothing is lost.
+// The family json: golden texts, other texts that are read as the same value, and that nothing is lost.
 #include <cmath>
 #include <random>
 
@@ -53,7 +53,7 @@ std::string error_of(std::string_view text) {
   return back ? "" : back.error().message();
 }
 
-// The value is written as this text, and the text is read as this value.
+// Expects that the value is written as this text, and that the text is read as this value.
 template <class T>
 void expect_golden(const T& value, std::string_view text) {
   EXPECT_EQ(text_of(value), text);
@@ -181,7 +181,7 @@ TEST(json, escapes_what_must_be) {
 TEST(json, keeps_texts_that_are_no_utf8) {
   expect_golden("\xff"s, R"({"$text":"/w=="})");
   expect_golden("\xed\xa0\x80"s, R"({"$text":"7aCA"})"); // A surrogate.
-  expect_golden("\xc0\x80"s, R"({"$text":"wIA="})");     // Longer than it must be.
+  expect_golden("\xc0\x80"s, R"({"$text":"wIA="})");     // Longer than necessary.
   expect_golden("\xf4\x90\x80\x80"s, R"({"$text":"9JCAgA=="})");
   expect_golden("cut \xe2\x82"s, R"({"$text":"Y3V0IOKC"})");
   expect_golden(std::map<std::string, int>{{"\xff", 1}, {"a", 2}}, R"({"a":2,"$text:/w==":1})");

@@ -1,4 +1,4 @@
-// Another JSON library reads what the family json writes, and the family reads what that one writes.
+// Another JSON library reads what the family json writes, and the family reads what that library writes.
 #include <cmath>
 #include <random>
 
@@ -55,7 +55,7 @@ TEST_F(json_elsewhere, what_is_written_is_read_as_the_same_value) {
 
 TEST_F(json_elsewhere, what_is_read_and_written_again_comes_back_in_any_layout) {
   const auto value = rich::full();
-  // In the order of the text; without its order kept, references could come before what they refer to.
+  // Keeps the text's order; otherwise references could precede the objects they refer to.
   const auto tree = nlohmann::ordered_json::parse(written(value));
   for (const auto& text : {tree.dump(), tree.dump(4), tree.dump(-1, ' ', true)}) {
     const auto back = read(text);
@@ -86,14 +86,14 @@ TEST_F(json_elsewhere, numbers_are_the_same_in_both) {
   }
 }
 
-/// Why the text is no JSON; empty when it is.
+/// Why the text is not JSON; empty if it is.
 std::string refusal_of(std::string_view text) {
   const context ctx;
   json_reader reader(ctx, std::as_bytes(std::span(text)), text.size());
   return reader.skip() && reader.finish() ? "" : reader.reason();
 }
 
-// Goal: both take the same texts for JSON, but that here no key may come twice.
+// Goal: both libraries accept the same texts, except that the family refuses repeated keys.
 TEST(json_grammar, is_the_same_elsewhere) {
   const std::string text =
       R"({"a":[1,-2.5e+3,0,"x\n\u00e9\ud83c\udfad"],"b":{"c":null,"d":true,"e":[]},"f":"é€","g":false, "h":{}})";
@@ -107,7 +107,7 @@ TEST(json_grammar, is_the_same_elsewhere) {
       damaged[random() % damaged.size()] =
           random() % 2 == 0 ? static_cast<char>(random()) : significant[random() % significant.size()];
     if (damaged[0] == '\xef')
-      continue; // The other one passes over a byte order mark.
+      continue; // The other library skips a byte order mark.
     const auto reason = refusal_of(damaged);
     accepted += reason.empty() ? 1 : 0;
     if (reason.find("twice") == std::string::npos) {

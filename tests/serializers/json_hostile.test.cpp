@@ -1,4 +1,4 @@
-// Goal: whatever the text, decoding ends soon, takes no more memory than its budget, and says what is wrong with it.
+// Goal: for any text, decoding ends soon, takes no more memory than its budget, and says what is wrong with the text.
 // Method: every allocation of this program is counted.
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct large {
 };
 TROUPE_DESCRIBE(large, names)
 
-// Decodes and gives what that allocated; succeeding is not expected.
+// Decodes the text, which must fail, and returns the number of bytes that this allocated.
 template <class T>
 std::size_t cost_of(const std::string& text, serialize_errc expected) {
   const auto before = allocated_bytes.load();
@@ -134,7 +134,7 @@ TEST(hostile_json, has_texts_that_are_none) {
       {"{\"$text\":\"!\"}"sv, "at byte 12: the text that ends here is no base64"},
   };
   expect_refused<std::string>(cases);
-  for (const auto& [text, reason] : cases) // What is skipped is no less strict.
+  for (const auto& [text, reason] : cases) // Skipped texts are checked as strictly.
     EXPECT_FALSE(json::decode_described<unaware>("{\"new\":" + std::string(text) + "}").has_value()) << text;
 }
 
@@ -172,7 +172,7 @@ TEST(hostile_json, goes_on_and_on) {
 }
 
 TEST(hostile_json, multiplies) {
-  // Each three bytes ask for an element of hundreds.
+  // Every three bytes ask for an element of hundreds.
   std::string many = "[";
   for (int i = 0; i < 300'000; ++i)
     many += "{},";
@@ -222,7 +222,7 @@ TEST(hostile_json, pays_for_what_escapes_and_base64_become) {
   EXPECT_LT(allocated_bytes.load() - before, 64_KiB);
 }
 
-// Goal: no single bit makes decoding take more than a little memory, or gives a value that cannot be written again.
+// Goal: no single flipped bit makes decoding take much memory, or gives a value that cannot be encoded again.
 TEST(hostile_json, has_any_bit_flipped) {
   type_registry types;
   rich::add_to(types);

@@ -1,4 +1,4 @@
-// Large values within each other, as deep as the limits allow, are read on a thread's usual stack.
+// Large values, nested as deeply as the limits allow, are read on a thread's default stack.
 #include <pthread.h>
 
 #include <functional>

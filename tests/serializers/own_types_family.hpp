@@ -1,18 +1,18 @@
-// What holds for every family that carries only types which bring what it needs, and so cannot have a row in
-// every_family.hpp: the same promises, with a value of the family's own sort.
+// Promises of each family that carries only types with support for it, and so cannot have a row in every_family.hpp:
+// the same promises as there, with values of the family's own sort.
 //
-// A subject says which family and which value:
+// A subject names the family and its values:
 //   using value = ...;
-//   using wide = ...;                               // has a list of things, which takes more memory than bytes
+//   using wide = ...;                               // has a list of things, and takes more memory than bytes
 //   using nested = ...;                             // can contain itself
 //   static std::unique_ptr<family> make();          // the family
 //   static void add(type_registry&);                // registers the three
-//   static value full();                            // something of everything
+//   static value full();                            // sets every member
 //   static bool equal(const value&, const value&);
-//   static wide wide_of(std::size_t count);         // so many things in the list
-//   static nested deep(std::size_t depth);          // so many within the outermost one
+//   static wide wide_of(std::size_t count);         // `count` things in the list
+//   static nested deep(std::size_t depth);          // `depth` levels within the outermost one
 //   static value with_text(std::size_t size_bytes); // a text of that size in it
-//   static constexpr bool tells_cuts;               // else a body that is cut between two fields is a value as well
+//   static constexpr bool tells_cuts;               // if false, a body cut between two fields is a value
 //   static constexpr std::size_t empty_bytes;       // the body of an empty value
 #pragma once
 
@@ -67,7 +67,7 @@ protected:
     EXPECT_NE(back.error().message().find(limit), std::string::npos) << back.error().message();
   }
 
-  /// Encoding says what decoding takes, or up to twice as much.
+  /// Expects that encoding predicts at least what decoding takes, and at most twice as much.
   template <class T>
   void expect_stated(const T& value) {
     std::size_t stated = 0;
@@ -90,8 +90,8 @@ protected:
     return from;
   }
 
-  /// Decodes; says whether a value came, which must then be one that can be encoded. It takes what the limits grant,
-  /// and some for an error's text.
+  /// Decodes. Returns whether that gave a value; if so, expects that it can be encoded. Expects that decoding takes no
+  /// more than the limits grant, plus some for an error's text.
   bool survives(const payload& from, const std::string& what) {
     const auto granted = ctx.limits.memory_free_bytes + ctx.limits.memory_ratio * from.size_bytes() + 64_KiB;
     const auto before = allocated_bytes.load();
@@ -141,7 +141,7 @@ TYPED_TEST_P(own_types_family, carries_texts_around_every_boundary_of_size) {
 
 TYPED_TEST_P(own_types_family, states_what_decoding_takes) {
   constexpr std::size_t text_bytes = 1000;
-  for (const auto most : {this->ctx.limits.text_bytes, text_bytes}) { // Where less is allowed, more may be charged.
+  for (const auto most : {this->ctx.limits.text_bytes, text_bytes}) { // With lower limits, more may be charged.
     this->ctx.limits.text_bytes = most;
     this->expect_stated(TypeParam::full());
     this->expect_stated(typename TypeParam::value{});

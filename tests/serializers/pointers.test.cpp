@@ -1,4 +1,4 @@
-// Pointers to base classes: what they point to travels as the class that it is, by its alias.
+// Pointers to base classes: the object travels as its own class, by the alias of that.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct circle : shape {
 };
 TROUPE_DESCRIBE_DERIVED(circle, (shape), radius)
 
-// A base that does not lie at the beginning.
+// Has a base that does not lie at its beginning.
 struct room : shape, named {
   [[nodiscard]] double area() const override { return width * length; }
   int width = 0;
@@ -46,7 +46,7 @@ struct hall : room {
 };
 TROUPE_DESCRIBE_DERIVED(hall, (room), seats)
 
-// Two bases share one.
+// Both bases share a virtual base.
 struct lit : virtual named {
   int lamps = 0;
 };
@@ -61,7 +61,7 @@ struct studio : lit, heated {
 TROUPE_DESCRIBE_DERIVED(studio, (lit, heated), desks)
 static_assert(troupe::fields_of<studio>::names == std::array<std::string_view, 4>{"name", "lamps", "stoves", "desks"});
 
-// A later version of `circle`, and one without what the first had.
+// A later version of `circle`, and a type without what the first version had.
 struct circle_2 : shape {
   [[nodiscard]] double area() const override { return 3 * radius * radius; }
   std::string unit = "m";
@@ -99,13 +99,13 @@ struct rope {
 };
 TROUPE_DESCRIBE(rope, first)
 
-// Nobody described it; it has no data.
+// Has no description and no data.
 struct task {
   virtual ~task() = default;
   virtual int run() = 0;
 };
 
-// Made in one way only.
+// Can be constructed in one way only.
 class adding final : public task {
 public:
   adding(int a, int b) : a_(a), b_(b) {}
@@ -124,7 +124,7 @@ struct job {
 };
 TROUPE_DESCRIBE(job, what, then)
 
-// A family of classes with a codec for all of them.
+// A class hierarchy with one codec for all of its classes.
 struct animal {
   virtual ~animal() = default;
   [[nodiscard]] virtual std::string says() const = 0;
@@ -136,7 +136,7 @@ struct cat final : animal {
   [[nodiscard]] std::string says() const override { return "meow"; }
 };
 
-// Polymorphic, but not to be ended by a pointer to the base.
+// Polymorphic, but must not be deleted through a pointer to the base.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 struct frail {
@@ -154,7 +154,7 @@ struct holder {
 };
 TROUPE_DESCRIBE(holder, it)
 
-// Lies in memory of its own kind.
+// Has its own operator new and operator delete.
 struct pooled final : animal {
   inline static int taken = 0;
   inline static int given_back = 0;
@@ -294,7 +294,7 @@ TEST_P(polymorphic, circles_through_base_classes_are_kept) {
 TEST_P(polymorphic, a_derived_class_may_be_of_another_version) {
   there.add<circle_2>("circle");
   auto sent = example_drawing();
-  sent.sun.reset(); // Which is a pointer to the first version.
+  sent.sun.reset(); // It points to the first version.
   sent.shapes[0] = std::make_shared<circle>(4);
   sent.shapes.push_back(std::make_shared<circle>(5));
   const auto back = arrived(sent);

@@ -1,4 +1,4 @@
-// Values whose type is known at run time only, and payloads whose type this process does not have.
+// Values whose type is known only at run time, and payloads whose type this process does not have.
 #include <gtest/gtest.h>
 
 #include <troupe/serializers/cereal/cereal_type.hpp>
@@ -61,7 +61,7 @@ protected:
     return back ? *std::move(back) : T{};
   }
 
-  /// What a process reads that has no type of the payload's alias.
+  /// What a process reads that has no type with the payload's alias.
   template <class T>
   record elsewhere(const T& value) {
     const type_registry knows_nothing;
@@ -259,7 +259,8 @@ TEST(record, refuses_one_name_twice) {
   EXPECT_EQ(back.error().code(), serialize_errc::malformed);
 }
 
-// Goal: what another sender would write in another way arrives as the equal record; what nobody would read is not sent.
+// Goal: a value that another sender would write differently arrives as an equal record; a record that no receiver would
+// read is not sent.
 TEST(record, has_one_form_however_it_was_written) {
   type_registry types;
   const family_set families;

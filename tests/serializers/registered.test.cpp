@@ -1,4 +1,4 @@
-// Codecs that a registry has: a type's own inside other values, stand-ins that come and go, attributes one by one.
+// Codecs in a registry: a type's own codec inside other values, temporary stand-ins, attributes one by one.
 #include <mutex>
 #include <thread>
 
@@ -10,7 +10,7 @@
 
 namespace registered {
 
-// Cannot be changed, described, copied or moved; only its content may travel.
+// Cannot be described; only its content may travel.
 class lockbox {
 public:
   lockbox() = default;
@@ -39,7 +39,7 @@ struct shelf {
 };
 TROUPE_DESCRIBE(shelf, label, boxes, by_name, top, best)
 
-// Has no default constructor either.
+// Has no default constructor.
 class ticket {
 public:
   explicit ticket(int number) : number_(number) {}
@@ -55,7 +55,7 @@ struct wallet {
 };
 TROUPE_DESCRIBE(wallet, tickets, spare)
 
-// Leads to others of its type.
+// Points to others of its type.
 class bead {
 public:
   bead() = default;
@@ -68,7 +68,7 @@ private:
   int value_ = 0;
 };
 
-// One lockbox that may travel, while all others may not.
+// Lets one lockbox travel, although no other may.
 struct opened {
   lockbox* box = nullptr;
   std::string content;
@@ -76,7 +76,7 @@ struct opened {
   static opened rebuild(std::string content) { return {nullptr, std::move(content)}; }
 };
 
-// Only cereal knows how.
+// Only the family cereal can carry it.
 struct legacy {
   int value = 0;
   template <class Archive>
@@ -97,7 +97,7 @@ TROUPE_DESCRIBE(model, name, epoch, weights, center, old, notes)
 
 using either = std::variant<rich::point, legacy>;
 
-// Says how many of it have been decoded.
+// Counts how many of it have been decoded.
 struct counted {
   int value = 0;
   static inline int rebuilt_count = 0;
@@ -185,7 +185,7 @@ TEST_P(with_registry, a_registered_serializer_serves_the_type_wherever_it_stands
   EXPECT_EQ(back->best->content(), "e");
 }
 
-// Goal: a value that is there is not taken for none, whatever form its codec gives.
+// Goal: a value that is present is not taken for absent, whatever form its codec gives.
 TEST_P(with_registry, a_value_whose_form_is_nothing_is_still_there) {
   types.register_serializer<lockbox>(
       [](const lockbox& box) {
@@ -213,7 +213,7 @@ TEST_P(with_registry, a_serializer_comes_and_goes_at_once) {
     return made ? std::string() : made.error().message();
   };
   EXPECT_NE(failure(), "");
-  types.deregister_serializer<lockbox>(); // Nothing was registered: nothing happens.
+  types.deregister_serializer<lockbox>(); // Nothing was registered, so nothing happens.
   types.register_serializer<lockbox>(opened_content, boxed);
   EXPECT_EQ(failure(), "");
   types.register_serializer<lockbox>([](const lockbox& box) { return "new " + box.content(); }, boxed);

@@ -71,7 +71,7 @@ TEST(type_registry, remembers_two_types_of_one_alias) {
   EXPECT_EQ(types.find("thing")->type(), typeid(rich::point));
 }
 
-// Goal: a program without a node learns of a clash, too, and not by a type that seems to be missing.
+// Goal: a program without a node also learns of a clash, by its name and not by a missing type.
 TEST(type_registry, with_a_clash_is_of_no_use) {
   const family_set families;
   type_registry types;
@@ -198,7 +198,8 @@ struct beside_floor {
 };
 struct roof : beside_floor, first_floor {};
 
-// Goal: each step starts where the one before has ended. Method: no base lies where its class begins.
+// Goal: each step starts where the one before has ended.
+// Method: no base lies where its class begins.
 TEST(type_registry, finds_a_base_by_several_steps) {
   type_registry types;
   types.add_base<first_floor, ground>().add_base<roof, first_floor>();
@@ -209,7 +210,7 @@ TEST(type_registry, finds_a_base_by_several_steps) {
   EXPECT_EQ(types.as_base(typeid(ground), &whole, typeid(roof)), nullptr);
 }
 
-// Goal: whoever chooses a long alias learns of it at once, and not when no receiver takes a payload of it.
+// Goal: a program that registers too long an alias gets an error at once, and not only when receivers refuse a payload.
 TEST(type_registry, refuses_an_alias_that_no_header_has_room_for) {
   type_registry types;
   types.add<rich::point>(std::string(32'768, 'p'));

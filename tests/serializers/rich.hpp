@@ -1,4 +1,4 @@
-// A type with one member of every sort that travels, for tests that want everything at once.
+// A type with one member of every sort that travels, for tests that need all of them at once.
 #pragma once
 
 #include <array>
@@ -136,7 +136,7 @@ inline std::string text_of(const troupe::frame& of) {
 
 everything full();
 
-/// Empty when both are the same, else the first member that differs.
+/// Empty if both are equal, else the first member that differs.
 std::string difference(const everything& a, const everything& b);
 
 /// Registers `everything` and `tree`, for the family cereal as well. Not a template, so that only one file compiles

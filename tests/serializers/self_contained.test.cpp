@@ -1,4 +1,4 @@
-// Which values may be handed over within a process as they are, and what they take.
+// Which values may be handed over in-process without encoding, and how many bytes they take.
 #include <list>
 #include <map>
 #include <memory>
@@ -29,7 +29,7 @@ struct pointing {
 };
 TROUPE_DESCRIBE(pointing, part, shared)
 
-/// Stands for a handle: what it is depends on where it is.
+/// Stands for a handle: its meaning depends on the process.
 struct ticket {
   int number = 0;
 };

@@ -1,4 +1,4 @@
-// Payloads within payloads: kept encoded, passed on, refused by every list on the way.
+// Payloads within payloads: kept encoded, passed on, and checked against every allow-list on the way.
 #include <gtest/gtest.h>
 
 #include <troupe/serializers/serialized.hpp>
@@ -68,7 +68,7 @@ TEST_P(nested_payloads, are_passed_on_with_the_same_bytes_at_the_same_addresses)
   const serialized kept(encoded(grid, {"typed"}));
   const std::vector<std::byte> before(kept.encoded().frames[0].bytes().begin(), kept.encoded().frames[0].bytes().end());
   auto passed = encoded(envelope{"b", kept}, outer());
-  for (int hop = 0; hop < 3; ++hop) { // Every hop has another family for what is around it.
+  for (int hop = 0; hop < 3; ++hop) { // Every hop encodes the envelope with another family.
     auto there = decoded<envelope>(passed, {"typed", "msgpack", "json"});
     ASSERT_TRUE(there.has_value()) << there.error().message();
     ASSERT_EQ(there->content.encoded().frames.size(), kept.encoded().frames.size());
@@ -118,7 +118,7 @@ TEST_P(nested_payloads, are_held_to_the_list_at_every_depth) {
   const serialized innermost(encoded(rich::point{1, 2}, {"msgpack"}));
   const serialized middle(encoded(envelope{"in", innermost}, {"typed"}));
   const auto sent = encoded(envelope{"out", middle}, {"typed"});
-  const auto back = decoded<envelope>(sent, {"typed"}); // Which is all that can be seen so far.
+  const auto back = decoded<envelope>(sent, {"typed"}); // Decoding shows only the outer levels so far.
   ASSERT_TRUE(back.has_value()) << back.error().message();
   const auto deeper =
       back->content.get<envelope>({.deserializers = {"typed", "msgpack"}, .context = {}}, types, families);
@@ -168,7 +168,7 @@ TEST_P(nested_payloads, end_at_a_depth) {
   EXPECT_EQ(why.find(prefix, 1), std::string::npos) << "the family is named once: " << why;
 }
 
-// Travels as a text that is made for the way.
+// Travels as a text that reduce() creates.
 struct wordy {
   std::string text;
   [[nodiscard]] std::tuple<std::string> reduce() const { return {text + text}; }
@@ -208,7 +208,7 @@ TEST(error_payloads, inside_others_are_told_when_somebody_asks) {
   types.add<envelope>("envelope").add<rich::everything>("everything");
   rich::everything nameless;
   nameless.paint = static_cast<rich::color>(200);
-  const auto failed = serialize(nameless, {}, types, families); // As a message that says why.
+  const auto failed = serialize(nameless, {}, types, families); // Becomes a message that says why.
   ASSERT_TRUE(failed.has_value());
   const auto sent = serialize(envelope{"b", serialized(*failed)}, {}, types, families);
   const auto back = deserialize<envelope>(*sent, {}, types, families);
@@ -218,7 +218,7 @@ TEST(error_payloads, inside_others_are_told_when_somebody_asks) {
   EXPECT_EQ(value.error().code(), serialize_errc::sent_as_text);
 }
 
-// Goal: what one header costs to be read is not spent again and again for parts that share it.
+// Goal: the cost of reading one header is not incurred for each of the parts that share it.
 TEST(shared_headers, that_are_large_are_not_read_for_more_parts_than_was_received) {
   type_registry types;
   types.add<std::vector<serialized>>("parts");
@@ -232,7 +232,7 @@ TEST(shared_headers, that_are_large_are_not_read_for_more_parts_than_was_receive
   constexpr std::size_t many = 30'000;
   const auto flood = serialize(std::vector<serialized>(many, part), {}, types, families);
   ASSERT_TRUE(flood) << flood.error().message();
-  // As a peer could write it: each frame once, and in the header which ones come again.
+  // As a peer could write it: each frame once, with a note in the header that says which frames repeat.
   std::vector<std::byte> again(3, std::byte{0});
   for (std::size_t i = 1; i < many; ++i)
     again.insert(again.end(), {std::byte{1}, std::byte{2}});

@@ -1,4 +1,4 @@
-// Goal: arrays that share memory are in a payload once, and come back as one; what the header says of that is checked.
+// Goal: arrays that share memory are in a payload once and come back as one; what the header says of them is checked.
 #include <algorithm>
 #include <numeric>
 
@@ -20,13 +20,13 @@ struct album {
 };
 TROUPE_DESCRIBE(album, title, pages, cover, other)
 
-/// Another version of it.
+/// Another version of `album`.
 struct older_album {
   std::vector<array<float>> pages;
 };
 TROUPE_DESCRIBE(older_album, pages)
 
-/// And one that has the last field only.
+/// A version of `album` with only the `cover` field.
 struct only_cover {
   std::optional<array<double>> cover;
 };
@@ -37,7 +37,7 @@ struct counts {
 };
 TROUPE_DESCRIBE(counts, pages)
 
-/// Another version of it.
+/// Another version of `counts`.
 struct older_counts {
   std::vector<array<double>> pages;
 };
@@ -70,9 +70,9 @@ protected:
   [[nodiscard]] static bool shares() {
     return std::string_view(GetParam().name) == "typed" || std::string_view(GetParam().name) == "msgpack";
   }
-  /// Whether arrays that are the same memory are that where they arrive.
+  /// Whether arrays that share memory share it on arrival.
   [[nodiscard]] static bool keeps_identity() { return std::string_view(GetParam().name) != "lines"; }
-  /// As from a socket: whatever was aligned is not.
+  /// As read from a socket: aligned frames become unaligned.
   [[nodiscard]] static payload arrived_anywhere(payload from) {
     for (auto& each : from.frames) {
       std::byte* into = nullptr;
@@ -132,7 +132,7 @@ TEST_P(repeated_arrays, of_few_elements_arrive_as_one) {
 
 TEST_P(repeated_arrays, of_several_shapes_and_places_arrive_as_they_were) {
   const auto a = array<double>({1.0, 2.0, 3.0, 4.0});
-  const auto b = array<double>({1.0, 2.0, 3.0, 4.0}); // Equal, and another.
+  const auto b = array<double>({1.0, 2.0, 3.0, 4.0}); // Equal, but other memory.
   const auto large = page();
   const auto part = page().slice(1, 0, 100, 3); // Not contiguous.
   const auto column = *array<double>({7.0}).broadcast_to({50});
@@ -211,7 +211,7 @@ TEST_P(repeated_arrays, whose_type_of_element_changed_are_converted_once) {
   }
 }
 
-// Where the receiver does not have the field in which the array stands first, and where it has another type.
+// A receiver without the field in which the array comes first, and a receiver with another type for it.
 TEST_P(repeated_arrays, of_few_elements_are_read_by_other_versions_and_as_records) {
   if (!GetParam().names_fields)
     return;
@@ -272,7 +272,7 @@ TEST_P(repeated_arrays, are_read_by_other_versions_and_as_records) {
   const auto older = deserialize<older_album>(sent, {.deserializers = {GetParam().name}}, others, families);
   ASSERT_TRUE(older.has_value()) << older.error().message();
   EXPECT_EQ((older->pages[97][9, 99]), 999.0F);
-  // A record holds the numbers one by one, and memory for those is earned by received bytes only.
+  // A record holds the numbers one by one; only received bytes earn memory for them.
   auto few = shared_album();
   few.pages.resize(5);
   type_registry none;
@@ -290,7 +290,7 @@ TEST_P(repeated_arrays, element_by_element) {
   auto made = serialize(value, {.serializers = {"typed"}, .on_error = on_error::raise, .iterate = iterate::elements},
                         types, families);
   if (!made)
-    return; // The element's type has no alias of its own.
+    return; // The type of the element has no alias of its own.
   EXPECT_LT(made->size_bytes(), 100'000u);
   const auto back =
       deserialize<std::vector<array<double>>>(arrived(*made), {.deserializers = {"typed"}}, types, families);
@@ -305,7 +305,7 @@ TEST_P(repeated_arrays, notes_that_are_not_so_are_refused) {
   const auto refused = [&](std::initializer_list<unsigned char> note) {
     return failure_of<album>(with_note(sent, note));
   };
-  if (sent.frames.size() == 4) { // Of msgpack none is a frame, since none is shared.
+  if (sent.frames.size() == 4) { // With msgpack the arrays are in the body, not in frames.
     EXPECT_EQ(refused({0, 0, 0, 0}), "");
     EXPECT_NE(refused({0, 0, 0}).find("frames are none"), std::string::npos) << refused({0, 0, 0});
     EXPECT_NE(refused({0, 0, 0, 0, 0}), "");
@@ -318,7 +318,7 @@ TEST_P(repeated_arrays, notes_that_are_not_so_are_refused) {
 TEST_P(repeated_arrays, repeats_are_no_bytes_received_and_count_as_frames) {
   if (std::string_view(GetParam().name) != "typed")
     return;
-  // A value of copies, in a payload that says that they are one frame: memory for two is not earned.
+  // A value with copies, in a payload that claims that they are one frame, does not earn memory for two.
   const auto one = page();
   const auto many = std::vector<std::vector<double>>(1'000, std::vector<double>(100'000, 1.0));
   auto sent =
@@ -383,13 +383,13 @@ TEST_F(json_arrays, that_refer_to_nothing_are_refused) {
   EXPECT_NE(refusal_of(R"({"x":{"$array":0}})"), "");
 }
 
-// Each reference to an array of another type reads it again: that is paid for.
+// Each reference to an array with another type reads it again, which is charged.
 TEST_F(json_arrays, that_are_read_again_and_again_are_paid_for) {
   std::string text = R"({"other":{"$array":0,"x":")" + std::string(100'000, 'x')
                      + R"(","data":[1]},"pages":[{"$array":0,"data":null})";
   for (int i = 0; i < 1'000; ++i)
     text += R"(,{"$array":0,"data":null})";
-  EXPECT_EQ(refusal_of(text + "]}"), ""); // Once of each type.
+  EXPECT_EQ(refusal_of(text + "]}"), ""); // Read once for each type.
   std::string records = R"({"a":{"$array":0,"x":")" + std::string(100'000, 'x') + R"(","data":[1]},"b":[0)";
   for (int i = 0; i < 100'000; ++i)
     records += R"(,{"$array":0,"data":null})";

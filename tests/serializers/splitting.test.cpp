@@ -1,5 +1,5 @@
-// Goal: frames in pieces are the same payload, joined without a copy where the pieces lie together; and whatever claims
-// to be in pieces is checked.
+// Goal: frames in pieces are the same payload, and are joined without a copy if the pieces lie together; a claim that
+// frames are in pieces is checked.
 #include <algorithm>
 
 #include <troupe/serializers/splitting.hpp>

@@ -1,4 +1,4 @@
-// The family typed: golden bytes, what leaves out of band, and what a hostile body meets.
+// The family typed: golden bytes, frames out of band, and answers to hostile bodies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ protected:
     return *serialize(value, {.serializers = {"typed"}, .on_error = on_error::raise, .context = ctx}, types, families);
   }
 
-  // Decodes a body of the right form and fingerprint that goes on as given.
+  // Decodes a body with the right form and fingerprint, followed by these bytes.
   template <class T>
   serialize_errc code_of(std::initializer_list<int> behind_the_fingerprint) {
     auto sent = encoded(T{});

@@ -1,4 +1,4 @@
-// Types a little out of the ordinary, and versions of a type that are easily taken for something else.
+// Types a little out of the ordinary, and versions of a type that are easily mistaken.
 #include <memory_resource>
 
 #include <troupe/serializers/inspect.hpp>
@@ -25,7 +25,7 @@ struct levels {
 };
 TROUPE_DESCRIBE(levels, one, several, maybe, shared)
 
-// Contain themselves, with no structure in between.
+// Contain themselves directly, with no structure in between.
 struct branches : std::vector<branches> {};
 struct folder : std::map<std::string, folder> {};
 struct woods {
@@ -71,7 +71,7 @@ struct box {
   TROUPE_DESCRIBE_INSIDE(box, value)
 };
 
-// A node that stood there itself, and became shared.
+// Two versions: in the second, a member and an owned object became shared.
 struct held {
   box<int> first;
   std::unique_ptr<box<int>> owned;
@@ -130,7 +130,7 @@ protected:
     here.add<wider>("wider").add<To>("it");
     return deserialize<To>(*encoded, {.deserializers = {GetParam()}, .context = {}}, here, families);
   }
-  /// The value of a box that became another box; nothing when that is refused.
+  /// Sends the value of a box as another box. Returns nullopt if that is refused.
   template <class To, class From>
   std::optional<To> becomes(From value) {
     const auto encoded = made(box<From>{std::move(value)});
@@ -279,7 +279,7 @@ TEST_P(unusual_types, with_aligned_memory_of_their_own_keep_it) {
   EXPECT_EQ(wide::given_back, wide::taken);
 }
 
-// What lies in the registry's own memory is not borrowed in the value's name.
+// Bytes in the registry's own memory are not lent with the value's owner.
 TEST_P(unusual_types, leave_frames_that_outlive_the_registry) {
   struct no_owner final : frame_owner {};
   context ctx;

@@ -1,4 +1,4 @@
-// Values in pieces: the text form of each, what a reader makes of nonsense, and how values are passed over.
+// Values in pieces: the text form of each piece, the answer to malformed text, and skipping values.
 #include <cmath>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Two families, the second of which has a name that every set knows.
+// Two families; every set already has a family with the name of the second.
 #include "named_family.hpp"
 
 TROUPE_FAMILIES([](troupe::family_set& families) {

@@ -1,4 +1,4 @@
-// Was built against another Troupe, as far as one can see. What it would add must not be asked for.
+// Claims to be built against another Troupe. Its families must not be asked for.
 #include <cstdlib>
 
 #include <troupe/serializers/family_library.hpp>

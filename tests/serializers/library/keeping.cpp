@@ -1,4 +1,4 @@
-// A family whose frames have an owner of the library's own, and one that throws what only the library knows.
+// A family whose frames have an owner class of the library, and a family that throws an exception type of the library.
 #include <stdexcept>
 
 #include "named_family.hpp"

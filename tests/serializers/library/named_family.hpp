@@ -1,4 +1,4 @@
-// A family for the libraries that are loaded by library.test.cpp: msgpack by another name.
+// A family for the libraries that family_library.test.cpp loads: msgpack by another name.
 #pragma once
 
 #include <string>

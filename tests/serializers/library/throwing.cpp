@@ -1,4 +1,4 @@
-// Adds a family, and then thinks better of it.
+// Adds a family, and then throws.
 #include <stdexcept>
 
 #include "named_family.hpp"

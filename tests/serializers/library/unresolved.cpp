@@ -1,4 +1,4 @@
-// Uses what nobody has.
+// Uses a function that no library defines.
 #include "named_family.hpp"
 
 std::string name_that_nobody_knows();

@@ -1,4 +1,4 @@
-// The family "protobuf": what every family promises, and what only it does.
+// The family "protobuf": the promises of every family, and its own.
 #include <cmath>
 
 #include <google/protobuf/arena.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace troupe;
 
-// The library writes a line for each text that is not UTF-8.
+// The library logs a line for each text that is not UTF-8.
 [[maybe_unused]] const auto is_silent = google::protobuf::SetLogHandler(nullptr);
 
 using google::protobuf::util::MessageDifferencer;
@@ -41,7 +41,7 @@ shop::order full_order() {
   (*made.mutable_gifts())["bow"] = item_of("red bow", 1);
   (*made.mutable_labels())[-7] = "minus seven";
   *made.mutable_barter() = item_of("hen", -0.0);
-  made.set_discount(0); // There, though zero.
+  made.set_discount(0); // Present, though zero.
   made.set_balance(INT64_MIN);
   made.set_state(shop::PAID);
   made.add_history(shop::OPEN);
@@ -89,7 +89,7 @@ struct protobuf_subject {
   }
 };
 
-/// Of another library's world, with messages as members.
+/// A described type with messages as members.
 struct delivery {
   std::string street;
   shop::order what;
@@ -362,8 +362,8 @@ TEST_F(protobuf_test, unknown_groups_nest_no_deeper_than_the_limit) {
   EXPECT_NE(error_of<shop::item>(body).find("nested deeper than 256 (limits::depth)"), std::string::npos);
 }
 
-// Goal: whatever a message consists of, what the parser allocates stays below what was charged for it.
-// Method: bodies of one sort of field many times over; a budget that is just enough, found by trying.
+// Goal: for any message, the parser allocates no more than was charged for the message.
+// Method: bodies that repeat one sort of field many times; a budget of half of what they took is refused.
 TEST_F(protobuf_test, no_sort_of_field_takes_more_than_it_is_charged) {
   const auto repeated = [](const std::string& field, std::size_t bytes) {
     std::string body;
@@ -381,7 +381,7 @@ TEST_F(protobuf_test, no_sort_of_field_takes_more_than_it_is_charged) {
     ASSERT_TRUE(decoded<T>(sent)) << decoded<T>(sent).error().message();
     const auto taken = allocated_bytes.load() - before;
     EXPECT_LE(taken, costs.memory_bytes_most(body.size())) << testing::PrintToString(field);
-    ctx.limits = {.memory_bytes = taken / 2, .memory_ratio = 100'000}; // The walk must find that it does not fit.
+    ctx.limits = {.memory_bytes = taken / 2, .memory_ratio = 100'000}; // The check must find that it does not fit.
     if (taken > body.size()) {
       const auto refused = decoded<T>(sent);
       EXPECT_FALSE(refused) << testing::PrintToString(field);
@@ -393,7 +393,7 @@ TEST_F(protobuf_test, no_sort_of_field_takes_more_than_it_is_charged) {
   expect_charged(shop::order(), "\x20\x01"s);         // a number that could have been packed
   expect_charged(shop::order(), "\x62\x00"s);         // an empty text
   expect_charged(shop::order(), "\x5a\x00"s);         // a message without fields
-  expect_charged(shop::order(), "\x5a\x02\x08\x01"s); // with a field that it does not have
+  expect_charged(shop::order(), "\x5a\x02\x08\x01"s); // with a field that the message does not have
   expect_charged(shop::order(), "\x78\x09"s);         // an enum value of a later version
   expect_charged(shop::order(), "\xa0\x06\x01"s);     // an unknown number
   expect_charged(shop::order(), "\xa2\x06\x00"s);     // an unknown text
@@ -414,7 +414,7 @@ TEST_F(protobuf_test, no_sort_of_field_takes_more_than_it_is_charged) {
 TEST_F(protobuf_test, closed_enums_and_extensions_take_no_more_than_they_are_charged) {
   using namespace std::string_literals;
   const auto name = "\x0a\x01x"s;
-  const auto packed = std::string(16'000, '\x07'); // No value of the enum: kept as unknown fields.
+  const auto packed = std::string(16'000, '\x07'); // No values of the enum: kept as unknown fields.
   const auto body = name + "\x22\x80\x7d"s + packed;
   detail::protobuf_costs costs(*forms::form::descriptor());
   ctx.limits.memory_ratio = 100'000;

@@ -1,4 +1,4 @@
-// Must not compile, and the compiler must name the member: a lock, two types further down.
+// Must not compile, and the compiler must name the member: a mutex, two types further down.
 #include <mutex>
 #include <string>
 #include <vector>
