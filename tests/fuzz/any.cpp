@@ -1,5 +1,5 @@
-// Fuzzes deserialize_any() with a registry of many types and all families: the first part is the header, the last the
-// body, those in between are the frames behind it.
+// Fuzzes deserialize_any() with a registry of many types and with all families. The input's first part is the header,
+// its last part the body; the parts between them are the frames behind the body.
 #include "decoding.hpp"
 #include "parts.hpp"
 

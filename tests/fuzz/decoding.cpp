@@ -29,21 +29,21 @@ void on_allocation(const volatile void*, std::size_t size) {
 
 void on_release(const volatile void*) {}
 
-// Parts of a payload have budgets of their own: what says which they are, the collection, and the parts together.
+// Parts of a payload have budgets of their own, and so have the list of parts, the collection, and all parts together.
 std::size_t budgets(const header_fields& header) {
   const auto* entry = types().find(header.type);
   const auto in_parts = header.family == "elements" || (entry != nullptr && entry->own() != nullptr);
   return in_parts ? 6 : 1;
 }
 
-// What decoding may allocate: its budget, and what errors and tables of fixed size take.
+// What decoding may allocate: its budget, plus what errors and tables of fixed size take.
 std::size_t allowance(const payload& received) {
   constexpr std::size_t besides = 24_KiB;
   const auto header = parse_header(received.header.bytes());
   if (!header)
     return besides;
   const auto limits = bounds();
-  if (!header->frame_codecs.empty()) { // What the frames are before counts, and zstd takes some for itself.
+  if (!header->frame_codecs.empty()) { // The decompressed size counts, and zstd itself allocates.
     constexpr std::size_t zstd_bytes = 256_KiB;
     return budgets(*header) * limits.memory_bytes + zstd_bytes + besides;
   }
@@ -57,7 +57,7 @@ void cut_circle(ring& whole) {
     at = std::exchange(at->next, nullptr);
 }
 
-// Nobody else cuts the circles that a value may have been decoded with.
+// Cuts the circles that a decoded value may contain, since nothing else does.
 void cut_circles(any_value& value) {
   cut_late_circles(*value.entry(), value.data());
   if (auto* whole = value.get<ring>())
@@ -68,7 +68,7 @@ void cut_circles(any_value& value) {
         cut_circle(*each);
 }
 
-// How many objects would be dropped within each other; as many again may stand in a circle.
+// How many objects would be destroyed recursively. A circle may contain as many again.
 std::size_t height_of(const ring& whole) {
   std::set<const ring*> seen;
   for (const auto* at = &whole; at != nullptr && seen.insert(at).second;)
@@ -76,7 +76,7 @@ std::size_t height_of(const ring& whole) {
   return seen.size();
 }
 
-// What somebody does with a value that a stranger sent: looks at it, and drops it.
+// What a program does with a stranger's value: looks at it and drops it.
 void expect_harmless(any_value& value) {
   constexpr std::size_t text_bytes_max = 1 << 20;
   if (const auto* whole = value.get<ring>())
@@ -92,21 +92,21 @@ void expect_harmless(any_value& value) {
   }
 }
 
-// Without leave for circles nothing of the value outlives it, which the leak checker sees.
+// If circles are not allowed, nothing of the value outlives it: the leak checker would see that.
 void decode_without_circles(const payload& received, deserialize_options options) {
   options.context.allow_cycles = false;
   static_cast<void>(deserialize_any(received, options, types(), families()));
 }
 
-// Families count levels differently: with this, none runs out of those that another one had.
+// Families count levels differently. With this context, none runs out of levels that another family had.
 context roomy() {
   context ctx;
   ctx.limits.depth *= 8;
   return ctx;
 }
 
-// Not a number in one family need not be the same not a number in another: a text, as json has it for numbers and
-// msgpack too for times, says no more than that it is none.
+// A NaN in one family need not be the same NaN in another: families that write it as a text (json for numbers, json and
+// msgpack for times) keep only that it is a NaN.
 bool holds_nan(const type_entry& entry, const void* value) {
   const auto text =
       serialize_as(entry, value, {.serializers = {"json"}, .on_error = on_error::raise, .context = roomy()});
@@ -114,24 +114,24 @@ bool holds_nan(const type_entry& entry, const void* value) {
     return false;
   const auto written = bytes_of(*text);
   const auto holds = [&](const char* beginning) { return written.find(beginning) != std::string::npos; };
-  return holds("\"NaN\"") || holds("\"nan") || holds("\"-nan"); // The latter two are a time's, in front of its unit.
+  return holds("\"NaN\"") || holds("\"nan") || holds("\"-nan"); // The last two are times, whose unit follows.
 }
 
-// Bytes and arrays in records are something else once they come by a family that has none.
+// Bytes and arrays in records change when they pass through a family that has neither.
 bool may_hold_records(const type_entry& entry) {
   const auto type = entry.type();
   return type == typeid(record) || type == typeid(late) || type == typeid(model) || type == typeid(models)
          || type == typeid(choice);
 }
 
-// Nothing where the family cannot carry the value.
+// Empty if the family cannot carry the value.
 any_value there_and_back(const type_entry& entry, const void* value, const std::string& by, bool exactly) {
   const auto ctx = exactly ? context() : roomy();
   const auto sent = serialize_as(entry, value, {.serializers = {by}, .on_error = on_error::raise, .context = ctx});
   if (!sent && sent.error().code() == serialize_errc::not_supported && !exactly)
     return {};
   expect(sent.has_value(), "what was decoded cannot be encoded", sent ? "" : sent.error().message());
-  // All families, since payloads within it may be of others.
+  // Accepts all families, since payloads within this one may be of others.
   auto back = deserialize_any(*sent, {.deserializers = families().names(), .context = ctx}, types(), families());
   expect(back.has_value(), "what was encoded cannot be decoded", back ? "" : back.error().message());
   return std::move(*back);
@@ -152,7 +152,7 @@ void expect_travels(const type_entry& entry, void* value, const std::string& by,
   cut_circles(back);
 }
 
-// What came within the value, to a small depth.
+// Decodes the payloads within the value, to a small depth.
 void decode_within(const any_value& value, std::size_t depth) {
   constexpr std::size_t depth_max = 3;
   constexpr std::size_t at_most = 4;
@@ -219,7 +219,7 @@ std::string bytes_of(const payload& of) {
 }
 
 std::string bytes_of(const type_entry& entry, void* value) {
-  // The order within unordered containers depends on how they were filled: it is left out of the comparison.
+  // The order of unordered containers depends on how they were filled, so the comparison ignores it.
   std::string sorted;
   auto* const whole = entry.type() == typeid(rich::everything) ? static_cast<rich::everything*>(value) : nullptr;
   auto* const with_weak = entry.type() == typeid(odd) ? static_cast<odd*>(value) : nullptr;
@@ -281,20 +281,20 @@ void decode(const payload& received, const std::vector<std::string>& deserialize
             const std::function<void(any_value&)>& check, std::size_t depth) {
   deserialize_options options{.deserializers = deserializers};
   options.context.limits = bounds();
-  const auto& known_types = types(); // Made at the first call, which is not to be counted.
+  const auto& known_types = types(); // Created by the first call, which must not be counted.
   const auto& known_families = families();
   const auto begun = std::clock();
   counted_equal::count = 0;
   allocations during;
   auto value = deserialize_any(received, options, known_types, known_families);
   const auto taken = during.stop();
-  // Of the processor's time: that machines are busy is no failure. Sanitizers and all, it is rather a millisecond.
+  // Processor time, since a busy machine is no failure. Even with sanitizers, a millisecond is usual.
   expect(std::clock() - begun < CLOCKS_PER_SEC, "took longer than a second");
-  // The value itself, before decoding begins.
+  // The value's own memory, which is allocated before decoding begins.
   const auto itself = value ? value->entry()->value_bytes() : sizeof(rich::everything);
   expect(taken <= allowance(received) + itself, "allocated more than the limits grant",
          std::to_string(taken) + " bytes, granted are " + std::to_string(allowance(received)));
-  // By the container, and by who counts; and those that cost nothing.
+  // Twice, for the container and the check that counts; 66 comparisons for each element are free.
   expect(counted_equal::count <= 2 * (bounds().hash_probes + 66 * bounds().elements), "keys were compared without end");
   decode_without_circles(received, options);
   if (!value)

@@ -1,6 +1,6 @@
-// Fuzzes a link before it is open: what a node does with the words of somebody who has dialed it, or whom it has
-// dialed, and who may know the secret or not. The first byte says which of these; the rest is a script. The node must
-// end the link or open it, and serve others afterwards.
+// Fuzzes a link before it is open: how a node treats the words of a stranger that dials it or is dialed by it, with or
+// without the secret. The first byte selects the case; the rest is a script. The node must end the link or open it, and
+// must serve others afterwards.
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -41,9 +41,9 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// -- by hand, step by step
+// -- one word at a time
 
-/// As an honest one would, or with another length or content as the byte says.
+/// The proof as an honest peer makes it, or with another length or content, as the byte says.
 byte_vector bent(byte_vector proof, std::uint8_t how) {
   if (how >= 250)
     proof.resize(how - 240u);
@@ -52,7 +52,7 @@ byte_vector bent(byte_vector proof, std::uint8_t how) {
   return proof;
 }
 
-/// The same for the second proof of a word, by the lowest bits of what says how.
+/// How to bend a word's second proof, derived from the lowest bits of `how`.
 std::uint8_t bend_of_key(std::uint8_t how) {
   constexpr std::array<std::uint8_t, 4> bends{0, 0, 200, 255};
   return bends[how % bends.size()];
@@ -165,7 +165,7 @@ void shake_hands_badly(fuzz::home& at, std::uint8_t how, fuzz::script& in) {
   const auto side = (how & 1) != 0 ? link_side::acceptor : link_side::dialer;
   const std::string secret = (how & 2) != 0 ? "0123456789abcdef" : "";
   fuzz::peer one{at, fuzz::home::link_options(), {.side = side, .secret = secret, .greeting = {}}};
-  if ((how & 4) != 0 && side == link_side::dialer) { // As far as an honest one comes with its first words.
+  if ((how & 4) != 0 && side == link_side::dialer) { // First as far as an honest dialer's first words go.
     one.say_preamble();
     one.say_greet(one.own_greet());
     one.bytes().wait_until_handled();
@@ -183,7 +183,7 @@ void shake_hands_badly(fuzz::home& at, std::uint8_t how, fuzz::script& in) {
   fuzz::expect_soon([&] { return opening->is_closed(); }, "the link is not closed");
 }
 
-// -- over sockets, all at once
+// -- all bytes at once, over a socket
 
 sockaddr_un abstract_address(const std::string& name, socklen_t& size) {
   sockaddr_un at{.sun_family = AF_UNIX, .sun_path = {}};
@@ -192,7 +192,7 @@ sockaddr_un abstract_address(const std::string& name, socklen_t& size) {
   return at;
 }
 
-/// Writes all, then reads until the other end has closed.
+/// Writes all bytes, then reads until the other end closes.
 void converse(int connected, bytes_view bytes) {
   timeval limit{.tv_sec = fuzz::patience.count(), .tv_usec = 0};
   ::setsockopt(connected, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
@@ -249,7 +249,7 @@ std::string unique_name(const char* what) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t served_every = 256;
   static const auto name = unique_name("node");
-  // Never destroyed, since CAF's own threads outlive what main() leaves behind.
+  // Never destroyed: CAF's threads outlive the statics that main() destroys.
   static auto& at = *new fuzz::home{{"unix://@" + name}};
   static auto& others = *new fuzz::player{at};
   static const somebody_listening listening{unique_name("listener")};

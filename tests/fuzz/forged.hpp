@@ -1,11 +1,11 @@
-// Bodies of the family `typed` that claim to have a layout.
+// Bodies of the family `typed` that claim a layout.
 #pragma once
 
 #include <cstring>
 
 namespace fuzz {
 
-/// Form "by description" and fingerprint.
+/// The form "by description", and the fingerprint.
 inline constexpr std::size_t typed_prefix_bytes = 5;
 
 inline std::vector<std::byte> typed_body(std::uint32_t fingerprint, std::span<const std::byte> value) {

@@ -3,7 +3,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace troupe;
-  // A block of its own size, so that a byte read behind its end is seen.
+  // Copied to a block of exactly this size, so that a read past the end is detected.
   const auto header = frame::copy_of(std::as_bytes(std::span(data, size)));
   fuzz::allocations during;
   const auto fields = parse_header(header.bytes(), fuzz::bounds());

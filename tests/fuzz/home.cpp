@@ -14,7 +14,7 @@
 
 namespace fuzz {
 
-/// What actors of a home's own say to each other; no link carries it.
+/// Messages between a home's own actors; no link carries them.
 struct forget_all {};
 struct command {
   std::shared_ptr<std::function<void(caf::event_based_actor*)>> run;
@@ -44,7 +44,7 @@ caf::behavior counter(caf::event_based_actor*, int begin) {
   return {[begin](int more) { return add(begin, more); }};
 }
 
-/// Lines for people are what peers write most of.
+/// Peers write most of the text in log lines.
 void expect_harmless(log_level, std::string_view line) {
   constexpr std::size_t line_bytes_max = 4096;
   expect(line.size() <= line_bytes_max, "a line of the log is too long");
@@ -56,7 +56,7 @@ caf::behavior echo(caf::event_based_actor* self) {
   self->set_default_handler([self](caf::scheduled_actor* me, caf::message_view& what) -> caf::result<caf::message> {
     const auto& sender = self->current_sender();
     if (!self->current_message_id().is_request() && sender && sender->get() == self)
-      return caf::message{}; // A peer has made it say something to itself: it would answer for ever.
+      return caf::message{}; // A peer has made it its own sender: the echo would never end.
     return caf::reflect(me, what);
   });
   return {[](forget_all) {}};
@@ -182,7 +182,7 @@ caf::actor home::spawn(std::size_t place) {
   }
 }
 
-/// Where it has ended.
+/// Replaces the actor in this place if it has ended.
 void home::revive(std::size_t place) {
   auto& each = actors_[place];
   if (each.handle && !each.has_ended->load())
@@ -194,7 +194,7 @@ void home::revive(std::size_t place) {
   expect(done.has_value(), "cannot publish");
 }
 
-/// What the node makes when it first needs it is there from now on.
+/// Creates in advance the actors that the node creates at first use, and counts the running ones.
 void home::warm_up() {
   static_cast<void>(node_->helpers().task_runner());
   static_cast<void>(node_->helpers().spawner());
@@ -231,7 +231,7 @@ void home::keep(caf::strong_actor_ptr actor) {
 }
 
 void home::drop_kept(std::size_t place) {
-  caf::strong_actor_ptr dropped; // Outside of the lock.
+  caf::strong_actor_ptr dropped; // Destroyed after the lock is released.
   std::lock_guard guard{mutex_};
   if (kept_.empty())
     return;
@@ -240,7 +240,7 @@ void home::drop_kept(std::size_t place) {
 }
 
 void home::drop_all_kept() {
-  std::vector<caf::strong_actor_ptr> dropped; // Outside of the lock.
+  std::vector<caf::strong_actor_ptr> dropped; // Destroyed after the lock is released.
   std::lock_guard guard{mutex_};
   dropped.swap(kept_);
 }
@@ -269,7 +269,7 @@ void home::act(std::function<void(caf::event_based_actor*)> what) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (is_done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
     expect(std::chrono::steady_clock::now() < deadline, "an actor waits for the link");
-    // Killed by the late end of somebody that it was linked to, whom the end of the last script's driver has killed.
+    // The driver may be dead: an actor that was linked to it ended late, killed by the end of the last script's driver.
     if (caf::actor_cast<caf::abstract_actor*>(driver_)->getf(caf::abstract_actor::is_terminated_flag)) {
       driver_ = system_->spawn(driver);
       caf::anon_send(driver_, command{run});
@@ -280,12 +280,12 @@ void home::act(std::function<void(caf::event_based_actor*)> what) {
 void home::settle() {
   node_->names().unpublish("kept");
   forget();
-  if (std::exchange(driver_is_used_, false)) { // With all that it waits for.
+  if (std::exchange(driver_is_used_, false)) { // Drops all that it waits for.
     caf::anon_send_exit(driver_, caf::exit_reason::kill);
     driver_ = system_->spawn(driver);
   }
   const auto is_kept_elsewhere = [](const published& each) {
-    constexpr std::size_t own = 2; // Here, and as it is published.
+    constexpr std::size_t own = 2; // In `actors_`, and as published.
     return caf::actor_cast<caf::strong_actor_ptr>(each.handle)->strong_refs > own + 1;
   };
   const auto count = [this] {
@@ -296,7 +296,7 @@ void home::settle() {
   };
   expect_soon(
       [&, tries = 0]() mutable {
-        // What came late may still be in a mailbox.
+        // Messages that came late may still be in a mailbox.
         for (std::size_t place = 0; place < names.size(); ++place)
           revive(place);
         if (++tries % 64 == 0)

@@ -1,4 +1,4 @@
-// A node with actors, for fuzzers that play its peers: one for all inputs, as it was before after each.
+// A node with actors, for fuzzers that play its peers. One node serves all inputs, and is restored after each.
 #pragma once
 
 #include <array>
@@ -32,11 +32,11 @@ struct guest_list {
 };
 TROUPE_DESCRIBE(guest_list, host, guests)
 
-/// Waits for what the other threads do; ends the process where it is not so within the patience.
+/// Waits until the condition holds. Ends the process if it does not hold within `patience`.
 void expect_soon(const std::function<bool()>& condition, std::string_view what,
                  const std::function<std::string()>& details = {});
 
-/// Threads: one, that of the fuzzer. Lifetime: that of the process.
+/// Threads: one, the fuzzer's. Lifetime: the process.
 class home {
 public:
   /// `listen`: as in node_options.
@@ -46,24 +46,24 @@ public:
   [[nodiscard]] const troupe::type_registry& types() const { return types_; }
   [[nodiscard]] const troupe::family_set& families() const { return families_; }
 
-  /// Small bounds, so that scripts reach them, and everything allowed.
+  /// Small limits, which scripts can reach, and all permissions.
   [[nodiscard]] static troupe::link_options link_options();
 
-  /// A link whose other end holds `bytes`; with a secret as over TCP.
+  /// A link whose other end holds `bytes`. With a secret, the link is as over TCP.
   [[nodiscard]] std::shared_ptr<troupe::internal::link_core> start(const troupe::link_options& options,
                                                                    troupe::internal::link_side side,
                                                                    const std::string& secret,
                                                                    const std::shared_ptr<pipe>& bytes);
 
-  /// Actors that the node has published, by these names. They may be ended; the next script finds new ones.
-  ///     echo     answers with what it gets
-  ///     keeper   keeps the handles that it gets, and the senders
-  ///     quiet    never answers, until it is told to forget: then every second request
-  ///     source   sends so many numbers
-  ///     mortal   ends with that reason
+  /// The node's actors, published by these names. A script may end them; the next script finds new ones.
+  ///     echo     answers with the message it receives
+  ///     keeper   keeps the handles in messages, and the senders
+  ///     quiet    answers nothing until told to forget; then it answers every second request
+  ///     source   sends as many numbers and texts as asked, at most 12
+  ///     mortal   ends with the given reason
   static constexpr std::array<const char*, 5> names{"echo", "keeper", "quiet", "source", "mortal"};
 
-  /// What the keeper has got.
+  /// The handles that the keeper has received.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> kept();
   void keep(caf::strong_actor_ptr actor);
   void drop_kept(std::size_t place);
@@ -71,13 +71,14 @@ public:
   void forget();
   [[nodiscard]] const caf::actor& actor(std::size_t place) const { return actors_[place].handle; }
 
-  /// Publishes a kept actor as "kept", in the place of the one before.
+  /// Publishes a kept actor as "kept", in place of the previous one.
   void publish_kept(std::size_t place);
 
-  /// Has an actor of the node's run this, and waits for it.
+  /// Lets an actor of the node run `what`, and waits for it.
   void act(std::function<void(caf::event_based_actor*)> what);
 
-  /// All actors live; nothing is kept. Ends the process where links or actors are left, or handles of the actors.
+  /// Restores the home: all actors live and nothing is kept. Ends the process if links, other actors, or foreign
+  /// handles of the actors are left.
   void settle();
 
 private:
@@ -98,7 +99,7 @@ private:
   std::array<published, names.size()> actors_;
   caf::actor driver_;
   bool driver_is_used_ = false;
-  std::size_t running_ = 0; // Actors, when nothing goes on.
+  std::size_t running_ = 0; // The number of actors when the node is idle.
 
   std::mutex mutex_;
   std::vector<caf::strong_actor_ptr> kept_; // Guarded by mutex_.

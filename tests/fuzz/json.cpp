@@ -1,5 +1,5 @@
-// Fuzzes the family `json`: the input is the text of a value; as many tabs as stand in front of it choose its type.
-// What is accepted must be JSON by another reader's judgement as well.
+// Fuzzes the family `json`: the input is the text of a value, and the number of leading tabs selects its type. Accepted
+// texts must be JSON for another reader too.
 #include <nlohmann/json.hpp>
 
 #include "decoding.hpp"

@@ -41,7 +41,7 @@ std::expected<ticket, serialize_error> ticket_of_form(std::span<const std::byte>
   return ticket({frames.begin(), frames.end()});
 }
 
-/// Takes all figures' followers away, which then end one by one.
+/// Detaches the followers of all figures and keeps them, so that they are then destroyed one by one.
 class circle_cutter {
 public:
   void cut(figure* at) {

@@ -1,5 +1,5 @@
-// Values whose types are known at run time only: what pointers to base classes point to, types whose codec the registry
-// has, records, payloads within payloads, attributes that travel one by one.
+// Values whose types are known only at run time: objects behind pointers to base classes, types whose codec is in the
+// registry, records, payloads within payloads, types sent attribute by attribute.
 #pragma once
 
 #include <deque>
@@ -26,7 +26,7 @@ struct painted {
 };
 TROUPE_DESCRIBE(painted, paint, twin)
 
-/// Of another version in older.cpp.
+/// older.cpp has another version.
 struct disc : figure {
   double radius = 0;
 };
@@ -51,13 +51,13 @@ private:
   int length_;
 };
 
-/// Abstract and without a description; the registry's codec makes pointers to it.
+/// Abstract, without a description; the registry's codec creates objects behind pointers to it.
 struct animal {
   virtual ~animal() = default;
   [[nodiscard]] virtual std::string says() const = 0;
 };
 
-/// Without a description; the registry has a serializer for it, whose form may look like nothing.
+/// Without a description; the registry has a serializer for it, whose form may be empty.
 class lockbox {
 public:
   lockbox() = default;
@@ -68,7 +68,7 @@ private:
   std::optional<std::string> content_;
 };
 
-/// Without a description and a default constructor; added with a codec of its own.
+/// Without a description or a default constructor; added with a codec of its own.
 class ticket {
 public:
   explicit ticket(std::vector<troupe::frame> stamps) : stamps_(std::move(stamps)) {}
@@ -104,10 +104,10 @@ struct late {
 TROUPE_DESCRIBE(late, single, figures, panel, seen, sun, animals, star, boxes, boxes_by_name, top, best, tickets, spare,
                 anything, records, maybe, note, same_note, payloads, rows, any_of)
 
-/// A value of every sort that `late` has.
+/// A value with something in every member.
 late full_late();
 
-/// Registered so that its attributes travel one by one.
+/// Registered so that it is sent attribute by attribute.
 struct model {
   std::string name;
   int epoch = 0;
@@ -120,17 +120,18 @@ TROUPE_DESCRIBE(model, name, epoch, weights, boxes, notes, emblem)
 
 model full_model();
 
-// Collections and variants, for elements that travel one by one.
+// Collections and variants that are sent element by element.
 using models = std::map<std::string, model>;
 using choices = std::vector<std::variant<int, std::string, disc>>;
 using choice = std::variant<int, std::string, model>;
 using rows = std::vector<std::deque<int>>;
 
-/// All of them, with their codecs, except those whose versions differ in older.cpp: disc and late.
+/// add_late() registers all types above. add_late_codecs() registers only those that need codecs: older.cpp has other
+/// versions of the rest.
 void add_late_codecs(troupe::type_registry& types);
 void add_late(troupe::type_registry& types);
 
-/// Cuts the circles of figures that a value may have been decoded with; does nothing to values of other types.
+/// Cuts the circles of figures that a decoded value may contain. Does nothing to values of other types.
 void cut_late_circles(const troupe::type_entry& entry, void* value);
 
 /// The payloads within a value.

@@ -1,9 +1,9 @@
-// Fuzzes a link that is open: the input is a script of what one or two peers say to a node, and of what its own actors
-// do meanwhile (script.hpp).
+// Fuzzes an open link: the input is a script (script.hpp) of what one or two peers send to a node, and of what the
+// node's actors do meanwhile.
 #include "player.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Never destroyed, since CAF's own threads outlive what main() leaves behind.
+  // Never destroyed: CAF's threads outlive the statics that main() destroys.
   static auto& at = *new fuzz::home;
   static auto& all = *new fuzz::player{at};
   if (size == 0)

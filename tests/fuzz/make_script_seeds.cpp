@@ -1,4 +1,4 @@
-// Seeds for the targets that play scripts: what honest peers do, and a little beyond.
+// Seeds for the targets that play scripts: the behavior of honest peers, and a little beyond.
 #include <initializer_list>
 
 #include <troupe/framework/internal/trust/authentication.hpp>
@@ -14,12 +14,12 @@ using namespace troupe::internal;
 
 namespace {
 
-/// Operands, as player reads them.
+/// Operands as the player reads them.
 constexpr std::uint8_t i32 = 0, str = 3, actor = 6, exit_message = 12, guests = 21, reading = 24, task = 27, spawn = 33,
                        object = 42, packed = 45;                 // Places among the samples.
-constexpr std::uint8_t runner = 0, spawner = 1, found_first = 2; // The node's actors, in the order of their naming.
-constexpr std::uint8_t own = 129;                                // An actor of the peer's.
-constexpr std::uint8_t foreign = 193;                            // One that it has to introduce.
+constexpr std::uint8_t runner = 0, spawner = 1, found_first = 2; // The node's actors, as it names them.
+constexpr std::uint8_t own = 129;                                // An actor of the peer.
+constexpr std::uint8_t foreign = 193;                            // An actor that the peer must introduce.
 constexpr std::uint8_t echo = 0, keeper = 1, quiet = 2, source = 3, mortal = 4, kept = 200; // Names.
 
 class story {
@@ -39,7 +39,7 @@ public:
     bytes_.insert(bytes_.end(), more.begin(), more.end());
     return *this;
   }
-  /// The keeper gets an actor of the peer's; the first words of many stories.
+  /// Gives the keeper an actor of the peer. Many stories begin so.
   story& give_actor(std::uint8_t number = own) {
     return add(step::find, {keeper})
         .add(step::signature, {1, actor})

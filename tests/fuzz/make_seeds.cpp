@@ -1,4 +1,4 @@
-// Writes what the fuzz targets begin with: real payloads, cut into parts as each target puts them together again.
+// Writes the fuzz targets' first inputs: real payloads, cut into the parts from which each target rebuilds them.
 //   make_seeds FOLDER     makes FOLDER/<target>/<name> for each
 #include <cmath>
 #include <filesystem>
@@ -30,7 +30,7 @@ payload sent(const T& value, const std::string& family) {
   return std::move(*made);
 }
 
-// Parts in front, the frames behind the body, the body without its first bytes.
+// The parts come first, then the frames behind the body, last the body without its first `dropped` bytes.
 std::vector<std::byte> input_of(std::vector<bytes> parts, const payload& of, std::size_t dropped,
                                 std::size_t type = 0) {
   for (std::size_t i = 1; i < of.frames.size(); ++i)
@@ -51,7 +51,7 @@ void write_any(const std::string& name, const T& value) {
     write_any(name + "." + family, sent(value, family));
 }
 
-// The layout with one field more than the receiver's, and the value of that field.
+// The receiver's layout with one more field, and a value for that field.
 void write_layout_with(const std::string& name, const payload& of, bytes layout, bytes field, bytes value,
                        std::size_t type) {
   std::vector<std::byte> longer(layout.begin(), layout.end());
@@ -81,7 +81,7 @@ void write_value(const std::string& name, const T& value) {
   const auto same_bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
   using namespace std::literals;
   write_layout_with(name + ".number_more", typed, layout, same_bytes("\x04"sv), same_bytes("\1\2\3\4"sv), type);
-  // An optional value of the very type, all of which is passed over.
+  // An optional value of the same type, all of which is skipped.
   std::vector<std::byte> again{std::byte{1}};
   const auto body = typed.frames[0].bytes().subspan(fuzz::typed_prefix_bytes);
   again.insert(again.end(), body.begin(), body.end());
@@ -130,7 +130,7 @@ rich::everything large() {
   return it;
 }
 
-// As a payload of a type that the receiver does not have.
+// The payload under an alias that the receiver does not have.
 payload renamed(payload of) {
   const auto header = parse_header(of.header.bytes());
   of.header = make_header(
@@ -138,7 +138,7 @@ payload renamed(payload of) {
   return of;
 }
 
-// Large enough to be compressed.
+// Writes values large enough to be compressed.
 void write_compressed() {
   for (const auto how : {compression::lz4, compression::zstd}) {
     const auto name = "compressed." + std::string(to_string(how));

@@ -1,4 +1,4 @@
-// Seeds for the targets that read what peers write.
+// Seeds for the targets that read packets of peers.
 #include <array>
 #include <fstream>
 #include <string_view>
@@ -84,7 +84,7 @@ private:
       append_chunk_head(head, {.transfer = 200, .total_bytes = 1 << 20}, first);
       write(wire_part::chunk_head, first ? "first_chunk" : "next_chunk", head);
     }
-    // Transfer 1 of 8 bytes in two chunks, and its claim.
+    // Transfer 1: 8 bytes in two chunks, and the claim of it.
     write(wire_part::transfers, "transfer",
           bytes_of_text(std::string_view{"\x49\x08"
                                          "abcd\x41\0"

@@ -1,4 +1,4 @@
-// Fuzzes the family `msgpack`: the last part is the body of a value, the other parts are the frames behind it.
+// Fuzzes the family `msgpack`: the last part is the body of a value, the other parts are the frames behind the body.
 #include "decoding.hpp"
 #include "parts.hpp"
 

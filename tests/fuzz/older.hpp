@@ -1,15 +1,15 @@
-// Other versions of the types that are decoded, as if sent by an older program.
+// Other versions of the decoded types, as an older program sends them.
 #pragma once
 
 #include <troupe/serializers/payload.hpp>
 
 namespace fuzz {
 
-/// Made by the family `typed`; the same fields in other types that can be converted, some missing, some that
+/// Encoded with the family `typed`. Has the same fields with other, convertible types; lacks some, and has some that
 /// rich::everything does not have.
 troupe::payload older_payload();
 
-/// The same of `late`; its figures have other versions too.
+/// The same for `late`, whose figures are also of other versions.
 troupe::payload older_late_payload();
 
 } // namespace fuzz

@@ -1,12 +1,12 @@
-// How the bytes of a fuzzer's input become the parts of a payload, and back: seeds are made by join().
+// How a fuzzer's input is split into the parts of a payload. join() does the reverse, and makes the seeds.
 //
 //     bytes         are
-//     1             number of parts in front of the last one, modulo 16; divided by 16, the type that is decoded
-//     for each      2 bytes little-endian: its length, cut to what is left; then its bytes
+//     1             number of parts before the last one, modulo 16; divided by 16, the number of the decoded type
+//     for each      2 bytes little-endian: its length, at most the rest of the input; then its bytes
 //     the rest      the last part
 //
-// The last part is the one that a decoder reads most of: bytes can be put into it and taken out of it without any
-// length going wrong. Every input has a meaning.
+// Decoders read most of the last part: bytes can be inserted into it and removed from it without making any length
+// wrong. Every input has a meaning.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ namespace fuzz {
 
 inline constexpr std::size_t parts_max = 16;
 
-/// Which of several types the input is for; some number.
+/// The number that selects a type, of any size.
 inline std::size_t chosen(std::span<const std::byte> input) {
   return input.empty() ? 0 : std::to_integer<std::size_t>(input[0]) / parts_max;
 }
 
-/// At least one part.
+/// Returns at least one part.
 inline std::vector<std::span<const std::byte>> split(std::span<const std::byte> input) {
   std::vector<std::span<const std::byte>> parts;
   if (!input.empty()) {
@@ -43,7 +43,7 @@ inline std::vector<std::span<const std::byte>> split(std::span<const std::byte> 
   return parts;
 }
 
-/// Requires: at least one part and at most parts_max, all but the last below 64 KiB.
+/// Requires: at least one part and at most parts_max; each but the last is below 64 KiB.
 inline std::vector<std::byte> join(std::span<const std::span<const std::byte>> parts, std::size_t type = 0) {
   std::vector<std::byte> input{static_cast<std::byte>(parts.size() - 1 + parts_max * type)};
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -56,8 +56,8 @@ inline std::vector<std::byte> join(std::span<const std::span<const std::byte>> p
   return input;
 }
 
-/// The body in front, then a frame of each other part. Every second one lies unaligned, as slices do. Each lies in a
-/// block of its own size, so that a byte read behind its end is seen.
+/// The body first, then a frame for each other part. Every second one of those is unaligned, like a slice. Each is in a
+/// block of its own size, so that a read past the end is detected.
 inline std::vector<troupe::frame> frames_of(std::span<const std::byte> body,
                                             std::span<const std::span<const std::byte>> others) {
   std::vector<troupe::frame> frames{troupe::frame::copy_of(body)};

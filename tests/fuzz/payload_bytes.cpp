@@ -1,4 +1,4 @@
-// Fuzzes from_bytes(): the input is what should be payloads as byte strings, one behind the other.
+// Fuzzes from_bytes(): the input should be payloads as byte strings, one after the other.
 #include "decoding.hpp"
 
 namespace {
@@ -6,14 +6,14 @@ namespace {
 using namespace troupe;
 
 std::size_t least_memory(std::size_t bytes) {
-  return 64 * bytes + 16_KiB; // Eight bytes announce a frame.
+  return 64 * bytes + 16_KiB; // Eight bytes can announce a frame.
 }
 
 std::string as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Whatever is cut off is asked for, and no more than there was.
+/// Expects that for a cut string the missing bytes are asked for, and no more than were cut off.
 void check_cut(std::span<const std::byte> bytes, std::size_t used) {
   for (const auto cut : {std::size_t{0}, std::size_t{3}, std::size_t{15}, std::size_t{16}, used / 2, used - 1}) {
     if (cut >= used)
@@ -29,7 +29,7 @@ void check_cut(std::span<const std::byte> bytes, std::size_t used) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A block of its own size, so that a byte read behind its end is seen.
+  // Copied to a block of exactly this size, so that a read past the end is detected.
   const auto block = frame::copy_of(std::as_bytes(std::span(data, size)));
   auto left = block.bytes();
   for (int strings = 0; strings < 4 && !left.empty(); ++strings) {

@@ -17,20 +17,20 @@ namespace {
 constexpr element_limits any_element{
     .header_bytes_max = UINT32_MAX, .frames_max = UINT32_MAX, .actors_max = UINT32_MAX, .frame_bytes_max = UINT64_MAX};
 
-/// A nonce needs no chance here.
+/// Nonces need no randomness here.
 digest nonce_of(char host) {
   digest nonce{};
   nonce.fill(static_cast<std::byte>(host));
   return nonce;
 }
 
-/// The same for what a peer is known again by.
+/// The token by which a peer is recognized, likewise derived from `host`.
 byte_vector token_of(char host) {
   const auto part = node_key{nonce_of(host)}.public_part();
   return {part.begin(), part.end()};
 }
 
-/// No larger than a number can be.
+/// The sum, or UINT64_MAX on overflow.
 std::uint64_t sum_of(std::uint64_t one, std::uint64_t other) {
   return other < UINT64_MAX - one ? one + other : UINT64_MAX;
 }
@@ -98,7 +98,7 @@ void peer::say_greet(const greet& what) {
   say(admin_op::greet, what);
 }
 
-/// False once the node has closed, and all it wrote is read.
+/// Returns false once the node has closed and all that it wrote has been read.
 bool peer::wait_for_packet() {
   const auto has_packet = [this] {
     const auto more = pipe_->take_written();
@@ -141,7 +141,7 @@ void peer::overhear() {
   }
 }
 
-/// The session stands behind both greetings.
+/// The session is added after both greetings.
 void peer::note_word(link_side from, const packet_head& head, bytes_view body) {
   proofs_.said.add_packet(from, head, body);
   if (static_cast<admin_op>(head.detail) == admin_op::greet && ++greetings_ == 2)
@@ -360,7 +360,7 @@ void peer::on_message(std::uint8_t flags, bytes_view body) {
   of_actor += std::max(cost, value_bytes_of(head.extensions));
 }
 
-/// Gives what it costs beside its packet.
+/// Returns the cost of the element besides its packet.
 std::uint64_t peer::read_element(packet_reader& in) {
   element_descriptor element;
   internal::read_element(in, element, any_element);

@@ -1,5 +1,5 @@
-// The other end of a node's link, by hand: it speaks as a script says, and listens to all that the node says. What the
-// node writes must be what the protocol lets it write, whatever it was told.
+// The other end of a node's link, without the library's link: it sends what a script says and checks all that the node
+// sends. The node may write only what the protocol allows, whatever it was sent.
 #pragma once
 
 #include <deque>
@@ -18,17 +18,17 @@
 
 namespace fuzz {
 
-/// What a message costs until it is consumed.
+/// The cost of a message until it is consumed.
 struct price {
   std::uint64_t bytes = 0;
-  std::uint64_t handle_bytes = 0; // That lie behind handles.
+  std::uint64_t handle_bytes = 0; // Bytes behind handles.
 };
 
-/// What a peer is like.
+/// The properties of a peer.
 struct character {
   troupe::internal::link_side side = troupe::internal::link_side::dialer;
   std::string secret = {};
-  char host = 'a'; // 40 times: its node id. A hexadecimal digit.
+  char host = 'a'; // The node id is this hexadecimal digit, 40 times.
   troupe::internal::hello greeting = {};
 
   [[nodiscard]] static troupe::internal::hello honest_hello(char host);
@@ -41,20 +41,20 @@ public:
 
   // -- the handshake
 
-  /// All of it, well done. False where the node refuses.
+  /// Performs the whole handshake correctly. Returns false if the node refuses.
   [[nodiscard]] bool shake_hands();
-  /// One step of it, whatever is due.
+  /// Single steps of the handshake, whichever one is due.
   void say_preamble();
   void say_greet(const troupe::internal::greet& what);
   [[nodiscard]] troupe::internal::greet own_greet() const { return proofs_.my_greet(); }
   [[nodiscard]] troupe::internal::byte_vector own_proof(troupe::internal::proof_of what) const {
     return proofs_.my_proof(what);
   }
-  /// What shows that this end is who its hello says; empty until the node's has come.
+  /// The proof that this end is the one that its hello names; empty until the node's hello has arrived.
   [[nodiscard]] troupe::internal::byte_vector own_key_proof() const;
-  /// Takes in what the node has written, as words of a handshake.
+  /// Reads what the node has written, as words of a handshake.
   void overhear();
-  /// Counts among what was said.
+  /// Sends a word and adds it to the transcript that the proofs cover.
   template <class Admin>
   void say(troupe::internal::admin_op op, const Admin& what) {
     const auto body = troupe::msgpack::encode_described(what);
@@ -68,37 +68,37 @@ public:
   // -- afterwards
 
   void write(troupe::internal::packet_kind kind, std::uint8_t detail, troupe::internal::bytes_view body);
-  /// Bytes that need not be packets: from here on the node may wait for the rest of one.
+  /// Writes bytes that need not be packets. From here on the node may wait for the rest of a packet.
   void write_raw(troupe::internal::bytes_view bytes);
   template <class Admin>
   void write_admin(troupe::internal::admin_op op, const Admin& what) {
     write(troupe::internal::packet_kind::admin, static_cast<std::uint8_t>(op), troupe::msgpack::encode_described(what));
   }
-  /// The actor of that number is mentioned once more.
+  /// Notes that the actor with that number was mentioned once more.
   void mention(std::uint64_t number) { ++mentioned_[number]; }
-  /// Costs so much until it is consumed, its handles included.
+  /// Notes the cost of a message, including its handles, until it is consumed.
   void owe(const price& of);
-  /// Consumed.
+  /// Notes that the node has given this much credit back.
   void give_credit(std::uint64_t actor, std::uint64_t bytes);
 
-  /// Takes in what the node has written.
+  /// Reads what the node has written, and checks it.
   void listen();
-  /// Waits for the answer to a ping, or the end. Ends the process where neither comes.
+  /// Waits for the answer to a ping, or for the end of the link. Ends the process if neither comes.
   void expect_alive();
 
   struct question {
-    std::uint64_t receiver = 0; // This end's.
-    std::uint64_t sender = 0;   // The node's.
+    std::uint64_t receiver = 0; // An actor of this end.
+    std::uint64_t sender = 0;   // An actor of the node.
     std::uint64_t number = 0;
   };
 
   [[nodiscard]] pipe& bytes() { return *pipe_; }
   [[nodiscard]] const std::shared_ptr<troupe::internal::link_core>& link() const { return link_; }
-  /// Lets go of the node's end, which must then be gone.
+  /// Drops the reference to the node's end, which must then be destroyed.
   [[nodiscard]] std::weak_ptr<troupe::internal::link_core> let_go();
   [[nodiscard]] const troupe::internal::hello& theirs() const { return theirs_; }
   [[nodiscard]] const std::string& farewell() const { return farewell_; }
-  /// Actors of the node, in the order in which it has named them, and how often.
+  /// Actors of the node in the order in which it first named them; times_named() tells how often.
   [[nodiscard]] const std::vector<std::uint64_t>& actors() const { return actors_; }
   [[nodiscard]] std::uint64_t times_named(std::uint64_t actor) const;
   [[nodiscard]] std::deque<question>& questions() { return questions_; }
@@ -129,27 +129,27 @@ private:
   const troupe::internal::node_key key_;
   troupe::internal::hello theirs_;
   int greetings_ = 0;
-  bool is_lax_ = false; // What was written cannot be told any more.
+  bool is_lax_ = false; // Raw bytes were sent, so what the node understood is unknown.
 
   troupe::internal::byte_vector unread_;
   std::size_t read_ = 0;
   bool preamble_has_come_ = false;
 
-  std::map<std::uint64_t, std::uint64_t> mentioned_; // Actors of this end's, and not released.
+  std::map<std::uint64_t, std::uint64_t> mentioned_; // Actors of this end that the node has not released.
   std::uint64_t sent_cost_ = 0;                      // Not given back.
-  std::uint64_t sent_handle_bytes_ = 0;              // Likewise.
+  std::uint64_t sent_handle_bytes_ = 0;              // Not given back either.
   std::vector<std::uint64_t> actors_;
   std::map<std::uint64_t, std::uint64_t> named_;
   std::set<std::uint64_t> introduced_;
   std::deque<question> questions_;
   std::vector<std::uint64_t> queries_;
-  std::map<std::uint64_t, std::uint64_t> outstanding_; // What the node has sent to actors here.
+  std::map<std::uint64_t, std::uint64_t> outstanding_; // Cost of messages that the node has sent to actors here.
   std::optional<std::uint64_t> change_;
-  std::vector<std::size_t> signatures_; // How many aliases each has.
+  std::vector<std::size_t> signatures_; // The number of aliases of each.
   std::uint64_t headers_ = 0;
-  std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> transfers_; // What has come of how much.
+  std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> transfers_; // How many bytes have come, of how many.
   std::uint64_t pongs_ = 0;
-  std::uint64_t answers_ = 0; // Messages that answer something.
+  std::uint64_t answers_ = 0; // Responses.
   std::string farewell_;
 };
 

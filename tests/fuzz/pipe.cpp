@@ -109,7 +109,7 @@ byte_vector pipe::take_written() {
   return std::exchange(written_, {});
 }
 
-/// Requires the mutex.
+/// Requires: the mutex is held.
 void pipe::hand_over() {
   if (!read_done_) {
     changed_.notify_all();
@@ -117,7 +117,7 @@ void pipe::hand_over() {
   }
   const auto count = std::min({into_.size(), fed_.size() - fed_begin_, piece_bytes_});
   if (count == 0 && !ended_) {
-    changed_.notify_all(); // All is handled.
+    changed_.notify_all(); // All fed bytes have been handled.
     return;
   }
   const auto from = fed_.begin() + static_cast<std::ptrdiff_t>(fed_begin_);
@@ -131,7 +131,7 @@ void pipe::hand_over() {
   asio::post(io_, [done = std::exchange(read_done_, nullptr), error, count] { done(error, count); });
 }
 
-/// Requires the mutex.
+/// Requires: the mutex is held.
 void pipe::append(std::span<const bytes_view> pieces) {
   for (const auto piece : pieces)
     written_.insert(written_.end(), piece.begin(), piece.end());

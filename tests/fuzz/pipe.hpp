@@ -1,5 +1,5 @@
-// A link's transport whose other end is a fuzzer's own thread: bytes come in the pieces that it chooses, and it knows
-// when all that it has fed is handled.
+// A link's transport whose other end is the fuzzer's own thread. The fuzzer chooses the size of the pieces in which
+// bytes arrive, and learns when all fed bytes have been handled.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ namespace fuzz {
 
 using namespace std::chrono_literals;
 
-/// How long anything may take that takes a millisecond, sanitizers and all, where the machine is busy.
+/// The deadline for an action that usually takes a millisecond: allows for sanitizers and a busy machine.
 inline constexpr std::chrono::seconds patience{20};
 
-/// Threads: as transport says; the members of its own from the fuzzer's thread.
+/// Threads: as `transport` says; its own members are called by the fuzzer's thread.
 class pipe final : public troupe::internal::transport {
 public:
   explicit pipe(asio::io_context& io) : io_(io) {}
@@ -33,23 +33,23 @@ public:
 
   // -- the other end
 
-  /// Hands over at most so many bytes at a time from now on.
+  /// From now on hands over at most `most` bytes at a time.
   void set_piece_bytes(std::size_t most);
   void feed(troupe::internal::bytes_view bytes);
-  /// Nothing more comes.
+  /// Ends the input: no more bytes come.
   void end();
-  /// While stalled it takes nothing from the node.
+  /// While stalled, takes no bytes from the node.
   void set_stalled(bool stalled);
 
-  /// Waits until the node has handled all that was fed, or has closed. Does not wait while stalled, since a link that
-  /// has to end writes why.
+  /// Waits until the node has handled all fed bytes, or has closed. Does not wait while stalled, since an ending link
+  /// still writes its reason.
   void wait_until_handled();
-  /// Waits until the node has closed, or `condition` holds: it is asked whenever the node has written something, and
-  /// takes that. False when neither is so within the patience.
+  /// Waits until the node has closed or `condition` holds. Calls the condition whenever the node has written; it takes
+  /// the bytes. Returns false if neither happens within `patience`.
   [[nodiscard]] bool wait_until_closed(const std::function<bool()>& condition = {});
 
   [[nodiscard]] bool is_closed() const;
-  /// What the node has written since.
+  /// What the node has written since the last call.
   [[nodiscard]] troupe::internal::byte_vector take_written();
 
 private:
@@ -62,7 +62,7 @@ private:
   // Guarded by mutex_.
   std::span<std::byte> into_;
   std::function<void(std::error_code, std::size_t)> read_done_;
-  std::function<void(std::error_code)> write_done_; // Of a write that waits while stalled.
+  std::function<void(std::error_code)> write_done_; // The write that waits while stalled.
   troupe::internal::byte_vector fed_;
   std::size_t fed_begin_ = 0;
   troupe::internal::byte_vector written_;

@@ -40,8 +40,8 @@ void player::play(std::span<const std::byte> input) {
     expect_served();
 }
 
-/// Bits: 1 the node dials, 2 with a secret, 4 helpers at this end, 8 small windows, 16 no consents, 32 drops the
-/// oldest, 64 few families.
+/// Bits of `how`: 1 the node dials, 2 with a secret, 4 this end has helpers, 8 small windows, 16 no permissions, 32
+/// drops the oldest when full, 64 few families.
 void player::meet(std::size_t place, std::uint8_t how) {
   auto options = home::link_options();
   character self{.side = (how & 1) != 0 ? link_side::acceptor : link_side::dialer,
@@ -72,7 +72,7 @@ void player::meet(std::size_t place, std::uint8_t how) {
 void player::take_step(script& in) {
   const auto what = static_cast<step>(in.below(steps));
   if (what >= step::answer)
-    catch_up(); // It depends on what the node has said, or the peers.
+    catch_up(); // It depends on words of the node or the peers.
   if (!take_packet_step(what, in) && !take_admin_step(what, in) && !take_node_step(what, in))
     expect(false, "a step of no kind", std::to_string(static_cast<int>(what)));
   for (const auto& each : peers_)
@@ -84,7 +84,7 @@ void player::take_step(script& in) {
     catch_up();
 }
 
-/// All that was written is handled, and what the node says to it has come.
+/// Waits until all written bytes have been handled and the node's answers have arrived.
 void player::catch_up() {
   for (std::size_t place = 0; place < peers; ++place)
     if (peers_[place] && definitions_[place].is_framed && !definitions_[place].is_stalled)
@@ -110,7 +110,7 @@ void player::part(std::size_t place, std::uint8_t how) {
 
 // -- operands
 
-/// Of an actor: one that either end knows, mostly.
+/// The number of an actor, mostly one that either end knows.
 std::uint64_t player::number(script& in) {
   constexpr std::array<std::uint64_t, 8> odd{0,          1,          UINT64_MAX, foreign_bit, foreign_bit | 1,
                                              1ull << 60, 1ull << 32, 12345};
@@ -119,13 +119,13 @@ std::uint64_t player::number(script& in) {
   if (which < 128)
     return known.empty() ? which : known[which % known.size()];
   if (which < 192)
-    return which % 8u + 1; // Of this end.
+    return which % 8u + 1; // An actor of this end.
   if (which < 224)
     return foreign_bit | (which % 4u + 1);
   return odd[which % odd.size()];
 }
 
-/// A count: what is right, mostly.
+/// A count, mostly the right one.
 std::uint64_t player::amount(script& in, std::uint64_t right) {
   const auto which = in.byte();
   return which < 160 ? right : which < 240 ? which - 160u : right + (which - 239u);

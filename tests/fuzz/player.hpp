@@ -1,4 +1,4 @@
-// Plays scripts on links to a home: what peers write, and what actors of the node's do meanwhile.
+// Plays scripts on links to a home: the packets of peers, and the actions of the node's actors meanwhile.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace fuzz {
 
-/// Of numbers that this node did not give.
+/// Marks numbers that this node did not assign.
 inline constexpr std::uint64_t foreign_bit = std::uint64_t{1} << 63;
 
 /// Threads: one.
@@ -21,11 +21,11 @@ class player {
 public:
   explicit player(home& at);
 
-  /// Links as the first byte says, then step by step. Asserts that the node answers, or has ended the link, and that
-  /// nothing is left of it in the end.
+  /// Opens a link as the first byte says, then plays step by step. Asserts that the node answers or has ended the link,
+  /// and that nothing of it is left in the end.
   void play(std::span<const std::byte> input);
 
-  /// An honest peer gets in, finds an actor and is answered, and has a task run.
+  /// Asserts that an honest peer can connect, find an actor, get its answer, and have a task run.
   void expect_served();
 
 private:
@@ -34,9 +34,9 @@ private:
   /// What an end of a link has defined.
   struct definitions {
     std::vector<std::vector<std::string>> signatures;
-    std::vector<std::size_t> headers; // By their samples.
+    std::vector<std::size_t> headers; // The sample of each.
     std::uint64_t next_transfer = 1;
-    bool is_framed = true; // All that was written were packets.
+    bool is_framed = true; // Only whole packets were written.
     bool is_stalled = false;
   };
 
@@ -59,8 +59,7 @@ private:
   void define_header(std::size_t sample);
   void write_message(script& in);
   void write_element(script& in, const std::string& alias, troupe::internal::byte_vector& message, price& cost);
-  [[nodiscard]] troupe::internal::frame_descriptor place_frame(const troupe::frame& of, std::uint8_t how,
-                                                               price& cost);
+  [[nodiscard]] troupe::internal::frame_descriptor place_frame(const troupe::frame& of, std::uint8_t how, price& cost);
   void write_chunk(script& in);
   void write_introduction(script& in);
   void answer(script& in);
@@ -70,7 +69,7 @@ private:
   const std::vector<sample> samples_;
   std::array<std::unique_ptr<peer>, peers> peers_;
   std::array<definitions, peers> definitions_;
-  std::vector<std::weak_ptr<troupe::internal::link_core>> ended_; // Links that have to be gone in the end.
+  std::vector<std::weak_ptr<troupe::internal::link_core>> ended_; // Links that must be gone in the end.
   std::size_t current_ = 0;
   std::size_t played_ = 0;
 };

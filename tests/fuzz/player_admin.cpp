@@ -1,4 +1,4 @@
-// Peers' admin messages.
+// Admin messages of peers.
 #include "player.hpp"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ bool player::take_admin_step(step what, script& in) {
   }
 }
 
-/// Of an actor of a third node's, or of one that the node has given away on one of its links.
+/// Introduces an actor of a third node, or one that the node has given away on one of its links.
 void player::write_introduction(script& in) {
   const auto how = in.byte();
   const auto& from = peers_[how % peers] ? *peers_[how % peers] : current();
@@ -131,7 +131,7 @@ void player::write_introduction(script& in) {
                  .link = from.theirs().link,
                  .actor = number(in),
                  .proof = byte_vector(how >= 254 ? 31 : 32, std::byte{1})};
-  if ((how & 2) != 0) { // The node's own.
+  if ((how & 2) != 0) { // An actor of the node itself.
     const auto& id = static_cast<const caf::node_id::default_data&>(*home_.node().system().node());
     what.process = id.process_id();
     what.host = hex(std::as_bytes(std::span{id.host_id()}));

@@ -1,4 +1,4 @@
-// What the node's own actors do with those of its peers.
+// What the node's own actors do with the actors of its peers.
 #include "player.hpp"
 
 #include <algorithm>
@@ -29,13 +29,13 @@ caf::message message_of(std::uint8_t which, std::uint8_t value) {
   case 4:
     return caf::make_message(caf::make_error(caf::sec::runtime_error));
   default:
-    return caf::make_message(std::vector<std::byte>(value * 400u, std::byte{1})); // Some go in chunks.
+    return caf::make_message(std::vector<std::byte>(value * 400u, std::byte{1})); // Some are sent in chunks.
   }
 }
 
 } // namespace
 
-/// With one of the peers' actors that the keeper has got.
+/// Runs `what` with one of the peers' actors that the keeper has received.
 void player::act_on_kept(script& in, const std::function<void(caf::event_based_actor*, const caf::actor&)>& what) {
   const auto all = home_.kept();
   const auto which = in.byte();

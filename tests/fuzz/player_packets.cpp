@@ -1,4 +1,4 @@
-// What peers write that is no admin message.
+// Packets of peers other than admin messages.
 #include "player.hpp"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ void player::write_message(script& in) {
   head.request_number = amount(in, 1);
   const auto& signatures = defined().signatures;
   head.signature = signatures.empty() ? how : how % signatures.size();
-  byte_vector map; // Mostly a good one.
+  byte_vector map; // Mostly a valid one.
   if ((head.flags & message_flags::extended) != 0) {
     append_extension(map, 1 + how % 3u, in.bytes());
     append_extension(map, 2 + how % 5u, in.bytes());
@@ -110,12 +110,12 @@ void player::write_message(script& in) {
   one.write(packet_kind::message, head.flags, message);
 }
 
-/// Bits of its first byte: 1 a value of another type, 2 its own header, 4 a changed byte, 8 no mentions, 16 chunks, 32
-/// stored frames, 64 a header that is not there, 128 mentions as given.
+/// Bits of the first byte: 1 a value of another type, 2 its own header, 4 a changed byte, 8 no mentions, 16 chunks, 32
+/// stored frames, 64 a header that is not defined, 128 as many mentions as the script says.
 void player::write_element(script& in, const std::string& alias, byte_vector& message, price& cost) {
   const auto how = in.byte();
   std::size_t which = in.byte();
-  if ((how & 1) == 0) // One of those of that type.
+  if ((how & 1) == 0) // Picks a sample of that type.
     for (std::size_t tries = 0; tries < samples_.size() && samples_[which % samples_.size()].alias != alias; ++tries)
       ++which;
   which %= samples_.size();
@@ -146,14 +146,14 @@ void player::write_element(script& in, const std::string& alias, byte_vector& me
       current().mention(element.actors.back().number);
     cost.bytes += mention_cost_bytes;
   }
-  cost.bytes += 64_KiB; // What compressed frames become.
+  cost.bytes += 64_KiB; // For what compressed frames become.
   append_element(message, element);
   for (std::size_t i = 0; i < frames.size(); ++i)
     if (element.frames[i].place == frame_place::inline_)
       message.insert(message.end(), frames[i].bytes().begin(), frames[i].bytes().end());
 }
 
-/// Writes what goes ahead.
+/// Writes the chunk that must precede the message, if any.
 frame_descriptor player::place_frame(const frame& of, std::uint8_t how, price& cost) {
   if ((how & 32) != 0) {
     cost.handle_bytes += of.size_bytes();
@@ -182,7 +182,7 @@ void player::write_chunk(script& in) {
   current().write(packet_kind::chunk, first ? chunk_flags::first : std::uint8_t{0}, chunk);
 }
 
-/// To the oldest question of the node's: a number, the echo of anything else, or an error.
+/// Answers the node's oldest request, with a sample as the script says.
 void player::answer(script& in) {
   auto& one = current();
   const auto how = in.byte();

@@ -1,8 +1,8 @@
-// Fuzzes a transport whose bytes go through rings: the input is a script of what the peer does to the memory and the
-// socket that it shares with this end, and of what this end reads and writes meanwhile.
+// Fuzzes a transport whose bytes go through rings. The input is a script: what the peer does to the memory and the
+// socket that it shares with this end, and what this end reads and writes meanwhile.
 //
-// A peer that is honest gets through what was written, both ways. Whatever else it does, each read and each write is
-// called back once, and the connection ends when it is closed.
+// All bytes pass between this end and an honest peer, in both directions. Whatever else the peer does, each read and
+// each write is called back exactly once, and the connection ends when it is closed.
 #include <array>
 #include <optional>
 #include <string>
@@ -39,9 +39,9 @@ public:
     left_ = left_.subspan(1);
     return first;
   }
-  /// Up to 16 Ki.
+  /// Below 16 Ki.
   std::size_t amount() { return (byte() + 256u * byte()) % (4 * ring_bytes); }
-  /// Near a count that could be, or anything.
+  /// A count near a possible one, or any number.
   std::uint64_t count(std::uint64_t honest) {
     const auto kind = byte() % 4;
     if (kind == 0)
@@ -60,7 +60,7 @@ private:
   std::span<const std::byte> left_;
 };
 
-/// The bytes of a stream, by their place in it.
+/// The bytes at this place of a stream; each follows from its position.
 byte_vector stream_bytes(std::size_t from, std::size_t count) {
   byte_vector bytes(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -142,7 +142,7 @@ public:
     }
   }
 
-  /// Of a peer that was honest all the time.
+  /// If the peer was honest to the end, expects that all bytes of both directions arrive.
   void finish() {
     for (int i = 0; i < 100 && is_honest_ && (received_ < put_ || taken_ < sent_ || writes_ > 0); ++i) {
       read(1000);
@@ -242,12 +242,12 @@ private:
   asio::io_context io_;
   int peer_ = -1;
   std::shared_ptr<transport> near_;
-  std::optional<ring_memory> memory_; // As the peer has it.
+  std::optional<ring_memory> memory_; // The peer's view of it.
   std::optional<ring_writer<shared_word>> out_;
   std::optional<ring_reader<shared_word>> in_;
   bool is_honest_ = true;
   bool has_failed_ = false;
-  int reads_ = 0; // Under way.
+  int reads_ = 0; // In progress.
   int writes_ = 0;
   std::size_t put_ = 0;
   std::size_t received_ = 0;

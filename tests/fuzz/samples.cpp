@@ -11,7 +11,7 @@ using namespace troupe::internal;
 
 namespace {
 
-/// Counts what is mentioned.
+/// Counts the actors that an element mentions.
 class counting final : public codec_mentions {
 public:
   explicit counting(std::shared_ptr<const object_environment> objects) : objects_(std::move(objects)) {}

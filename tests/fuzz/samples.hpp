@@ -1,4 +1,4 @@
-// Encoded values for hand-written peers to send: each type that a home knows, by each family.
+// Encoded values that the peers of a fuzzer send: each type that a home knows, with each family.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct sample {
   std::string family;
   troupe::frame header;
   std::vector<troupe::frame> frames; // The body first.
-  std::size_t mentions = 0;          // Actors that its element has to mention.
+  std::size_t mentions = 0;          // Number of actors that its element must mention.
 };
 
-/// The same ones in the same order for each home.
+/// Returns the same samples in the same order for each home.
 [[nodiscard]] std::vector<sample> make_samples(home& at);
 
 } // namespace fuzz

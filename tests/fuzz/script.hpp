@@ -1,5 +1,4 @@
-// A fuzzer's input as what happens on a link, step by step. Every input has a meaning; what is behind its end reads as
-// zeros.
+// A fuzzer's input as a list of events on a link. Every input has a meaning: past its end it reads as zeros.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ public:
     return first;
   }
   std::uint8_t below(std::uint8_t bound) { return static_cast<std::uint8_t>(byte() % bound); }
-  /// A byte says how many.
+  /// The first byte is the number of bytes that follow.
   std::span<const std::byte> bytes() {
     const std::size_t wanted = byte();
     const auto taken = left_.first(wanted < left_.size() ? wanted : left_.size());
@@ -38,7 +37,7 @@ private:
   std::span<const std::byte> left_;
 };
 
-/// What a step of a link's script does; the operands follow. Numbered by hand: append only.
+/// Steps of a link's script; operands follow each. Numbered by hand: append only.
 enum class step : std::uint8_t {
   // Packets of the peer.
   raw_packet = 0,
@@ -64,7 +63,7 @@ enum class step : std::uint8_t {
   reconfigured = 20,
   goodbye = 21,
   answer = 22,
-  // How bytes go to and fro.
+  // How bytes are moved.
   split = 23,
   stall = 24,
   other_peer = 25,

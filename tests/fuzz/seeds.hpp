@@ -1,4 +1,4 @@
-// What the parts of make_seeds share.
+// Shared by the parts of make_seeds.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace fuzz {
 
-/// FOLDER/<target>/<name>.
+/// Writes FOLDER/<target>/<name>.
 void write_seed(const std::filesystem::path& folder, const std::string& target, const std::string& name,
                 std::span<const std::byte> input);
 
-/// For `wire`: what real ends of a link write.
+/// For `wire`: what the ends of a real link write.
 void write_wire_seeds(const std::filesystem::path& folder);
 
 /// For `link` and `dialer`.

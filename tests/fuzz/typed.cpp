@@ -1,5 +1,5 @@
-// Fuzzes the family `typed` where both ends have one layout: the last part is the body of a value behind its form and
-// fingerprint, the other parts are the frames behind it.
+// Fuzzes the family `typed` if both ends have the same layout: the last part is the body of a value without its form
+// and fingerprint, the other parts are the frames behind the body.
 #include "decoding.hpp"
 #include "forged.hpp"
 #include "parts.hpp"

@@ -1,6 +1,6 @@
-// Fuzzes the family `typed` where the sender had another layout of the type: the first part is that layout, whose
-// fingerprint is made to fit so that it is believed; the last is the body behind form and fingerprint; those in between
-// are the frames.
+// Fuzzes the family `typed` if the sender has another layout of the type. The first part is that layout, with a
+// matching fingerprint so that it is believed. The last part is the body without form and fingerprint; the parts
+// between are the frames.
 #include "decoding.hpp"
 #include "forged.hpp"
 #include "parts.hpp"

@@ -1,4 +1,4 @@
-// The types that fuzzed payloads carry: rich::everything and rich::tree, and what those have no member of.
+// The types that fuzzed payloads carry: rich::everything, rich::tree, and types with sorts of members that those lack.
 #pragma once
 
 #include <unordered_map>
@@ -8,13 +8,13 @@
 
 namespace fuzz {
 
-/// May refer to itself in a circle.
+/// May form a circle.
 struct ring {
   std::shared_ptr<ring> next;
 };
 TROUPE_DESCRIBE(ring, next)
 
-/// Without a default constructor; some forms of it are refused.
+/// Has no default constructor; some of its encoded forms are refused.
 class celsius {
 public:
   explicit celsius(double degrees) : degrees_(degrees) {}
@@ -25,7 +25,7 @@ private:
   double degrees_;
 };
 
-/// Throws when it is rebuilt from what it cannot be.
+/// Throws if it is rebuilt from an invalid form.
 class fraction {
 public:
   fraction(int over, int under) : over_(over), under_(under) {}
@@ -42,7 +42,7 @@ struct nothing {
 };
 TROUPE_DESCRIBE(nothing)
 
-/// Hashes that collide, and counts what is compared for it.
+/// A hash with many collisions, and an equality that counts its calls.
 struct weak_hash {
   std::size_t operator()(int value) const { return static_cast<unsigned>(value) % 4; }
 };
@@ -52,7 +52,7 @@ struct counted_equal {
 };
 using weak_set = std::unordered_set<int, weak_hash, counted_equal>;
 
-/// Values in forms that another value's form could be taken for.
+/// Values whose forms could be taken for the form of another value.
 struct odd {
   std::vector<celsius> weather;
   std::map<int, fraction> shares;
@@ -73,15 +73,15 @@ struct odd {
   std::array<std::byte, 4> four{};
   char letters[3] = {};
   std::chrono::duration<double> seconds{};
-  troupe::writable_array<std::int16_t> filled; // Owns what is repeated where it comes from.
-  std::vector<std::shared_ptr<ring>> rings;    // May be a long chain, however flat.
+  troupe::writable_array<std::int16_t> filled; // Owns elements that the sender repeats.
+  std::vector<std::shared_ptr<ring>> rings;    // May be a long chain at a small depth.
   weak_set weak;
   std::unordered_multimap<int, bool, weak_hash, counted_equal> weak_twice;
 };
 TROUPE_DESCRIBE(odd, weather, shares, now, half, nothings, maybe_shared, shared_maybe, lists, owned, any_of, by_color,
                 twice, by_pair, frames, grids, picture, four, letters, seconds, filled, rings, weak, weak_twice)
 
-/// A value of every sort that `odd` has.
+/// A value with something in every member.
 odd full_odd();
 
 /// Has a codec of its own: the name as the header's extra bytes, the pictures as frames.
@@ -90,7 +90,7 @@ struct album {
   std::vector<troupe::frame> pictures;
 };
 
-/// All of them, besides what a registry starts with.
+/// All of these types, besides those of every registry.
 const troupe::type_registry& types();
 
 } // namespace fuzz

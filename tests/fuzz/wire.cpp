@@ -1,5 +1,5 @@
-// Fuzzes what a link reads before it knows what to do with it: packets, definitions, elements, admin messages, and the
-// texts of a peer that it passes on to people. Which of these, wire.hpp says.
+// Fuzzes what a link reads before it can act on it: packets, definitions, elements, admin messages, and texts of a peer
+// that are shown to people. wire.hpp lists the parts.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -24,7 +24,7 @@ using namespace troupe::internal;
 using fuzz::expect;
 using fuzz::wire_part;
 
-/// What was read must be what was written: a value has one spelling.
+/// Expects what was read to equal what was written: each value has one spelling.
 void expect_same(bytes_view written, bytes_view read, std::string_view what) {
   expect(std::ranges::equal(written, read), "has a second spelling", what);
 }
@@ -33,7 +33,7 @@ bytes_view read_so_far(bytes_view all, const packet_reader& in) {
   return all.first(all.size() - in.rest().size());
 }
 
-/// The first byte of an input, and what is behind it.
+/// Removes the first byte of an input and returns it.
 std::uint8_t take_byte(bytes_view& bytes) {
   if (bytes.empty())
     return 0;
@@ -180,8 +180,8 @@ void signature(bytes_view bytes) {
   expect_same(again, bytes, "signature");
 }
 
-/// Chunks and claims against what the bytes should be. A step: number, 0 to 3; with bit 2 a claim, with bit 3 the first
-/// chunk; then a byte of size.
+/// Compares chunks and claims with the expected bytes. A step is one byte, then a byte of size. Bits 0 and 1 of the
+/// step are the transfer's number, bit 2 means a claim, bit 3 the first chunk.
 class transfer_story {
 public:
   void step(std::uint8_t what, std::uint8_t size, bytes_view bytes) {
@@ -242,7 +242,7 @@ void whole_transfers(bytes_view bytes) {
   }
 }
 
-/// As link_core does with what a peer says of a type.
+/// Does the same as link_core with a peer's contract of a type.
 void contract(bytes_view bytes) {
   const std::string theirs{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   static const auto own = [] {
@@ -315,7 +315,7 @@ constexpr std::array<decoder, 15> parts{preamble,         packet_heads,    numbe
                                         fuzz::wire_value, object_mentions, object_chunk};
 static_assert(parts.size() == static_cast<std::size_t>(wire_part::object_chunk) + 1);
 
-/// By admin_op, from 1.
+/// Indexed by admin_op, from 1.
 constexpr std::array<decoder, 34> operations{admin<hello>,
                                              admin<ready>,
                                              admin<refuse>,
@@ -367,7 +367,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto decode = input.empty() ? nullptr : decoder_of(take_byte(input));
   if (decode == nullptr)
     return -1;
-  // A block of its own size, so that a byte read behind its end is seen.
+  // Copied to a block of exactly this size, so that a read past the end is detected.
   const auto bytes = frame::copy_of(input);
   const auto begun = std::clock();
   decode(bytes.bytes());

@@ -42,7 +42,7 @@ const type_registry& wire_types() {
 
 constexpr std::array<std::string_view, 3> families_of_inputs{"typed", "msgpack", "json"};
 
-/// An element that mentions three actors, none of which is there any more.
+/// Stands for a link with an element that mentions three actors, none of which exists any more.
 class no_link final : public internal::codec_mentions {
 public:
   std::expected<std::uint32_t, serialize_error> mention(const internal::actor_handle& actor) override {
@@ -92,7 +92,7 @@ void expect_returns(const any_value& value, std::string_view family, no_link& li
   expect(sent_as_typed(*back, link) == sent_as_typed(value, link), "another value comes back by", family);
 }
 
-/// Touches all that an object gives out.
+/// Reads all that an object gives out.
 void read_object(any_value& value) {
   if (auto* numbers = value.get<numbers_ref>()) {
     if (const auto read = numbers->get()) {
@@ -128,7 +128,7 @@ void wire_value(std::span<const std::byte> input) {
   const auto chosen = std::to_integer<std::size_t>(input[0]);
   const auto family = families_of_inputs[chosen / 16 % families_of_inputs.size()];
   const auto& entry = *wire_types().find(wire_value_types()[chosen % 16]);
-  // A link cuts the rest into frames; here the second half of a marked input is the one frame behind the body.
+  // A link splits the rest into frames; here the second half of a marked input is the one frame behind the body.
   const auto has_frame = chosen / 16 >= families_of_inputs.size();
   auto body = input.subspan(1);
   const auto behind = body.subspan(has_frame ? body.size() / 2 : body.size());

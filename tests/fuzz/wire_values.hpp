@@ -1,5 +1,5 @@
-// Values of the types that only links carry: handles of actors and objects, CAF's errors and atoms, what tasks and
-// spawning say.
+// Values of the types that only links carry: handles of actors and objects, CAF's errors and atoms, messages of tasks
+// and spawning.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace fuzz {
 
-/// Their aliases; an input names them by their place. Append only.
+/// The aliases of these types. An input names them by position: append only.
 [[nodiscard]] const std::vector<std::string>& wire_value_types();
 
-/// Decodes what a message's element could hold: the first byte chooses family and type, the rest is the body. Asserts
-/// what decode() does, and that objects can be read, or refused, whatever their layout says.
+/// Decodes what a message's element could hold: the first byte selects family and type, the rest is the body. Asserts
+/// the same as decode(), and that objects can be read or are refused, whatever their layout is.
 void wire_value(std::span<const std::byte> input);
 
-/// Inputs of that kind, made from real values; each with a name.
+/// Inputs for wire_value(), made from real values, each with a name.
 [[nodiscard]] std::vector<std::pair<std::string, std::vector<std::byte>>> wire_value_seeds();
 
 } // namespace fuzz
