@@ -1,4 +1,4 @@
-// Waiting for what other threads and processes do.
+// Waits for the effects of other threads and processes.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace troupe::tests {
 
-/// Whether a condition became true in time.
+/// Waits for a condition. Returns false if it is still false after `limit`.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition&& condition, std::chrono::milliseconds limit = std::chrono::seconds{10}) {
   const auto deadline = std::chrono::steady_clock::now() + limit;

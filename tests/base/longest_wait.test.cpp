@@ -1,4 +1,4 @@
-// "For ever" is a time that clocks can reckon with.
+// "For ever" is a duration that clocks can add.
 #include <troupe/base/longest_wait.hpp>
 
 #include <condition_variable>

@@ -20,14 +20,14 @@ TEST(one_line, replaces_what_ends_lines_or_steers_a_terminal) {
   EXPECT_EQ(one_line("\xc2\x9b"
                      "2J \xe2\x80\xa8 \xe2\x80\xae \xe2\x81\xa6",
                      100),
-            "?2J ? ? ?"); // A C1 control, a line separator, two that turn the direction of writing.
+            "?2J ? ? ?"); // A C1 control, a line separator, two that change the writing direction.
 }
 
 TEST(one_line, replaces_each_byte_that_is_no_utf8) {
   EXPECT_EQ(one_line("a\xff\xfe", 100), "a??");
   EXPECT_EQ(one_line("\xc0\xaf", 100), "??");           // Overlong.
   EXPECT_EQ(one_line("\xed\xa0\x80", 100), "???");      // A surrogate.
-  EXPECT_EQ(one_line("\xf4\x90\x80\x80", 100), "????"); // Beyond the last character.
+  EXPECT_EQ(one_line("\xf4\x90\x80\x80", 100), "????"); // Beyond the last code point.
   EXPECT_EQ(one_line("\xe5\x8e", 100), "??");           // Cut short.
 }
 

@@ -1,4 +1,4 @@
-// Goal: what is UTF-8 is taken for it, and nothing else is.
+// Goal: valid UTF-8 is accepted, and nothing else is.
 #include <troupe/base/utf8.hpp>
 
 #include <string>

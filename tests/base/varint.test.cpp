@@ -1,4 +1,4 @@
-// Integers in as few bytes as they need.
+// Integers in as few bytes as possible.
 #include <troupe/base/varint.hpp>
 
 #include <cstdint>

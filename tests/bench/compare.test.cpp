@@ -1,4 +1,4 @@
-// What is written of a comparison, and the program that makes one, run once, tiny.
+// The report of a comparison, and one tiny run of the program that makes comparisons.
 #include "compare/writing.hpp"
 #include "harness/report.hpp"
 #include "harness/well_formed.hpp"
@@ -70,7 +70,7 @@ row row_of(const quantity& what, std::string subject, double median, std::map<st
   return {what, std::move(subject), median, median / 2, median * 2, std::move(ratio_to)};
 }
 
-/// Troupe beside one that is slower, one that is faster, one as fast, a limit, and one that is missing.
+/// Troupe beside a slower, a faster and an equal peer, a limit, and a missing peer.
 comparison an_example() {
   const quantity rate{"one-way small struct", "msg/s"};
   const quantity time{"64 KiB there and answered", "ms"};

@@ -1,4 +1,4 @@
-// When floors are met.
+// When a floor counts as met.
 #include "throughput/floors.hpp"
 
 #include <sstream>

@@ -1,5 +1,5 @@
-// The benchmark as a real program with real processes: that it runs, what it writes, and that nothing of it is left
-// behind. How fast anything is, is not tested here.
+// The benchmark as a real program with real processes: that it runs, what it writes, and that it leaves nothing behind.
+// Speed is not tested here.
 #include "handles/limits.hpp"
 #include "program_run.hpp"
 
@@ -72,7 +72,7 @@ TEST_F(handles, stores_are_gone_with_the_run_even_when_their_users_were_killed) 
   expect_nothing_left();
 }
 
-/// What check_handles_limits says to these ratios, where all that is not given is met.
+/// The values for check_handles_limits; the defaults meet all limits.
 struct reached {
   double reference = 1.5;
   double spread = 1.5;

@@ -20,8 +20,8 @@ namespace bench::tests {
 
 namespace {
 
-/// The files that a benchmark could have made where all programs have theirs; others come and go meanwhile. Those of
-/// iceoryx are always in /tmp, and some always have the same name.
+/// The files that a benchmark could have left in folders that all programs share; files of other programs come and go
+/// meanwhile. iceoryx always uses /tmp, some of its files always with the same name.
 std::set<std::string> files_elsewhere() {
   std::set<std::string> found;
   for (const auto* folder : {"/dev/shm", "/tmp"})
@@ -63,14 +63,14 @@ program_run::~program_run() {
 }
 
 void program_run::start(const std::vector<std::string>& arguments) {
-  const auto home = (folder_ / "tmp").string(); // So that what is left there is seen.
+  const auto home = (folder_ / "tmp").string(); // So that leftovers there are noticed.
   troupe::processes::start_options options{
       .program = program_,
       .words = {program_},
       .input = troupe::processes::nothing{},
       .output = troupe::processes::file{folder_ / "output"},
       .errors = troupe::processes::file{folder_ / "errors"},
-      // Inherited by all that the program starts: finds them after its death, too.
+      // Inherited by all processes that the program starts, so that they are found even after its death.
       .environment = {{"TMPDIR", home}, {"HOME", home}, {"XDG_RUNTIME_DIR", home}}};
   options.words.insert(options.words.end(), arguments.begin(), arguments.end());
   process_ = troupe::processes::process::start(options).value();
@@ -96,7 +96,7 @@ void program_run::expect_nothing_left() const {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));
   auto left = files_elsewhere();
   std::erase_if(left, [this](const auto& file) { return files_elsewhere_before_.contains(file); });
-  // What others that run at the same time have there goes with them.
+  // Files of other runs at the same time disappear with those runs.
   EXPECT_TRUE(eventually([&] {
     std::erase_if(left, [](const auto& file) { return !std::filesystem::exists(file); });
     return left.empty();
@@ -119,7 +119,7 @@ std::vector<boost::property_tree::ptree> program_run::results(const std::string&
     auto& read = found.emplace_back();
     std::istringstream text{line};
     EXPECT_NO_THROW(boost::property_tree::read_json(text, read)) << line;
-    if (read.count("reason") != 0) { // What has no results.
+    if (read.count("reason") != 0) { // A subject without results.
       found.pop_back();
       continue;
     }
@@ -129,7 +129,7 @@ std::vector<boost::property_tree::ptree> program_run::results(const std::string&
     EXPECT_NE(read.get<std::string>("subject", ""), "");
     EXPECT_NE(read.get<std::string>("unit", ""), "");
     const auto is_difference = read.get<std::string>("case", "").contains(" - ");
-    if (!is_difference) { // Of two times, by which a quick run may be off by more than they differ.
+    if (!is_difference) { // A difference of two times may be smaller than a quick run's error.
       EXPECT_GT(read.get<double>("min", 0), 0) << line;
     }
     EXPECT_LE(read.get<double>("min", 1), read.get<double>("median", 0)) << line;

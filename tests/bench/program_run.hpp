@@ -1,4 +1,4 @@
-// A benchmark as a real program with real processes, and what it leaves behind.
+// Runs a benchmark as a real program with real processes, and checks what it leaves behind.
 #pragma once
 
 #include <troupe/processes/process.hpp>
@@ -21,7 +21,7 @@ using troupe::processes::killed_by;
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
-/// Waits until the condition holds; false after half a minute.
+/// Waits until the condition holds. Returns false after half a minute.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
 /// A run of the program in a temporary folder of its own.
@@ -35,16 +35,15 @@ protected:
   /// Waits for the program's end.
   [[nodiscard]] ending end();
   [[nodiscard]] ending run(const std::vector<std::string>& arguments);
-  /// The processes of the program that run, without itself.
+  /// The running processes of the program, except the program itself.
   [[nodiscard]] std::vector<pid_t> processes() const;
 
-  /// Waits until both ends of a subject are there. Gives them in no order.
+  /// Waits until both ends of a subject run. Returns them in no particular order.
   [[nodiscard]] std::vector<pid_t> both_ends() const;
 
   void expect_nothing_left() const;
 
-  /// The lines of the file that the program was told to write its results to, each read and checked for what all
-  /// benchmarks have in common.
+  /// Reads the results that the program has written. Checks in each line what all benchmarks have in common.
   [[nodiscard]] std::vector<boost::property_tree::ptree> results(const std::string& benchmark) const;
 
   [[nodiscard]] std::string output() const { return read_file(folder_ / "output"); }

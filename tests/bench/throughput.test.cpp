@@ -1,5 +1,5 @@
-// The benchmark as a real program with real processes: that it runs, what it writes, and that nothing of it is left
-// behind, however it ends. How fast anything is, is not tested here.
+// The benchmark as a real program with real processes: that it runs, what it writes, and that it leaves nothing behind,
+// however it ends. Speed is not tested here.
 #include "program_run.hpp"
 
 #include <signal.h>
@@ -25,14 +25,14 @@ protected:
   throughput() : program_run(THROUGHPUT_PROGRAM) {}
 };
 
-/// Messages a second and processor time one way, requests a second, two percentiles of three round trips, processor
-/// time at rest.
+/// One way: messages a second and processor time. Then requests a second, two percentiles of three round trips, and
+/// processor time at rest.
 constexpr std::size_t quantities_of_a_pair = 2 + 1 + 3 * 2 + 1;
 
-/// Structs a second and processor time, many structs to a message.
+/// Structs a second and processor time, with many structs to a message.
 constexpr std::size_t quantities_of_batches = 2;
 
-/// Long enough to be disturbed.
+/// Long enough to be interrupted.
 const std::vector<std::string> long_run{"--subjects", "raw-asio-unix", "--cases",    "one-way",
                                         "--messages", "1000000000",    "--deadline", "60"};
 
@@ -53,18 +53,18 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
     quantities.insert(line.get<std::string>("case"));
     subjects.insert(line.get<std::string>("subject"));
   }
-  // Between two processes, with and without counting and logging, together, many structs to a message, and within one:
-  // each with subjects of its own.
+  // Each group has subjects of its own: between two processes, with and without counting and logging, several pairs
+  // together, many structs to a message, and within one process.
   EXPECT_THAT(quantities, SizeIs(quantities_of_a_pair + 1 + quantities_of_batches + 3));
   EXPECT_THAT(subjects, SizeIs(2 + others.size()));
   EXPECT_THAT(lines, SizeIs(quantities_of_a_pair * 2 + 2 * 2 + 3 * 1 + quantities_of_batches * 3 + 2 * 3));
 }
 
-/// What users would pick instead, each by itself: its row is there, or it is said why not.
+/// Each alternative to Troupe by itself: the run has its row, or says why not.
 class throughput_of_a_peer : public throughput, public testing::WithParamInterface<std::string> {};
 
 TEST_P(throughput_of_a_peer, is_measured_and_nothing_of_it_is_left) {
-  // Few: where other programs want the core that both ends share, one that polls waits for them at each message.
+  // Few messages: if other programs use the core that both ends share, a polling end waits for them at each message.
   EXPECT_EQ(run({"--quick", "--messages", "500", "--subjects", GetParam(), "--json", json().string()}), exited_with(0))
       << output() << errors();
   expect_nothing_left();
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(peers, throughput_of_a_peer,
                            return name;
                          });
 
-/// The peers whose ends are, or need, programs of their own.
+/// Peers whose ends are programs of their own, or need such programs.
 class throughput_by_other_programs : public throughput, public testing::WithParamInterface<std::string> {};
 
 TEST_P(throughput_by_other_programs, leaves_none_of_them_behind_when_it_is_killed) {
@@ -130,7 +130,7 @@ TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_d
 /// Many structs to a message, each subject by itself.
 class throughput_of_batches : public throughput, public testing::WithParamInterface<std::string> {};
 
-// The number is no multiple of what a message carries, nor of what is acknowledged, and more than may be under way.
+// The number is no multiple of the structs in a message or between acknowledgments, and more than may be in flight.
 TEST_P(throughput_of_batches, all_structs_arrive_in_order_and_nothing_is_left) {
   EXPECT_EQ(run({"--rounds", "1", "--messages", "50021", "--subjects", GetParam(), "--json", json().string()}),
             exited_with(0))

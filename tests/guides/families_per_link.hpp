@@ -1,6 +1,6 @@
 #pragma once
 
-// What the guide's snippets take for granted: the headers that its text names.
+// The headers that the guide's text names and that its snippets need.
 
 #include <iostream>
 

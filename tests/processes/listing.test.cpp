@@ -1,4 +1,4 @@
-// How processes are found.
+// Finding processes.
 #include <troupe/processes/listing.hpp>
 #include <troupe/processes/process.hpp>
 
@@ -19,7 +19,7 @@ using tests::eventually;
 
 const auto mark = "PROCESSES_TEST=" + std::to_string(::getpid());
 
-/// Two processes: a shell, which says the number of its child.
+/// Two processes: a shell, which prints the number of its child, and that child.
 process marked_family() {
   return process::start({.program = "sh",
                          .words = {"sh", "-c", "sleep 60 & echo $!; wait", mark + "-argument"},
@@ -31,7 +31,7 @@ process marked_family() {
 TEST(processes, are_found_by_what_they_were_started_with) {
   auto shell = marked_family();
   const pid_t child = std::stoi(shell.channel().read_line(10s).value());
-  EXPECT_TRUE(eventually([&] { return arguments_of(child).size() == 2; })); // It is the shell's copy until then.
+  EXPECT_TRUE(eventually([&] { return arguments_of(child).size() == 2; })); // Before its exec, it copies the shell.
   EXPECT_THAT(all_numbers(), Contains(shell.number()));
   EXPECT_THAT(with_variable(mark), UnorderedElementsAre(shell.number(), child));
   EXPECT_THAT(with_variable(mark.substr(0, mark.size() - 1)), Not(Contains(child)));
@@ -41,7 +41,7 @@ TEST(processes, are_found_by_what_they_were_started_with) {
   EXPECT_EQ(arguments_of(child), (std::vector<std::string>{"sleep", "60"}));
   EXPECT_THAT(environment_of(child), Contains(mark));
   shell.kill();
-  EXPECT_THAT(with_variable(mark), UnorderedElementsAre(child)); // Though its parent is dead.
+  EXPECT_THAT(with_variable(mark), UnorderedElementsAre(child)); // Its parent is dead.
   ::kill(child, SIGKILL);
 }
 

@@ -1,4 +1,4 @@
-// A peer that is frozen, or slow for long: two real processes.
+// A peer that is frozen, or slow for a long time: two real processes.
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
@@ -22,7 +22,7 @@ class slow_peer : public testing::Test {
 protected:
   slow_peer() : slow_peer("") {}
 
-  /// With a store of its own, or the peer's.
+  /// `store`: empty for no store, "shared" for the peer's store, otherwise the prefix of a store of its own.
   explicit slow_peer(const std::string& store) {
     add_messages(types_);
     peer_ = std::make_unique<peer_process>(address_, store_, "typed,msgpack");
@@ -63,7 +63,7 @@ const link_options impatient{.block_timeout = 0ms, .heartbeat_interval = 100ms, 
 TEST_F(slow_peer, a_frozen_peer_is_given_up) {
   auto keeper = connect(impatient, "keeper");
   caf::scoped_actor self{system_};
-  peer_->freeze(); // First, so that it cannot answer.
+  peer_->freeze(); // Frozen first, so that it cannot answer.
   auto request = self->request(keeper, caf::infinite, std::string{"never answered"});
   std::string reason;
   request.receive([](int) {}, [&](caf::error& error) { reason = troupe::text_of(error); });
@@ -104,7 +104,7 @@ TEST_F(slow_peer, a_node_ends_within_a_second_whatever_its_peer_does) {
     caf::anon_send(keeper, large);
   auto begin = std::chrono::steady_clock::now();
   home_.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s); // A bound on hanging; how fast it is a benchmark tells.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s); // Bounds hanging; benchmarks measure the speed.
   peer_->go_on();
 }
 
@@ -126,9 +126,9 @@ struct policy {
 
 class producing : public slow_peer, public testing::WithParamInterface<policy> {};
 
-// Goal: a producer ten times as fast as its consumer does not make either process grow.
-// Method: both processes' resident memory after a sixth of the time, when everything is full, and at the end. With
-// TROUPE_LONG_TESTS=1 for a minute.
+// Goal: neither process grows if a producer is ten times as fast as its consumer.
+// Method: resident memory of both processes after a sixth of the time, when all queues are full, and at the end. With
+// TROUPE_LONG_TESTS=1 this takes a minute.
 TEST_P(producing, faster_than_the_consumer_fills_no_memory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep what was freed";
@@ -174,9 +174,9 @@ INSTANTIATE_TEST_SUITE_P(each, producing,
                                          policy{"block", when_full::fail, true}),
                          [](const auto& one) { return one.param.name; });
 
-// -- what lies behind handles
+// -- bytes behind handles
 
-/// Bytes of the process's own, without what it has mapped of the store.
+/// Private memory of the process, without the pages that it maps from the store.
 std::uint64_t private_bytes(pid_t process) {
   std::ifstream file{"/proc/" + std::to_string(process) + "/status"};
   for (std::string word; file >> word;)
@@ -193,10 +193,10 @@ protected:
   static constexpr std::uint64_t actor_bound = 32_MiB; // actor_handle_window_bytes
   static constexpr std::uint64_t socket_bound = 8_MiB; // actor_window_bytes
   static constexpr std::uint64_t further_bytes =
-      24_MiB; // What else the process needs, and one message beyond the bounds.
+      24_MiB; // What else the process needs, and one message above the bounds.
 };
 
-// Goal: however large the values of its messages are, a slow actor does not make its process grow beyond the windows.
+// Goal: however large the values in its messages are, a slow actor's process does not grow beyond the windows.
 TEST_P(large_values, make_a_slow_actors_process_grow_within_its_windows_only) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep what was freed";
@@ -207,14 +207,14 @@ TEST_P(large_values, make_a_slow_actors_process_grow_within_its_windows_only) {
   std::uint64_t most = 0;
   const std::vector<double> value(value_bytes / sizeof(double), 1.0);
   for (int i = 0; i < 300; ++i) {
-    caf::anon_send(slow, value); // Waits for room: this is no actor's thread.
+    caf::anon_send(slow, value); // Blocks until there is room, as this is no actor's thread.
     most = std::max(most, private_bytes(peer_->pid()));
   }
   EXPECT_LT(most, before + actor_bound + socket_bound + further_bytes) << "it was " << before;
   EXPECT_EQ(link_->stats().refused_at_bound, 0u);
 }
 
-// Goal: a slow actor that is sent references does not fill the store for all others.
+// Goal: references sent to a slow actor do not fill the store for other processes.
 TEST_P(large_values, that_are_referred_to_do_not_fill_the_store) {
   const auto slow = connect({}, "slow");
   const std::vector<double> value(value_bytes / sizeof(double), 1.0);
@@ -230,7 +230,7 @@ TEST_P(large_values, that_are_referred_to_do_not_fill_the_store) {
   EXPECT_EQ(link_->stats().refused_at_bound, 0u);
 }
 
-// Goal: values that take far more memory than their bytes on the way do not exceed the windows either.
+// Goal: values that take far more memory than encoded bytes do not exceed the windows either.
 TEST_P(large_values, of_many_small_parts_count_what_they_take) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep what was freed";
@@ -238,7 +238,7 @@ TEST_P(large_values, of_many_small_parts_count_what_they_take) {
   const auto slow = connect({}, "slow");
   const auto before = private_bytes(peer_->pid());
   std::uint64_t most = 0;
-  const std::vector<std::string> value(30'000, "a"); // 60 kB on the way, 1 MB in memory.
+  const std::vector<std::string> value(30'000, "a"); // 60 kB encoded, 1 MB in memory.
   for (int i = 0; i < 300; ++i) {
     caf::anon_send(slow, value);
     most = std::max(most, private_bytes(peer_->pid()));

@@ -1,7 +1,7 @@
 // Makes a simulated host, or runs a program in one; see hosts.hpp.
-//   system_host PARENT hold VISIBLE            prints "ready", or why not, and is the host until its input ends
+//   system_host PARENT hold VISIBLE            prints "ready" or an error; is the host until its input ends
 //   system_host PARENT enter PID PROGRAM ...   becomes PROGRAM in the host that PID holds
-// Dies with PARENT, which has to have started it.
+// Dies with PARENT, which must have started it.
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -30,7 +30,7 @@ void check(int result, const std::string& what) {
 
 void die_with(pid_t parent) {
   check(::prctl(PR_SET_PDEATHSIG, SIGKILL), "prctl");
-  if (::getppid() != parent) // It died before that.
+  if (::getppid() != parent) // The parent died before prctl().
     std::_Exit(1);
 }
 
@@ -38,7 +38,7 @@ void mount_tmpfs(const char* at) {
   check(::mount("host", at, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"), std::string{"a tmpfs on "} + at);
 }
 
-/// A /tmp of this host's own. The build tree is shown in it where it lies there: programs are run from it.
+/// Mounts a /tmp of the host's own. If the build tree is below /tmp, shows it at the same path: programs run from it.
 void mount_temporary(const std::filesystem::path& visible) {
   const auto tree = ::open(visible.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   check(tree, visible);
@@ -63,7 +63,7 @@ void bring_loopback_up() {
 
 void hold(const std::filesystem::path& visible) {
   check(::unshare(CLONE_NEWNET | CLONE_NEWNS), "unshare");
-  // Nothing that is mounted from here on is seen outside.
+  // Mounts made after this call are invisible outside.
   check(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), "private mounts");
   mount_tmpfs("/dev/shm");
   mount_temporary(visible);

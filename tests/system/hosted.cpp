@@ -76,7 +76,7 @@ const std::vector<std::string>& world::names() {
 
 std::string world::address(const std::string& from, const std::string& to) const {
   if (host_of(from) == host_of(to))
-    return "unix://@" + to; // Such names are of the host's network.
+    return "unix://@" + to; // Abstract names belong to the host's network.
   return "tcp://" + hosts_.address(host_of(from), host_of(to)) + ":700" + to.back();
 }
 

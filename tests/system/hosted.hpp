@@ -1,4 +1,4 @@
-// Processes on simulated hosts: three hosts "a", "b" and "c", two processes each, such as "a1" and "a2".
+// Processes on simulated hosts: three hosts "a", "b" and "c", with two processes each, such as "a1" and "a2".
 #pragma once
 
 #include <chrono>
@@ -18,26 +18,26 @@ namespace troupe::tests {
 
 using namespace std::chrono_literals;
 
-/// A system_hosted_peer. What it is asked is answered later, by number.
+/// A system_hosted_peer process. It answers questions later, by number.
 class hosted_peer {
 public:
   explicit hosted_peer(processes::process process) : process_(std::move(process)) {}
 
   std::uint64_t ask(const std::string& what);
-  /// The answer, when it has come.
+  /// The answer, or nullopt if it has not come.
   std::optional<std::string> answer(std::uint64_t number);
-  /// How often pipelines have come to that point.
+  /// How often pipelines have reached that point.
   int seen(const std::string& point);
-  /// Takes what it has said.
+  /// Reads what the process has written.
   void listen(std::chrono::milliseconds timeout = 0ms);
 
   struct question {
     std::string text;
     std::chrono::steady_clock::time_point asked;
   };
-  /// What is not answered.
+  /// The questions without an answer so far.
   [[nodiscard]] const std::map<std::uint64_t, question>& waiting() const noexcept { return waiting_; }
-  /// What was asked, and the answer, for all that have come and were not taken.
+  /// All questions with their answers that have come and were not taken.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> take_answers();
   [[nodiscard]] processes::process& process() noexcept { return process_; }
 
@@ -52,7 +52,7 @@ private:
 struct world_options {
   std::size_t store_bytes = 64u << 20;
   std::chrono::milliseconds grace = 10s;
-  /// How long a peer may be silent.
+  /// The heartbeat timeout of links.
   std::chrono::milliseconds silence = 20s;
   /// Whether the second processes have links of their own with other hosts.
   bool all_are_linked = false;
@@ -60,13 +60,13 @@ struct world_options {
   bool is_row = false;
 };
 
-/// The processes on their hosts. The second of each host dials the first over a unix socket; over TCP those of the
-/// later hosts dial those of the earlier ones.
+/// The processes on their hosts. Each host's second process dials its first over a unix socket; processes of later
+/// hosts dial those of earlier ones over TCP.
 class world {
 public:
   world(network& hosts, const world_options& options) : hosts_(hosts), options_(options) {}
 
-  /// Starts it, and has it dial. Its links come up by themselves.
+  /// Starts the process and makes it dial. Does not wait for its links.
   void start(const std::string& name);
   void start_all();
   void kill(const std::string& name) { peers_.at(name)->process().kill(), peers_.erase(name); }
@@ -74,32 +74,34 @@ public:
   [[nodiscard]] hosted_peer& at(const std::string& name) { return *peers_.at(name); }
 
   std::uint64_t ask(const std::string& name, const std::string& what) { return at(name).ask(what); }
-  /// Waits for the answer; "nothing came" after a while.
+  /// Waits at most 60 s for the answer. Returns "nothing came" after that.
   std::string answer(const std::string& name, std::uint64_t number);
-  /// Asks and waits.
+  /// Asks and waits for the answer.
   std::string told(const std::string& name, const std::string& what) { return answer(name, ask(name, what)); }
 
-  /// Waits until pipelines have come so often to that point there.
+  /// Waits until pipelines have reached that point there `times` times.
   [[nodiscard]] bool comes_to(const std::string& name, const std::string& point, int times = 1);
-  /// Waits until all processes that run are linked as they are to be, and both ends know it.
+  /// Waits until all running processes have the links that they should have, known to both ends. Cut links do not
+  /// count.
   [[nodiscard]] bool is_linked();
-  /// Waits until no process of either host has a link with the other that it believes to be open.
+  /// Waits until no process of either host has a link to the other that it believes to be open.
   [[nodiscard]] bool is_cut_off(const std::string& one, const std::string& other);
-  /// Waits until the stores of all hosts are empty while everybody lets go of what it has, or gets from a pipeline that
-  /// nobody waits for any more. Says what is left when they are not.
+  /// Waits until the stores of all hosts are empty, while all processes keep dropping their references, even those that
+  /// late pipelines bring. On failure, says what is left.
   [[nodiscard]] testing::AssertionResult nothing_is_left();
-  /// Objects in the store of that process, bytes, and the most bytes that there ever were.
+  /// The objects in the store of that process, their bytes, and the most bytes that there ever were.
   struct contents {
     std::uint64_t objects = 0, bytes = 0, most_bytes = 0;
   };
   [[nodiscard]] contents store_at(const std::string& name);
-  /// Socket bytes so far.
+  /// Bytes sent through the socket so far.
   [[nodiscard]] std::uint64_t sent(const std::string& from, const std::string& to);
-  /// Waits until that process would have all bytes that it lacks from `source`: what came by way of others is adopted.
+  /// Waits until that process would fetch all its missing bytes from `source`: handles that came by other nodes are
+  /// adopted.
   [[nodiscard]] testing::AssertionResult has_all_from(const std::string& name, const std::string& source);
-  /// Bytes of objects that have come there, over the links that it has now.
+  /// Bytes of objects that the process has received over its current links.
   [[nodiscard]] std::uint64_t pulled_by(const std::string& name);
-  /// Ends all that run: their exit codes have to be 0, and nothing may be left in their hosts' /dev/shm.
+  /// Ends all running processes. Expects exit code 0 and nothing left in their hosts' /dev/shm.
   void end();
 
   [[nodiscard]] static std::string host_of(const std::string& name) { return name.substr(0, 1); }
@@ -115,18 +117,18 @@ private:
   std::map<std::string, std::unique_ptr<hosted_peer>> peers_;
 };
 
-/// Waits for a condition with a deadline that is far enough for a busy machine.
+/// Waits for a condition. The default deadline allows for a busy machine.
 [[nodiscard]] bool comes_true(const std::function<bool()>& condition, std::chrono::milliseconds timeout = 30s);
 
-/// The numbers from `seed` on have this sum.
+/// The answer to "get" for `count` numbers from `seed` on, with their sum.
 [[nodiscard]] std::string sum_of(std::uint64_t count, std::uint64_t seed);
 
-/// Three hosts, or a skipped test. Starts nothing on them.
+/// Simulates three hosts, or skips the test if that is impossible. Starts nothing on them.
 class three_hosts : public testing::Test {
 protected:
   void SetUp() override;
   void TearDown() override;
-  /// Requires: once per test.
+  /// Requires: at most one call per test.
   world& make(const world_options& options = {});
 
   std::unique_ptr<network> hosts_;

@@ -1,23 +1,23 @@
-// A process of the tests with simulated hosts, told what to do line by line: "NUMBER VERB WORDS...". Each line is
-// answered once, "NUMBER ok ..." or "NUMBER error NAME: TEXT"; "0 POINT" tells that a pipeline has come to a point.
+// A process of the tests with simulated hosts. Obeys lines "NUMBER VERB WORDS..." and answers each once: "NUMBER ok
+// ..." or "NUMBER error NAME: TEXT". "0 POINT" means that a pipeline has reached a point.
 //   system_hosted_peer NAME STORE_BYTES GRACE_MS HEARTBEAT_MS SECRET ADDRESS...
 // Prints "ready" once it listens, and ends when its input does.
 //
-//   dial ADDRESS             keeps connected with it
-//   links                    the names of those it is linked with
+//   dial ADDRESS             keeps a connection to it
+//   links                    the names of the peers that it is linked with
 //   put KEY COUNT SEED       writes COUNT numbers from SEED on
-//   send KEY HOP...          sends the reference to the first hop, with the others; answered when the last one has
-//   get KEY MS               has the bytes brought here: "ok COUNT SUM"
+//   send KEY HOP...          sends the reference and the hops to the first hop; answered when the last one has it
+//   get KEY MS               fetches the bytes: "ok COUNT SUM"
 //   drop KEY | drop_all      a KEY that is not there is "ok nothing"
 //   watch POINT | hold POINT | go_on POINT    see stage::at
-//   summary                  "ok OBJECTS BYTES MOST_BYTES_EVER" of the store, and who keeps each
-//   sources                  "ok PEER...": from whom the bytes of what it has would be brought here
-//   trim                     gives back what the allocator keeps for later: "ok BYTES", which are in use
-//   pulled                   bytes of objects that have come over the open links
+//   summary                  "ok OBJECTS BYTES MOST_BYTES_EVER" of the store, and each object's holders
+//   sources                  "ok PEER...": the peers from which its missing bytes would be fetched
+//   trim                     returns the allocator's free memory to the system: "ok BYTES" in use
+//   pulled                   bytes of objects received over the open links
 //   traffic PEER             socket bytes sent and received over the open link
 //
-// A hop is PEER:WORK; WORK is pass, read (fetches), copy (fetches, and puts one more for each number) or keep (under
-// the key, for `get`).
+// A hop is PEER:WORK. WORK is pass, read (fetches), copy (fetches, and puts an array of each number plus one) or keep
+// (under the key, for `get`).
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -43,7 +43,7 @@ namespace {
 using numbers_ref = troupe::object_ref<troupe::array<double>>;
 using numbers = std::expected<troupe::array<double>, troupe::node_error>;
 
-/// Brings the bytes here. `then` is called once, on any thread.
+/// Fetches the bytes. `then` is called once, on any thread.
 void fetch(const numbers_ref& ref, std::chrono::milliseconds timeout, std::function<void(numbers)> then) {
   if (ref.empty())
     return then(std::unexpected{troupe::node_error{troupe::node_errc::object_lost, "no reference"}});
@@ -60,18 +60,18 @@ void fetch(const numbers_ref& ref, std::chrono::milliseconds timeout, std::funct
 struct parcel {
   std::string key;
   numbers_ref ref;
-  std::vector<std::string> hops; // The first is where it is.
+  std::vector<std::string> hops; // The first is this peer.
 };
 TROUPE_DESCRIBE(parcel, key, ref, hops)
 
-/// Run by the stage.
+/// Run by the stage's actor.
 struct job {
   std::function<void()> run;
 };
 
 using outcome = std::expected<std::string, troupe::node_error>;
 
-/// The words of a hop.
+/// The two parts of a hop.
 std::string peer_of(const std::string& hop) {
   return hop.substr(0, hop.find(':'));
 }
@@ -85,7 +85,7 @@ void say(std::uint64_t number, const std::string& text) {
   const auto line = std::to_string(number) + ' ' + text + '\n';
   std::lock_guard guard{output};
   if (::write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    std::_Exit(3); // Nobody listens any more.
+    std::_Exit(3); // The test no longer reads.
 }
 
 std::string text_of(const outcome& what) {
@@ -96,7 +96,7 @@ std::string text_of(const outcome& what) {
   return text;
 }
 
-/// All that is put counts up from its first number.
+/// Every array that was put counts up from its first number.
 bool are_whole(const troupe::array<double>& values) {
   for (std::size_t at = 0; at < values.size(); ++at)
     if (values.data()[at] != values.data()[0] + static_cast<double>(at))
@@ -119,7 +119,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(job)
 
 namespace {
 
-/// Holds references, and is what pipelines go through.
+/// Holds references. Pipelines go through this actor.
 class stage final : public caf::event_based_actor {
 public:
   stage(caf::actor_config& config, troupe::node* home, troupe::link_options dialing)
@@ -146,7 +146,7 @@ public:
     kept_links_.clear();
   }
 
-  /// A line of the input.
+  /// Executes a line of the input.
   void obey(const std::string& line) {
     std::istringstream in{line};
     std::uint64_t number = 0;
@@ -155,7 +155,7 @@ public:
     std::vector<std::string> words;
     for (std::string word; in >> word;)
       words.push_back(word);
-    words.resize(std::max<std::size_t>(words.size(), 3)); // What is missing is empty.
+    words.resize(std::max<std::size_t>(words.size(), 3)); // Missing words are empty.
     if (verb == "put")
       put(number, words);
     else if (verb == "send")
@@ -169,7 +169,7 @@ public:
 private:
   using then_what = std::function<void(outcome)>;
 
-  // -- what is answered later
+  // -- answered later
 
   void put(std::uint64_t number, const std::vector<std::string>& words) {
     std::vector<double> values(std::stoull(words[1]));
@@ -194,7 +194,7 @@ private:
           [number](const numbers& values) { say(number, text_of(values)); });
   }
 
-  // -- what is answered at once
+  // -- answered at once
 
   outcome answer_now(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "dial") {
@@ -280,7 +280,7 @@ private:
 
   // -- pipelines
 
-  /// Goes on at once, or, where that point is held, when it is let go.
+  /// Calls `go_on` at once, or, if the point is held, when it is released.
   void at(const std::string& point, std::function<void()> go_on) {
     const auto watched = watched_.find(point);
     if (watched == watched_.end())
@@ -376,8 +376,8 @@ private:
   const troupe::link_options dialing_;
   std::vector<troupe::kept_link> kept_links_;
   std::map<std::string, numbers_ref> shelf_;
-  std::map<std::string, std::pair<std::uint64_t, caf::actor>> reached_; // By the link of that number.
-  std::map<std::string, bool> watched_;                                 // Whether pipelines are held there.
+  std::map<std::string, std::pair<std::uint64_t, caf::actor>> reached_; // Each by the number of its link.
+  std::map<std::string, bool> watched_;                                 // Whether pipelines are held at the point.
   std::multimap<std::string, std::function<void()>> parked_;
 };
 
@@ -388,7 +388,7 @@ int main(int argument_count, char** arguments) {
     std::cerr << "usage: system_hosted_peer NAME STORE_BYTES GRACE_MS HEARTBEAT_MS SECRET ADDRESS...\n";
     return 2;
   }
-  // They are killed and cut off all the time, and would tell so.
+  // Kills and cuts are the normal case here, and would fill the log.
   if (std::getenv("TROUPE_LOG") == nullptr)
     troupe::set_log_threshold(troupe::log_level::error);
   const auto silence = std::chrono::milliseconds{std::stoll(arguments[4])};
@@ -402,7 +402,7 @@ int main(int argument_count, char** arguments) {
   config.set("scheduler.max-threads", 2);
   caf::actor_system system{config};
   troupe::node_options options{.name = arguments[1], .listen = {arguments + 6, arguments + argument_count}};
-  // Those of host a have one, of b two, of c four: so every test has links between such nodes.
+  // One I/O thread for host a, two for b, four for c, so that every test has links between such nodes.
   options.io_threads = std::size_t{1} << (arguments[1][0] - 'a');
   options.accepted_links = policy;
   options.store = troupe::store::options{.name = "hosted", .capacity_bytes = std::stoull(arguments[2])};
@@ -421,7 +421,7 @@ int main(int argument_count, char** arguments) {
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);)
     caf::anon_send(actor, job{[=] { caf::actor_cast<stage*>(actor)->obey(line); }});
-  // It refers to the node.
+  // The actor refers to the node, so it must end first.
   caf::scoped_actor self{system};
   self->send_exit(actor, caf::exit_reason::user_shutdown);
   self->wait_for(actor);

@@ -1,4 +1,4 @@
-// Hosts on one machine: each has its own network and its own /dev/shm and /tmp, in namespaces that nobody else sees.
+// Hosts on one machine: each has a network, a /dev/shm and a /tmp of its own, in namespaces that no other process sees.
 #pragma once
 
 #include <troupe/processes/process.hpp>
@@ -20,17 +20,17 @@ inline constexpr std::chrono::seconds patience{20};
 /// One simulated host. Its namespaces last until the last process in it has ended.
 class host {
 public:
-  /// Throws std::runtime_error with the reason where namespaces are not to be had.
+  /// Throws std::runtime_error with the reason if the system gives no namespaces.
   explicit host(std::string name);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] pid_t holder() const noexcept { return holder_.number(); }
 
-  /// Starts a program in it, to be talked with.
+  /// Starts a program on the host. Its input and output are lines.
   [[nodiscard]] processes::process start(std::vector<std::string> words) const;
-  /// The same, and waits for its end. Throws std::runtime_error with its output when it fails.
+  /// Runs a program on the host to its end. Throws std::runtime_error with its output if it fails.
   void run(std::vector<std::string> words) const;
-  /// Its own files.
+  /// The names of the host's own files in that directory.
   [[nodiscard]] std::vector<std::string> files_in(const std::string& directory) const;
 
 private:
@@ -38,23 +38,23 @@ private:
   processes::process holder_;
 };
 
-/// Hosts, each connected with each other by a cable of its own: no way leads around a cut one.
+/// Hosts, each pair connected by a cable of its own: no route leads around a cut one.
 class network {
 public:
-  /// Throws std::runtime_error with the reason where hosts cannot be simulated: rights, or no `ip`.
+  /// Throws std::runtime_error with the reason if hosts cannot be simulated: no privileges, or no `ip` program.
   explicit network(const std::vector<std::string>& names);
 
   [[nodiscard]] host& at(const std::string& name) { return *hosts_.at(name); }
-  /// Where `to` is reached from `from`.
+  /// The address of `to` as seen from `from`.
   [[nodiscard]] std::string address(const std::string& from, const std::string& to) const;
 
-  /// Nothing gets through any more, and nobody is told.
+  /// From now on no packet gets through, and no end is told.
   void cut(const std::string& one, const std::string& other);
   void mend(const std::string& one, const std::string& other);
   [[nodiscard]] bool is_cut(const std::string& one, const std::string& other) const;
   void mend_all();
 
-  /// So many Mbit/s from now on, in both directions; 0: as fast as it goes. False where the system has no such thing.
+  /// Limits both directions to so many Mbit/s; 0 removes the limit. Returns false if the system cannot limit.
   bool limit(const std::string& one, const std::string& other, int megabits);
 
 private:
@@ -71,7 +71,7 @@ private:
   std::map<ends, cable> cables_;
 };
 
-/// A network, or why there cannot be one here.
+/// A network, or null and the reason why it cannot be simulated here.
 [[nodiscard]] std::pair<std::unique_ptr<network>, std::string> make_network(const std::vector<std::string>& names);
 
 } // namespace troupe::tests

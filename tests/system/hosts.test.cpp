@@ -1,4 +1,4 @@
-// The simulated hosts themselves: separate, connected, cut, and gone without a trace.
+// The simulated hosts themselves: separate, connected, cut, and gone without leftovers.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -40,7 +40,7 @@ TEST_F(simulated_hosts, find_who_has_what_another_one_passes_on_and_keep_it_when
   ASSERT_EQ(peers.told("a1", "send x b1:pass c1:keep"), "ok arrived");
   const auto finds = [&] { return (" " + peers.told("c1", "links") + " ").find(" a1 ") != std::string::npos; };
   EXPECT_TRUE(comes_true(finds));
-  for (const auto* each : {"y", "z"}) { // What c1 has asked a1 is answered then.
+  for (const auto* each : {"y", "z"}) { // After these, a1 has answered what c1 asked.
     ASSERT_EQ(peers.told("c1", std::string{"put "} + each + " 1 1"), "ok");
     ASSERT_EQ(peers.told("c1", std::string{"send "} + each + " a1:keep"), "ok arrived");
   }
@@ -59,7 +59,7 @@ TEST_F(simulated_hosts, hear_nothing_over_a_cut_cable_and_meet_again_when_it_is_
 }
 
 TEST_F(simulated_hosts, end_with_their_processes_when_the_test_is_killed) {
-  // Another one stands for the test: it makes a host, and a process in it, which say who they are.
+  // Another process stands for the test: it makes a host and a process there, and tells their numbers.
   auto test = processes::process::fork([](processes::line_channel& parent) {
                 const host made{"killed"};
                 const auto process = made.start({"sleep", "1000"});

@@ -1,4 +1,4 @@
-// What the system tests' two processes say to each other.
+// The messages between the two processes of the system tests.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct measurement {
 };
 TROUPE_DESCRIBE(measurement, place, celsius, counts)
 
-/// Objects that refer to others, which refer to others in turn.
+/// Objects that refer to other objects, which refer to further ones.
 struct shelf {
   std::string name;
   std::vector<object_ref<array<double>>> boxes;
@@ -40,7 +40,7 @@ inline void add_messages(type_registry& types) {
   types.add<object_ref<array<double>>>("test.ref_array");
 }
 
-/// "typed,msgpack" as a list.
+/// Splits a text such as "typed,msgpack" at its commas.
 inline std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {

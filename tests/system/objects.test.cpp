@@ -1,4 +1,4 @@
-// Objects that refer to others, and references outside of messages, when the process that made them dies.
+// Objects that refer to others, and references outside of messages, after their maker's death.
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST_F(objects_of_a_peer, live_as_long_as_the_one_that_refers_to_them_whoever_di
       EXPECT_EQ(std::accumulate(values->begin(), values->end(), 0.0), 10'000);
     }
     *outer = {};
-    EXPECT_EQ(left->boxes[0].get().value()[9'999], 1.0); // Inner references hold what they refer to themselves.
+    EXPECT_EQ(left->boxes[0].get().value()[9'999], 1.0); // An inner reference itself holds its object.
   }
   EXPECT_TRUE(eventually([&] { return objects() == 0; })) << objects();
 }

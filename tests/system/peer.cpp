@@ -1,4 +1,4 @@
-// A process at the other end of a link, for the system tests: `system_peer ADDRESS STORE FAMILIES`.
+// A process at the other end of a link, for the system tests: `system_peer ADDRESS STORE FAMILIES IO_THREADS`.
 // Prints "ready" once it listens, and ends when its standard input does.
 #include <atomic>
 #include <chrono>
@@ -17,7 +17,7 @@ using namespace troupe::tests;
 
 namespace {
 
-/// Keeps every reference that it gets.
+/// Keeps every reference that it receives.
 struct keeper_state {
   std::vector<troupe::object_ref<troupe::array<double>>> kept;
 };
@@ -45,7 +45,7 @@ caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home
           return troupe::to_caf_error(made.error());
         return *std::move(made);
       },
-      // Makes a storeroom with one shelf of three boxes, of so many ones each, and answers with the reference only.
+      // Makes a storeroom with one shelf of three boxes, each of that many ones, and answers with the reference only.
       [home](caf::atom_value, int count) -> caf::result<troupe::object_ref<storeroom>> {
         shelf boxes{"left", {}};
         for (int i = 0; i < 3; ++i)
@@ -56,7 +56,7 @@ caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home
           return troupe::to_caf_error(made.error());
         return *std::move(made);
       },
-      // Writes an array of that many ones, and answers with a reference to it that nobody counts.
+      // Writes an array of that many ones, and answers with an out-of-band reference, which is not counted.
       [self, home](caf::atom_value, double count) -> caf::result<std::string> {
         auto ref = home->put(ones(static_cast<int>(count)));
         if (!ref)
@@ -70,7 +70,7 @@ caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home
       },
       // Never answered.
       [](const std::string&) { return caf::delegated<int>{}; },
-      // Ends the whole process at once, as SIGKILL would, in the middle of a handler.
+      // Kills the whole process at once, in the middle of a handler.
       [](caf::atom_value) -> int {
         ::kill(::getpid(), SIGKILL);
         ::pause();
@@ -81,7 +81,8 @@ caf::behavior keeper(caf::stateful_actor<keeper_state>* self, troupe::node* home
 
 std::atomic<bool> ending = false;
 
-/// Handles a thousand messages a second at most, until the process ends: its exit message comes last in its mailbox.
+/// Handles at most a thousand messages a second. Once the process ends it does not sleep, since its exit message comes
+/// last in its mailbox.
 caf::behavior slow(caf::event_based_actor*) {
   const auto work = [](std::chrono::milliseconds time) {
     if (!ending)

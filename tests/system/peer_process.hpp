@@ -1,4 +1,4 @@
-// A process at the other end of a link, started, stopped and killed by a test.
+// A process at the other end of a link, which a test starts, stops and kills.
 #pragma once
 
 #include "../eventually.hpp"
@@ -16,7 +16,7 @@ namespace troupe::tests {
 
 using namespace std::chrono_literals;
 
-/// A system_peer that has said "ready". Ends with this object, by the end of its input, or by force.
+/// A system_peer process that has printed "ready". The destructor ends it, by closing its input or by force.
 class peer_process {
 public:
   peer_process(const std::string& address, const std::string& store, const std::string& families,
@@ -43,14 +43,14 @@ public:
     process_.kill();
   }
 
-  /// How it ended; nothing if it goes on.
+  /// How the process ended; nullopt if it still runs after 10 s.
   std::optional<processes::ending> ended() {
     const auto how = process_.ended_within(patience);
     is_over_ = how.has_value();
     return how;
   }
 
-  /// As if the machine had no time for it, until `go_on`.
+  /// Stops the process until `go_on()`, as if the machine had no time for it.
   void freeze() { EXPECT_TRUE(process_.stop(patience)); }
   void go_on() { process_.go_on(); }
 
@@ -60,7 +60,7 @@ private:
   static constexpr auto patience = 10s;
 
   processes::process process_;
-  bool is_over_ = false; // A test knows how it ended.
+  bool is_over_ = false; // The test has killed it or seen its end.
 };
 
 } // namespace troupe::tests

@@ -1,4 +1,4 @@
-// Pipelines of references over three hosts, whose processes are killed and whose cables are cut at every point.
+// Pipelines of references over three hosts; processes are killed and cables are cut at every point.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -8,7 +8,7 @@
 namespace troupe::tests {
 namespace {
 
-/// What a pipeline, or a fetch, may fail with when something on its way has failed.
+/// Whether this is one of the errors that a pipeline or a fetch may give after a failure on its way.
 bool is_error_by_name(const std::string& answer) {
   return answer.starts_with("error link_down: ") || answer.starts_with("error object_lost: ");
 }
@@ -35,8 +35,8 @@ TEST_F(pipelines, that_go_in_circles_leave_nothing) {
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Method: each process adopts the handle from a1 before it goes on. Else the next one is offered a process that may
-// have let the handle go when it is asked, and has the bytes by way of b1.
+// Method: each process adopts the handle from a1 before it goes on. Otherwise the next process might ask one that has
+// already released the handle, and then fetch the bytes by way of b1.
 TEST_F(pipelines, copy_nothing_where_nobody_reads) {
   auto& peers = make();
   ASSERT_EQ(peers.told("a1", "put x 100000 0"), "ok");
@@ -63,8 +63,9 @@ TEST_F(pipelines, copy_nothing_where_nobody_reads) {
 
 class pulls : public pipelines {
 protected:
-  /// All processes of b and c get 8 MB of a1's by these ways, and ask for them thrice each, once none would have them
-  /// by way of another host: what is behind a process there is pulled by each.
+  /// All processes of b and c receive a reference to 8 MB of a1 over these routes, and each asks for the bytes three
+  /// times. Waits first until none would fetch them through another host, since each process would pull bytes behind
+  /// such a process again.
   void ask_for_all(const std::vector<std::string>& ways) {
     auto& peers = *world_;
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
@@ -101,7 +102,7 @@ TEST_F(pulls, bring_each_hosts_bytes_once_however_many_ask) {
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Each has another handle then, but the object is the same.
+// Each process then has another handle, but the object is the same.
 TEST_F(pulls, bring_them_once_also_where_each_process_has_a_way_of_its_own) {
   auto& peers = make({.all_are_linked = true});
   ask_for_all({"b1:keep", "b2:keep", "c1:keep", "c2:keep"});
@@ -134,12 +135,12 @@ protected:
   static constexpr std::uint64_t count = 200'000;
   static constexpr std::uint64_t copies = 3;
 
-  /// Runs a pipeline until it comes to the moment, has `fail` happen, lets it go on, and gives its answer.
-  /// Requires: a1 lives on.
+  /// Runs a pipeline up to the moment, calls `fail`, lets the pipeline go on, and returns its answer. Requires: a1
+  /// stays alive.
   std::string break_in(const std::function<void()>& fail) {
     auto& peers = *world_;
     const auto [where, point] = GetParam();
-    // What is in the midst of something cannot be held there, but slow.
+    // A pipeline cannot be held while fetching or sending; it is only slowed down.
     const auto is_moving = point == "fetching" || point == "sent";
     EXPECT_EQ(peers.told(where, (is_moving ? "watch " : "hold ") + point), "ok ");
     const auto before = (peers.at(where).listen(), peers.at(where).seen(point));
@@ -157,7 +158,7 @@ protected:
     return peers.is_running("a1") ? peers.answer("a1", pipeline) : "";
   }
 
-  /// What has arrived is whole.
+  /// If the pipeline arrived, expects that its values are correct, or that fetching them fails by name.
   void expect_value_or_error(const std::string& answer, const std::string& what) {
     if (answer != "ok arrived") {
       EXPECT_TRUE(is_error_by_name(answer)) << what << ": " << answer;
@@ -175,7 +176,7 @@ TEST_P(broken_pipelines, answer_whoever_is_killed_and_leave_nothing) {
   auto& peers = make({.grace = 200ms});
   for (const auto& victim : world::names()) {
     const auto answer = break_in([&] { peers.kill(victim); });
-    if (victim == "a2") { // Has nothing to do with it.
+    if (victim == "a2") { // It has no part in the pipeline.
       EXPECT_EQ(answer, "ok arrived");
     }
     if (victim != "a1")
@@ -193,8 +194,7 @@ TEST_P(broken_pipelines, answer_whatever_is_cut_and_leave_nothing) {
     const auto answer = break_in([&] { hosts_->cut(one, other); });
     expect_value_or_error(answer, std::string{one} + " and " + other + " were cut off from each other");
     EXPECT_TRUE(world_->nothing_is_left());
-    ASSERT_TRUE(
-        peers.is_cut_off(one, other)); // Else a link might be given up later, in the midst of the next pipeline.
+    ASSERT_TRUE(peers.is_cut_off(one, other)); // Otherwise a link might end later, during the next pipeline.
     hosts_->mend(one, other);
     ASSERT_TRUE(peers.is_linked());
     EXPECT_TRUE(world_->nothing_is_left());
@@ -209,7 +209,7 @@ protected:
       GTEST_SKIP() << "there are no slow cables here";
   }
 
-  /// b1 and b2 wait for the bytes of a1, some of which have come.
+  /// b1 and b2 wait for the bytes of a1, part of which has arrived.
   void pull(const world_options& options) {
     auto& peers = make(options);
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
@@ -240,7 +240,7 @@ TEST_F(broken_pulls, are_nothing_to_a_process_that_lives_on_when_another_that_wa
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Goal: a holder that had the handle from a process that is killed finds the node that has the bytes, by itself.
+// Goal: if the process that passed a handle on is killed, the holder finds the node with the bytes by itself.
 TEST_F(broken_pulls, begin_again_at_their_exporter_when_the_process_that_passed_them_on_is_killed) {
   pull({.grace = 10s});
   world_->kill("b1");
@@ -255,7 +255,7 @@ TEST_F(broken_pulls, begin_again_where_all_have_links_and_the_process_in_between
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Goal: who waits for its neighbour's pull has lost nothing when that one is killed in the midst.
+// Goal: a process that waits for its neighbor's pull loses nothing if the neighbor is killed during the pull.
 TEST_F(broken_pulls, that_a_neighbour_waits_for_are_its_own_when_who_pulls_is_killed) {
   auto& peers = make({.grace = 200ms, .all_are_linked = true});
   ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");

@@ -1,5 +1,5 @@
-// Anything, at random, for a while: processes on three hosts that put, send, forward, read and drop, are killed and
-// started again, and are cut off from each other. TROUPE_SEED=<n> repeats the questions, not how the processes
+// Random actions for a while: processes on three hosts put, send, forward, read and drop; they are killed and
+// restarted, and hosts are cut off from each other. TROUPE_SEED=<n> repeats the questions, but not how the processes
 // interleave.
 #include <algorithm>
 #include <cstdlib>
@@ -16,9 +16,9 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds soak_time{TROUPE_SOAK_SECONDS};
 constexpr auto round_time = 60s;
-constexpr std::size_t questions_max = 8; // At a time, per process.
+constexpr std::size_t questions_max = 8; // At the same time, per process.
 
-/// Memory of its own. The pages of the store are everybody's, and stay taken when they were used once.
+/// Memory of the process alone. Pages of the store are shared, and stay taken once they have been used.
 std::uint64_t own_bytes(pid_t process) {
   std::ifstream file{"/proc/" + std::to_string(process) + "/statm"};
   std::uint64_t total = 0, resident = 0, shared = 0;
@@ -26,7 +26,7 @@ std::uint64_t own_bytes(pid_t process) {
   return (resident - shared) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// The name of an answer: "ok", or the error's.
+/// The kind of an answer: "ok", or the error's name.
 std::string name_of(const std::string& answer) {
   if (answer == "ok nothing")
     return answer;
@@ -102,14 +102,14 @@ protected:
                                                  "error object_lost",
                                                  "error fetch_timed_out",
                                                  "error store_full",
-                                                 "error not_found"}; // A process that has just come up.
+                                                 "error not_found"}; // A process that has just started.
         EXPECT_TRUE(known.contains(outcome)) << name << ": " << what << ": " << answer;
         ++outcomes_[outcome];
       }
     }
   }
 
-  /// A kill, a start, a cut or a mend, or nothing. One process of each host lives through everything.
+  /// A kill, a start, a cut or a mend, or nothing. One process of each host is never killed.
   void break_something() {
     const auto& name = process();
     const auto one = world::host_of(name), other = world::host_of(process());
@@ -139,7 +139,7 @@ protected:
     }
   }
 
-  /// Everybody comes back, all are answered, all let go: then nothing is left.
+  /// Restores all cables and processes, and waits for all answers. Expects that nothing is left after all is dropped.
   void expect_nothing_left() {
     hosts_->mend_all();
     for (const auto& name : world::names())
@@ -160,7 +160,7 @@ protected:
     std::map<std::string, std::uint64_t> bytes;
     for (const auto& name : survivors_) {
       const auto pid = world_->at(name).process().number();
-      bytes[name] = own_bytes(pid); // As any process has it, whose allocator keeps some for later.
+      bytes[name] = own_bytes(pid); // Includes what the allocator keeps, as in any process.
       const auto in_use = world_->told(name, "trim");
       std::cout << name << " has " << bytes[name] / 1024 << " KiB, " << own_bytes(pid) / 1024
                 << " KiB once what it does not use is given back; its heap in use: " << in_use << std::endl;
@@ -174,8 +174,8 @@ protected:
   std::map<std::string, std::uint64_t> outcomes_;
 };
 
-// Goal: whatever happens, all that wait are answered, nothing is left when all is dropped, and nothing grows.
-// Method: in each round anything at random, then quiet. Memory: after the first round and after the last.
+// Goal: whatever happens, every question is answered, nothing is left once all is dropped, and no process grows.
+// Method: in each round random actions, then quiet. Memory is compared after the first round and after the last.
 TEST_F(soak, leaves_nothing_and_nobody_without_an_answer) {
   make({.store_bytes = 32u << 20, .grace = 500ms, .silence = 1s, .all_are_linked = one_in(2)});
   for (const auto* host : {"a", "b", "c"})

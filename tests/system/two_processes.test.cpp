@@ -1,4 +1,4 @@
-// The whole path with two real processes, one of which dies in every bad moment.
+// The whole path with two real processes, one of which dies at every bad moment.
 #include <tuple>
 
 #include <caf/all.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using array_ref = object_ref<array<double>>;
 
-/// A family, and how many I/O threads both ends have; one where the name of a test says nothing else.
+/// A family, and the number of I/O threads of both ends: one unless a test's name says otherwise.
 class two_processes : public testing::TestWithParam<std::tuple<const char*, std::size_t>> {
 protected:
   void SetUp() override {
@@ -164,7 +164,7 @@ TEST_P(two_processes, a_node_that_ends_first_leaves_the_peer_in_peace) {
   keeper_ = nullptr;
   link_.reset();
   home_.reset();
-  // The peer ends cleanly on its own, as its destructor checks.
+  // The peer's destructor checks that it ends cleanly on its own.
 }
 
 } // namespace

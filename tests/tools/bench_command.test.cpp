@@ -1,5 +1,5 @@
-// `troupe bench` as a real command with real processes: that each pattern runs, what is written, and that nothing is
-// left behind, however it ends. How fast anything is, is not tested here.
+// `troupe bench` as a real command with real processes: that each pattern runs, what it writes, and that it leaves
+// nothing behind, however it ends. Speed is not tested here.
 #include "command_support.hpp"
 
 #include "../eventually.hpp"
@@ -27,7 +27,7 @@ std::string text_of(const files::path& file) {
 
 constexpr auto patience = 20s;
 
-/// Runs of the command whose stores lie in a folder of their own, by which their processes are known, too.
+/// Runs the command with its stores in a folder of this test, by which the processes of the command are also found.
 class bench_command : public testing::Test {
 protected:
   bench_command() : folder_(folder() + "/bench") { files::create_directory(folder_); }
@@ -37,14 +37,14 @@ protected:
     files::remove_all(folder_);
   }
 
-  /// With what there is on standard error in errors().
+  /// Runs the command to its end. Its standard error goes to errors_file().
   output bench(const std::string& arguments) {
     return run_to_end({.program = "/bin/sh",
                        .words = {"sh", "-c", TROUPE_PROGRAM " bench --directory " + folder_ + ' ' + arguments},
                        .errors = processes::file{errors_file()}});
   }
 
-  /// Those that take part: they are told where the run's folder is.
+  /// The processes of the run: their arguments contain the run's folder.
   [[nodiscard]] std::vector<pid_t> taking_part() const { return processes::with_argument(folder_ + "/troupe-bench-"); }
 
   void expect_nothing_left() const {
@@ -53,7 +53,7 @@ protected:
       EXPECT_FALSE(entry.path().filename().string().starts_with("troupe-bench-")) << entry.path();
   }
 
-  /// Echoes of 1 MiB, in a process group of its own, with its output in output_file().
+  /// Starts echoes of 1 MiB in a process group of their own, with the output in output_file().
   [[nodiscard]] processes::process start(const std::vector<std::string>& arguments) const {
     processes::start_options options{
         .program = TROUPE_PROGRAM,
@@ -75,7 +75,7 @@ protected:
   const std::string folder_;
 };
 
-/// As short as it can be.
+/// The shortest possible run.
 const std::string tiny = "--rounds 1 --time 0.004 --peers 2 --json ";
 
 std::set<std::string> paths(const nlohmann::json& document) {
@@ -145,7 +145,7 @@ TEST_F(bench_command, writes_a_table_csv_and_a_plot) {
   auto count = 0;
   for (; std::getline(lines, line); ++count) {
     EXPECT_TRUE(line.ends_with("\r"));
-    auto is_quoted = false; // Commas in quotes separate nothing.
+    auto is_quoted = false; // Commas in quotes do not separate.
     EXPECT_EQ(columns, std::ranges::count_if(line,
                                              [&](char each) {
                                                is_quoted ^= each == '"';
@@ -189,14 +189,14 @@ TEST_F(bench_command, refuses_what_it_cannot_measure_and_says_why) {
 
 TEST_F(bench_command, leaves_nothing_when_it_is_interrupted) {
   auto process = start_long_run();
-  process.signal_group(SIGINT); // As a terminal does: all of them get it.
+  process.signal_group(SIGINT); // As from a terminal: the whole group gets it.
   EXPECT_EQ(process.wait(), processes::exited_with(128 + SIGINT));
   expect_nothing_left();
 }
 
 TEST_F(bench_command, shows_what_was_measured_when_it_is_interrupted) {
   auto process = start({"--time", "0.05", "--rounds", "1000", "--json"});
-  std::set<pid_t> seen; // Each round has two processes of its own, the one that does not count, too.
+  std::set<pid_t> seen; // Each round has two new processes; so has the warm-up round.
   EXPECT_TRUE(eventually(
       [&] {
         const auto now = taking_part();

@@ -1,4 +1,4 @@
-// Nodes for the `troupe` command to look at.
+// Nodes for the `troupe` command to inspect.
 #pragma once
 
 #include "running.hpp"
@@ -23,14 +23,14 @@ namespace troupe::tests {
 using namespace std::chrono_literals;
 using doubles = array<double>;
 
-/// Of standard output alone: what is said beside the document is for people.
+/// Parses standard output only; standard error is text for people.
 [[nodiscard]] inline nlohmann::json run_json(const std::string& arguments) {
   const auto answer = run_line("{ " TROUPE_PROGRAM " " + arguments + " --json 2>/dev/null; }");
   EXPECT_EQ(answer.status, 0) << answer.text;
   return nlohmann::json::parse(answer.text);
 }
 
-/// A folder for this process's stores, so that the command attaches to no others, whose tests would see that.
+/// A folder for this process's stores, so that the command does not attach to those of other tests, which would notice.
 class store_folder {
 public:
   store_folder() { ::mkdir(path_.c_str(), 0700); }
@@ -68,8 +68,8 @@ struct program {
               .name = "troupe-command-" + std::to_string(::getpid()), .capacity_bytes = 16_MiB, .directory = folder()}};
 }
 
-/// A process that has a node and keeps 8,000 bytes in the store until it is killed. To be made before this process has
-/// threads.
+/// A process with a node that keeps 8,000 bytes in the store until it is killed. Requires: this process has no threads
+/// yet.
 class other_process {
 public:
   explicit other_process(const node_options& options)
@@ -85,7 +85,7 @@ public:
   other_process& operator=(const other_process&) = delete;
   ~other_process() {
     process_.kill();
-    static_cast<void>(store::clean(store_, folder())); // Where nobody else has it open.
+    static_cast<void>(store::clean(store_, folder())); // If no other process has it open.
   }
 
   void stop() { EXPECT_TRUE(process_.stop(10s)); }

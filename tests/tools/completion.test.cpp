@@ -1,4 +1,4 @@
-// What `troupe completion` prints, in the shells that it is for.
+// What `troupe completion` prints, tested in the shells that it supports.
 #include "command_support.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
   return std::system(("command -v " + shell + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// In a folder that shells take for their home.
+/// Provides a folder that the shells take for their home.
 class completing : public ::testing::Test {
 protected:
   completing() { std::filesystem::create_directory(home_); }
@@ -30,7 +30,7 @@ protected:
     write(file, script.text);
   }
 
-  /// By both streams.
+  /// What the command prints to both streams.
   [[nodiscard]] std::string said(const std::string& command) const {
     return run_line("cd " + home_.string()
                     + " && HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD ZDOTDIR=$PWD TERM=dumb " + command)
@@ -41,7 +41,7 @@ private:
   const std::filesystem::path home_ = std::filesystem::path{folder()} / "completing";
 };
 
-/// Each of these is completed in one way.
+/// Each line has exactly one completion.
 const std::map<std::string, std::string> completed_lines{
     {"troupe sto", "troupe store "},
     {"troupe store li", "troupe store list "},
@@ -67,7 +67,7 @@ TEST_F(completing, in_zsh) {
                   "show() { print -r -- \"$BUFFER\" >> $HOME/shown; BUFFER=; print SHOWN }\n"
                   "zle -N show; bindkey '^G' show\n"
                   "PS1='READY'\n");
-  // Types each line and a tab into a zsh of its own, which writes down what the line is then.
+  // Types each line and a tab into a new zsh, which records the resulting line.
   write("type", "zmodload zsh/zpty\n"
                 "zpty shell zsh -d -i\n"
                 "zpty -r shell output '*READY*'\n"
@@ -94,7 +94,7 @@ TEST_F(completing, in_fish) {
   write("older.contract", "");
   write("ask", "source ./script\ncomplete -C $argv[1]\n");
   for (const auto& [typed, whole] : completed_lines) {
-    const auto words = said("fish ask '" + typed + "'"); // The one that is possible, a tab and what it means.
+    const auto words = said("fish ask '" + typed + "'"); // The one candidate, a tab and its description.
     const auto last = words.substr(0, words.find_first_of("\t\n")) + ' ';
     EXPECT_EQ(typed.substr(0, typed.rfind(' ') + 1) + last, whole) << words;
     EXPECT_EQ(std::ranges::count(words, '\n'), 1) << words;

@@ -1,4 +1,4 @@
-// `troupe memory`, run as its users run it, beside processes that keep something.
+// `troupe memory`, run as users run it, beside processes that keep objects.
 #include "command_support.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST(memory_command, groups_sorts_limits_and_selects) {
 }
 
 TEST(memory_command, selects_by_store_and_by_the_name_of_a_node) {
-  // Of this test alone: all nodes of this user are asked.
+  // Names of this test alone, since the command asks all nodes of this user.
   const auto hall = "hall-" + own, kitchen = "kitchen-" + own;
   auto options = options_of(hall);
   const other_process other{options};

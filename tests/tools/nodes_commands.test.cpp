@@ -1,4 +1,4 @@
-// `troupe links`, `troupe ping`, `troupe types` and `troupe top`, beside nodes that do something.
+// `troupe links`, `troupe ping`, `troupe types` and `troupe top`, beside active nodes.
 #include "command_support.hpp"
 
 #include <caf/all.hpp>
@@ -13,7 +13,7 @@ namespace troupe::tests {
 
 namespace {
 
-/// Two nodes with a link over which something has been sent.
+/// Two nodes with a link that has carried messages.
 struct talking {
   talking() {
     auto adder =
@@ -52,7 +52,7 @@ const nlohmann::json* find_link(const nlohmann::json& node, const std::string& p
 TEST(links_command, shows_the_links_of_this_hosts_nodes) {
   talking nodes;
   const auto text = run("links").text;
-  EXPECT_EQ(text.find("troupe command"), text.npos) << text; // The one that asks.
+  EXPECT_EQ(text.find("troupe command"), text.npos) << text; // The command's own node.
   expect_contains(text, "hall, process " + own + ", troupe 0.1.0, up ");
   expect_contains(text, "kitchen, process " + own);
   expect_contains(text, "listens at " + nodes.address);
@@ -194,7 +194,7 @@ TEST(top_command, says_rates_as_lines_of_json) {
   EXPECT_GT(rates, 0);
 }
 
-/// The command in a terminal of 100 by 30.
+/// The command in a terminal of 100 columns and 30 rows.
 class in_terminal {
 public:
   explicit in_terminal(const std::vector<std::string>& arguments) {
@@ -219,7 +219,7 @@ public:
     ::close(terminal_);
   }
 
-  /// Whether it shows that within ten seconds, after what was waited for before.
+  /// Whether the text appears within ten seconds, after the texts that were waited for before.
   bool shows(std::string_view text) {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     for (;;) {
@@ -250,7 +250,7 @@ public:
     ::tcgetattr(terminal_, &known);
     return known;
   }
-  /// -1: it has not ended within ten seconds.
+  /// The exit status; -1 if the command has not ended within ten seconds, or not by exiting.
   int status() {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     for (int ended = 0; std::chrono::steady_clock::now() < deadline; std::this_thread::sleep_for(5ms))
@@ -285,7 +285,7 @@ TEST(top_command, has_the_terminal_for_itself_and_gives_it_back) {
   EXPECT_TRUE(top.shows("PAUSED")) << top.shown();
   top.press(' ');
   top.resize(40);
-  EXPECT_TRUE(top.shows("q quits, s sorts, space pauses, + and - \x1b")) << top.shown(); // Cut to 40.
+  EXPECT_TRUE(top.shows("q quits, s sorts, space pauses, + and - \x1b")) << top.shown(); // Cut to 40 columns.
   top.press('q');
   EXPECT_TRUE(top.shows("\x1b[?25h\x1b[?1049l")) << top.shown();
   EXPECT_EQ(top.status(), 0);

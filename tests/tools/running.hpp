@@ -1,4 +1,4 @@
-// Runs the `troupe` command as its users do.
+// Runs the `troupe` command as users do.
 #pragma once
 
 #include <troupe/processes/process.hpp>
@@ -11,11 +11,11 @@
 namespace troupe::tests {
 
 struct output {
-  std::string text; // Of both streams, unless the test says otherwise.
-  int status = -1;  // As a shell says it.
+  std::string text; // Both streams, unless the test says otherwise.
+  int status = -1;  // As a shell reports it.
 };
 
-/// Runs a program to its end. Its output, and its errors where they are `lines`, are the text.
+/// Runs a program to its end. Returns its output, and its errors if `options.errors` is `lines`.
 [[nodiscard]] inline output run_to_end(processes::start_options options) {
   options.output = processes::lines{};
   auto running = processes::process::start(options).value();
@@ -23,7 +23,7 @@ struct output {
   return {std::move(text), running.wait().status()};
 }
 
-/// What a line of the shell says.
+/// Runs a line in the shell. Returns both streams and the status.
 [[nodiscard]] inline output run_line(const std::string& line) {
   return run_to_end({.program = "/bin/sh", .words = {"sh", "-c", line}, .errors = processes::lines{}});
 }

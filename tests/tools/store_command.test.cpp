@@ -1,4 +1,4 @@
-// `troupe store`, run as its users run it.
+// `troupe store`, run as users run it.
 #include "../store/support.hpp"
 #include "running.hpp"
 
@@ -182,7 +182,7 @@ TEST_F(store_command_test, cleans_all_stores_of_a_directory) {
   expect_contains(answer.text, "store \"" + settings_.name + "\" is removed, ");
   EXPECT_TRUE(std::filesystem::is_empty(settings_.directory));
   std::filesystem::remove(settings_.directory);
-  settings_.directory = "/dev/shm"; // Where the fixture looks for what is left.
+  settings_.directory = "/dev/shm"; // The fixture looks for leftover files here.
 }
 
 TEST_F(store_command_test, bad_arguments_are_told_apart_from_missing_stores) {

@@ -1,4 +1,4 @@
-// Where ticks stand, and what they say.
+// The places and labels of ticks.
 #include "harness/axis.hpp"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// What is drawn, and what is not.
+// What plots draw and what they leave out.
 #include "harness/plot.hpp"
 
 #include "harness/drawing.hpp"

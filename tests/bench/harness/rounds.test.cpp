@@ -1,4 +1,4 @@
-// In which order subjects run, and what becomes of those that fail.
+// The order in which subjects run, and the treatment of those that fail.
 #include "harness/rounds.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Whether a text is well-formed XML, as far as plots use it: enough to notice what a reader would refuse.
+// Checks XML as far as plots use it: enough to notice what a reader would refuse.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bench::tests {
 
-/// What is wrong with it; empty: nothing.
+/// What is wrong with the text; empty if nothing is.
 inline std::string wrong_with(std::string_view xml) {
   std::vector<std::string> open;
   auto has_root = false;

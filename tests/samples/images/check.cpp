@@ -1,4 +1,4 @@
-// Does by one thread, in plain loops and without the sample's code, what the sample does, and compares every pixel:
+// Repeats the sample's work on one thread, in plain loops and without the sample's code, and compares every pixel:
 // check PICTURE.png FOLDER
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ struct image {
   int channels = 0;
   std::vector<unsigned char> values;
 
-  /// The nearest one where there is no such pixel.
+  /// The value there; outside the image, that of the nearest pixel.
   [[nodiscard]] int at(int row, int column, int channel) const {
     row = std::max(0, std::min(row, height - 1));
     column = std::max(0, std::min(column, width - 1));
@@ -44,7 +44,7 @@ image read(const std::string& file, int channels) {
   return read;
 }
 
-/// Compares each value with what `expected` makes of its place.
+/// Compares each value with `expected` for its place.
 template <class Expected>
 void compare(const std::string& file, const image& found, int height, int width, Expected expected) {
   if (found.height != height || found.width != width)

@@ -1,4 +1,4 @@
-// Cutting files into blocks: between words, at files' ends, whatever happens to the files meanwhile.
+// Cutting files into blocks: between words, at the ends of files, and while files change.
 #include <algorithm>
 #include <troupe/samples/wordcount/block_reader.hpp>
 
@@ -40,7 +40,7 @@ protected:
     return block_reader{*std::move(walk), block_bytes};
   }
 
-  /// The next block with room for it; empty at the end.
+  /// Reads the next block into a new buffer; empty at the end.
   static std::string next(block_reader& reader) {
     while (!reader.done()) {
       std::string room(reader.wanted_bytes(), '?');
@@ -131,8 +131,8 @@ TEST_F(reading, bytes_of_any_value_separate_words) {
   EXPECT_EQ(sum, (word_counts{{"a", 1}, {"b", 1}, {"_c", 1}, {"d", 1}, {"e", 1}}));
 }
 
-// Goal: whatever the files and the size of a block, each word of each file is seen once and whole.
-// Method: random small files, all small block sizes, compared with counting file by file.
+// Goal: for any files and block sizes, each word of each file is seen once and whole.
+// Method: random small files, all small block sizes; compare with counting file by file.
 TEST_F(reading, blocks_of_any_size_hold_the_same_words) {
   std::mt19937 random{42};
   word_counts expected;
@@ -206,7 +206,7 @@ TEST_F(reading, a_folder_that_vanishes_is_reported_and_left_out) {
   EXPECT_EQ(reader.problems().vanished, 1u);
 }
 
-// Opening a named pipe would wait for a writer, and reading a link would leave the folder.
+// Opening a named pipe would wait for a writer, and following a link would leave the folder.
 TEST_F(reading, what_takes_a_files_place_is_not_read) {
   folder_.write("a", "first block ");
   folder_.write("b", "becomes a pipe");
@@ -226,8 +226,8 @@ TEST_F(reading, what_takes_a_files_place_is_not_read) {
   EXPECT_EQ(reader.problems().vanished, 4u);
 }
 
-// Goal: a file that fails while it is read is reported, and the job goes on.
-// Method: the kernel's view of a process's memory is a regular file that cannot be read at its beginning.
+// Goal: a file that fails during reading is reported, and the job goes on.
+// Method: /proc/<pid>/mem is a regular file that cannot be read at its beginning.
 TEST(unreadable_files, are_reported_and_the_others_are_read) {
   std::vector<std::string> problems;
   auto walk = folder_walk::open("/proc/self/task/" + std::to_string(::getpid()),
@@ -236,7 +236,7 @@ TEST(unreadable_files, are_reported_and_the_others_are_read) {
   block_reader reader{*std::move(walk), 1 << 20};
   std::vector<char> room(reader.wanted_bytes());
   const auto is_of_memory = [](const std::string& problem) { return problem.find("/mem: ") != std::string::npos; };
-  // No further: behind it lies "pagemap", which is nearly endless.
+  // Stops here, since "pagemap", which is nearly endless, comes later.
   while (!reader.done() && std::ranges::none_of(problems, is_of_memory)) {
     room.resize(reader.wanted_bytes());
     static_cast<void>(reader.fill(room));

@@ -33,7 +33,7 @@ block_counts counted(std::string_view text) {
 class totals : public testing::Test {
 protected:
   void add(std::string_view text) {
-    // The text does not outlive the call: totals must have copies.
+    // The text does not outlive this call, so totals must copy words.
     const auto added = sum_.add(counted(std::string{text}));
     ASSERT_TRUE(added) << added.error();
   }
@@ -75,7 +75,7 @@ TEST_F(totals, of_nothing_are_empty) {
   EXPECT_TRUE(ranked(sum_, 20).empty());
 }
 
-// What the table looks at first are a word's first and last eight bytes and its length.
+// The table first compares a word's first and last eight bytes and its length.
 TEST_F(totals, tell_words_apart_that_differ_in_the_middle_only) {
   add("12345678x12345678 12345678y12345678 12345678x12345678");
   add("1234567x12345678 1234567y12345678");

@@ -1,4 +1,4 @@
-// Which files are found below a folder, and in which order.
+// The files found below a folder, and their order.
 #include <troupe/samples/wordcount/folder_walk.hpp>
 
 #include "scratch_folder.hpp"

@@ -1,4 +1,4 @@
-// The command line: what is understood, and what is refused.
+// The command line: accepted and refused arguments.
 #include <troupe/samples/wordcount/options.hpp>
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ std::expected<options, int> parse(const words& arguments) {
   return read_options(static_cast<int>(argv.size()), argv.data(), families);
 }
 
-/// The exit status of arguments that are not accepted, and what was said.
+/// The exit status and the error text for arguments that are refused.
 std::pair<int, std::string> refused(const words& arguments) {
   testing::internal::CaptureStderr();
   const auto parsed = parse(arguments);

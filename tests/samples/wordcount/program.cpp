@@ -17,7 +17,8 @@ troupe::processes::process start(const std::filesystem::path& folder, const std:
                                            .input = troupe::processes::nothing{},
                                            .output = troupe::processes::file{folder / "stdout"},
                                            .errors = troupe::processes::file{folder / "stderr"},
-                                           // Inherited by all that it starts: finds them even after its death.
+                                           // Inherited by all processes that it starts, so that they are found even
+                                           // after its death.
                                            .environment = {{"WORDCOUNT_TEST", folder.string()},
                                                            {"HOME", folder.string()},
                                                            {"XDG_RUNTIME_DIR", folder.string()}}};
@@ -48,7 +49,8 @@ std::vector<pid_t> program::workers() const {
 std::vector<std::string> program::store_files() const {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator{"/dev/shm"})
-    if (entry.path().filename().string().find(".wordcount-" + std::to_string(process_.number()) + "-") != std::string::npos)
+    if (entry.path().filename().string().find(".wordcount-" + std::to_string(process_.number()) + "-")
+        != std::string::npos)
       found.push_back(entry.path().filename().string());
   return found;
 }

@@ -1,4 +1,4 @@
-// The built program as a real process, and what it leaves behind.
+// The built program as a real process, and the things that it leaves behind.
 #pragma once
 
 #include "../../eventually.hpp"
@@ -21,25 +21,25 @@ struct run_result {
   std::string errors;
 };
 
-/// One run of the program. Its output goes to files in `folder`, which is its home folder, too.
+/// One run of the program. Its output goes to files in `folder`, which is also its home folder.
 class program {
 public:
   program(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
   program(const program&) = delete;
   program& operator=(const program&) = delete;
-  /// Kills what still runs of it: the program and all that it started.
+  /// Kills the program, if it still runs, and all processes that it started.
   ~program();
 
   void signal(int number) { process_.signal(number); }
-  /// Waits for its end.
+  /// Waits for the program's end.
   run_result wait();
 
   [[nodiscard]] pid_t process() const { return process_.number(); }
-  /// The processes that it has started and that still run.
+  /// The processes that the program has started and that still run.
   [[nodiscard]] std::vector<pid_t> workers() const;
-  /// The files of its store in /dev/shm.
+  /// The files of the program's store in /dev/shm.
   [[nodiscard]] std::vector<std::string> store_files() const;
-  /// What it said so far.
+  /// The program's error output so far.
   [[nodiscard]] std::string errors() const;
 
 private:

@@ -1,4 +1,4 @@
-// A folder of a test's own, removed with all that is in it.
+// A folder of a test's own, removed with its contents.
 #pragma once
 
 #include <filesystem>

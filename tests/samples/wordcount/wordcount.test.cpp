@@ -1,4 +1,4 @@
-// The whole program as real processes: against coreutils, with every mix of families, and with kills.
+// The whole program as real processes: compared with coreutils, with every mix of families, and with killed processes.
 #include "program.hpp"
 #include "scratch_folder.hpp"
 
@@ -33,7 +33,7 @@ using troupe::processes::arguments_of;
 using troupe::processes::environment_of;
 using argument_list = std::vector<std::string>;
 
-/// Text of about that size: words of a skewed distribution, punctuation, now and then a byte of any value.
+/// Text of about that size: words with a skewed distribution, punctuation, and sometimes an arbitrary byte.
 std::string some_text(std::mt19937& random, std::size_t size_bytes) {
   std::string text;
   while (text.size() < size_bytes) {
@@ -45,7 +45,7 @@ std::string some_text(std::mt19937& random, std::size_t size_bytes) {
   return text;
 }
 
-/// A tree with all that folders may hold, and the counts that coreutils find in it.
+/// A tree with all sorts of files that folders may hold, and the counts that coreutils find there.
 class counting : public testing::Test {
 protected:
   void SetUp() override {
@@ -67,7 +67,7 @@ protected:
     ASSERT_EQ(::mkfifo((tree_.path() / "pipe").c_str(), 0600), 0);
   }
 
-  /// What the program should write, by another way: each file's bytes, a line's end after each file.
+  /// The output that the program should write, made without it: each file's bytes, with a newline after each file.
   std::string counts_by_coreutils() const {
     const auto result = files_.path() / "expected";
     const auto command = "find '" + tree_.path().string()
@@ -115,7 +115,7 @@ TEST_F(counting, agrees_with_coreutils) {
   const auto result = run(job({"--top", "3"}));
   expect_right_counts(result);
   EXPECT_THAT(result.errors, IsEmpty());
-  // Sums by another way again.
+  // The sums, computed in yet another way.
   std::uint64_t words = 0;
   std::uint64_t distinct = 0;
   std::istringstream lines{read_file(output_file())};
@@ -227,7 +227,7 @@ std::vector<std::string> columns_of(const run_result& result, const std::string&
   return {};
 }
 
-/// What stands first in a column, such as "146.2 kB / 80.2 kB".
+/// The first size in a column such as "146.2 kB / 80.2 kB".
 double bytes_of(const std::string& column) {
   std::istringstream text{column};
   double size = 0;
@@ -248,7 +248,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(each, counting_over, testing::Values("unix", "tcp"),
                          [](const auto& over) { return over.param; });
 
-// Goal: whatever the links go over, the text is read where it lies.
+// Goal: whatever the transport of the links, the text is read in place.
 TEST_P(counting_over, no_text_goes_through_a_socket) {
   const auto result = run(job({"--families", "typed", "--worker-families", "2=cereal"}));
   expect_right_counts(result);
@@ -267,7 +267,7 @@ TEST_P(counting_over, no_text_goes_through_a_socket) {
     bytes_by_socket += bytes_of(columns[4]);
     bytes_by_handle += bytes_of(columns[5]);
   }
-  EXPECT_NEAR(bytes_by_handle, text_bytes, 0.1e6); // As far as it is shown.
+  EXPECT_NEAR(bytes_by_handle, text_bytes, 0.1e6); // As exact as the report shows it.
   EXPECT_LT(bytes_by_socket, text_bytes / 20);
 }
 
@@ -285,7 +285,7 @@ TEST_P(counting_over, a_worker_that_dies_before_it_registers_is_not_waited_for) 
   EXPECT_THAT(result.errors, HasSubstr("worker 2 is lost: killed by signal 9 (Killed); 0 of its blocks go to others"));
 }
 
-// Goal: there is no moment at which the coordinator's death leaves something.
+// Goal: the coordinator's death at any moment leaves nothing behind.
 // Method: kill it a little later each time, from before its store is made until after the job is done.
 TEST_P(counting_over, a_coordinator_killed_at_any_moment_leaves_nothing) {
   for (int milliseconds = 0; milliseconds < 120; milliseconds += 3) {
@@ -300,9 +300,9 @@ TEST_P(counting_over, a_coordinator_killed_at_any_moment_leaves_nothing) {
   }
 }
 
-// Goal: the secret by which a run's processes know each other over TCP is nowhere but in their memory.
-// Method: a worker's arguments are those that are known beforehand, its environment the coordinator's, and no file is
-// made in the home folder, where the cookie would be.
+// Goal: the secret by which a run's processes recognize each other over TCP is nowhere but in their memory.
+// Method: a worker's arguments are all known beforehand, its environment is the coordinator's, and no file is made in
+// the home folder, where the cookie would be.
 TEST_F(counting, over_tcp_no_secret_is_seen) {
   program running{files_.path(), job({"--transport", "tcp", "--fault", "1=1:stop"})};
   ASSERT_TRUE(eventually([&] {
@@ -366,10 +366,10 @@ TEST_F(counting, no_worker_left_is_an_error) {
 
 // -- the coordinator's end --
 
-/// A job that cannot come to its end, since worker 1 stops at some moment and keeps its blocks.
+/// A job that cannot end, since worker 1 is stopped at that moment and keeps its blocks.
 class endless_job : public counting {
 protected:
-  /// Starts it and waits until worker 1 has stopped.
+  /// Starts the job and waits until worker 1 is stopped.
   void start(const std::string& moment) {
     running_.emplace(files_.path(), job({"--fault", "1=" + moment + ":stop"}, 3));
     ASSERT_TRUE(eventually([this] {
@@ -395,7 +395,7 @@ TEST_F(endless_job, the_workers_of_a_killed_coordinator_end_by_themselves) {
   running_->signal(SIGKILL);
   EXPECT_EQ(running_->wait().how, killed_by(SIGKILL));
   EXPECT_TRUE(eventually([this] { return running_->workers() == std::vector{stopped_}; }));
-  ::kill(stopped_, SIGCONT); // In the middle of a block; it finds out afterwards.
+  ::kill(stopped_, SIGCONT); // In the middle of a block; it notices afterwards.
   expect_nothing_left();
 }
 
@@ -429,7 +429,7 @@ TEST_F(endless_job, a_quit_signal_to_all_of_them_leaves_nothing) {
 }
 
 TEST_F(endless_job, a_termination_ends_it_in_good_order) {
-  start("1"); // Worker 1 stays stopped, so that the job cannot be done before the signal comes.
+  start("1"); // Worker 1 stays stopped, so the job cannot end before the signal.
   running_->signal(SIGTERM);
   EXPECT_EQ(running_->wait().how, exited_with(128 + SIGTERM));
   EXPECT_THAT(running_->workers(), IsEmpty());
@@ -460,8 +460,8 @@ TEST_F(counting, an_output_file_replaces_an_older_one_and_leaves_nothing_beside_
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder}, {}), 1);
 }
 
-// Goal: nothing that the output waits for outlives a stop signal.
-// Method: a pipe with a name that nobody reads; the job is done once its workers and its store are gone.
+// Goal: a stop signal ends the program even while its output waits.
+// Method: a named pipe without a reader. The job is done once its workers and its store are gone.
 TEST_F(counting, a_signal_ends_it_while_the_output_waits_for_a_reader) {
   const auto pipe = (files_.path() / "unread").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -480,7 +480,7 @@ TEST_F(counting, a_signal_leaves_no_part_of_the_output) {
     static_cast<void>(eventually([&] { return !writing.store_files().empty(); }));
     ASSERT_TRUE(eventually([&] { return writing.store_files().empty(); }));
     writing.signal(SIGINT);
-    static_cast<void>(writing.wait()); // Done before the signal, or ended by it.
+    static_cast<void>(writing.wait()); // It has ended before the signal, or by it.
     for (const auto& entry : std::filesystem::directory_iterator{files_.path() / "folder"})
       EXPECT_THAT(entry.path().filename().string(), testing::AnyOf("old", "counts"));
   }
