@@ -92,7 +92,7 @@ void expect_harmless(any_value& value) {
   }
 }
 
-// If circles are not allowed, nothing of the value outlives it: the leak checker would see that.
+// Decodes without allowing circles. Then nothing may outlive the value, which the leak checker verifies.
 void decode_without_circles(const payload& received, deserialize_options options) {
   options.context.allow_cycles = false;
   static_cast<void>(deserialize_any(received, options, types(), families()));

@@ -199,7 +199,7 @@ bool peer::shake_hands() {
   return true;
 }
 
-// -- listening
+// -- reading
 
 bool peer::take_packet(packet_head& head, byte_vector& body) {
   const auto more = pipe_->take_written();

@@ -65,7 +65,7 @@ public:
     write(head.kind, head.detail, body);
   }
 
-  // -- afterwards
+  // -- after the handshake
 
   void write(troupe::internal::packet_kind kind, std::uint8_t detail, troupe::internal::bytes_view body);
   /// Writes bytes that need not be packets. From here on the node may wait for the rest of a packet.

@@ -31,7 +31,7 @@ public:
 private:
   static constexpr std::size_t peers = 2;
 
-  /// What an end of a link has defined.
+  /// The definitions that one end of a link has sent.
   struct definitions {
     std::vector<std::vector<std::string>> signatures;
     std::vector<std::size_t> headers; // The sample of each.

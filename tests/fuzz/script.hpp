@@ -67,7 +67,7 @@ enum class step : std::uint8_t {
   split = 23,
   stall = 24,
   other_peer = 25,
-  // What the node's own actors do.
+  // Actions of the node's own actors.
   send = 26,
   request = 27,
   ask_names = 28,

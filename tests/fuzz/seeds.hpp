@@ -12,10 +12,10 @@ namespace fuzz {
 void write_seed(const std::filesystem::path& folder, const std::string& target, const std::string& name,
                 std::span<const std::byte> input);
 
-/// For `wire`: what the ends of a real link write.
+/// Writes the seeds for `wire`: what the ends of a real link send.
 void write_wire_seeds(const std::filesystem::path& folder);
 
-/// For `link` and `dialer`.
+/// Writes the seeds for `link` and `dialer`.
 void write_script_seeds(const std::filesystem::path& folder);
 
 } // namespace fuzz

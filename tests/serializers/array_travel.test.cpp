@@ -67,7 +67,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(, arrays, testing::ValuesIn(all_families), name_of_row);
 
 TEST_P(arrays, keep_shape_and_order) {
-  for (const std::size_t rows : {3, 300}) { // In the body, and as a frame.
+  for (const std::size_t rows : {3, 300}) { // In the body; as a frame.
     expect_same(counted<double>({rows, 4, 5}));
     expect_same(counted<double>({rows, 4, 5}, memory_order::fortran));
     expect_same(counted<std::uint8_t>({rows, 4, 5}));

@@ -253,7 +253,7 @@ protected:
   context ctx;
 };
 
-// -- what travels
+// -- values
 
 TEST_F(cereal_test, carries_types_by_every_sort_of_cereal_function) {
   EXPECT_EQ(back(some_lamp()), some_lamp());
@@ -349,7 +349,7 @@ TEST_F(cereal_test, versioned_types_may_be_encoded_by_many_threads) {
     });
 }
 
-// -- the form
+// -- the encoded form
 
 TEST_F(cereal_test, writes_what_the_librarys_own_archive_reads) {
   const auto sent = encoded(some_lamp());
@@ -384,7 +384,7 @@ TEST_F(cereal_test, has_golden_bytes) {
   EXPECT_TRUE(parse_header(sent->header.bytes())->schema.empty());
 }
 
-// -- which family
+// -- choosing the family
 
 TEST_F(cereal_test, is_in_no_set_from_the_start_and_needs_trust) {
   EXPECT_EQ(family_set().find("cereal"), nullptr);
@@ -427,7 +427,7 @@ TEST_F(cereal_test, a_clash_of_aliases_is_remembered) {
   EXPECT_EQ(types.errors().size(), 1U);
 }
 
-// -- what goes wrong
+// -- errors
 
 TEST_F(cereal_test, what_functions_throw_becomes_an_error) {
   const auto saved = encoded(faulty{true});

@@ -174,7 +174,7 @@ struct weed : plant {
   [[nodiscard]] std::string kind() const override { return "weed " + name; }
   template <class Archive>
   void save(Archive& archive) const {
-    archive(name); // Without the base.
+    archive(name); // The base is left out.
   }
   template <class Archive>
   void load(Archive& archive) {

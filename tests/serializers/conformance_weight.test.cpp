@@ -50,7 +50,7 @@ struct dog : animal {
 };
 TROUPE_DESCRIBE_DERIVED(dog, (animal), tricks, bones)
 
-/// Travels in a form that takes memory, and takes more once it is rebuilt.
+/// Its encoded form takes memory, and rebuilding it takes more.
 struct unfolding {
   int size = 0;
 };

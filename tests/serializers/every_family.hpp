@@ -1,4 +1,4 @@
-// What the conformance tests share: a row per family, and a fixture that encodes and decodes by it.
+// Shared by the conformance tests: a row per family, and a fixture that encodes and decodes with that family.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ inline constexpr row all_families[] = {
     {.name = "typed"},
     {.name = "msgpack"},
     {.name = "json", .attaches_frames = false, .counts_ahead = false},
-    {.name = "lines", .attaches_frames = false}, // Of samples/own_family, loaded from a shared library.
+    {.name = "lines", .attaches_frames = false}, // From samples/own_family, loaded from a shared library.
     {.name = "cereal",
      .names_fields = false,
      .names_enumerators = false,

@@ -115,7 +115,7 @@ class evolution : public testing::TestWithParam<row> {
 protected:
   evolution() { add_families(families); }
 
-  // Sends a value of one program's type as the other program's type of the same alias.
+  // Sends a value of one program's type, and decodes it as the other program's type with the same alias.
   template <class To, class From>
   std::expected<To, serialize_error> sent(const From& value) {
     type_registry from;

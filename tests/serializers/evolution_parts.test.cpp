@@ -139,7 +139,7 @@ TROUPE_DESCRIBE(reversed, shared, paint, maybe, list, text, number)
 
 class versions : public every_family {
 protected:
-  // Sends a value of one program's type as the other program's type of the same alias.
+  // Sends a value of one program's type, and decodes it as the other program's type with the same alias.
   template <class To, class From>
   std::expected<To, serialize_error> sent(const From& value) {
     type_registry there;
@@ -348,7 +348,7 @@ TEST_P(versions, of_an_enum_of_bool_arrive) {
   const auto named = sent<of_open>(of_open{open::yes});
   ASSERT_TRUE(named.has_value()) << named.error().message();
   EXPECT_EQ(named->value, open::yes);
-  const auto plain = sent<of_lit>(of_bool{true}); // Has the same layout.
+  const auto plain = sent<of_lit>(of_bool{true}); // A bool has the same layout.
   ASSERT_TRUE(plain.has_value()) << plain.error().message();
   EXPECT_EQ(plain->value, lit(true));
 }

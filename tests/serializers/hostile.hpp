@@ -24,7 +24,7 @@ struct unaware {
 };
 TROUPE_DESCRIBE(unaware, known)
 
-/// Takes hundreds of bytes while it is empty.
+/// Takes hundreds of bytes even while empty.
 struct large {
   std::string names[16];
 };
@@ -146,7 +146,7 @@ struct outcome {
   serialize_errc code = serialize_errc::none;
   std::string message;
   std::size_t allocated = 0;
-  double seconds = 0; // Of processor time.
+  double seconds = 0; // Processor time.
 };
 
 template <class T>

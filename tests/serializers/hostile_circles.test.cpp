@@ -26,8 +26,8 @@ void cut(const knots& all) {
   }
 }
 
-// Each block is a chain, the object above it, and another object, which owns the former and is owned by it and by the
-// next block's chain.
+// Each block is a chain, an object that owns the chain, and a second object. The two objects own each other, and the
+// next block's chain owns the second one.
 knots blocks(std::size_t count, std::size_t chain_length) {
   knots all;
   std::shared_ptr<knot> below;

@@ -142,7 +142,7 @@ std::string fields_of_nothing(std::size_t count) {
 }
 
 std::string enum_of(std::size_t count) {
-  auto layout = bytes({26, 7}) + varint(count); // Of u16.
+  auto layout = bytes({26, 7}) + varint(count); // An enum of u16.
   for (std::size_t i = 0; i < count; ++i)
     layout += named("e") + varint(i);
   return layout;

@@ -95,7 +95,7 @@ struct inner {
 TROUPE_DESCRIBE(outer, inners, anything)
 TROUPE_DESCRIBE(inner, outers)
 
-// Throws when made from a number.
+// Throws when constructed from a number.
 struct sticker {
   sticker() = default;
   explicit sticker(int) { throw std::runtime_error("no"); }

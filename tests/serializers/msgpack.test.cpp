@@ -1,4 +1,5 @@
-// The family msgpack: golden bytes that any other implementation reads, and the helpers for protocols' own messages.
+// The family msgpack: golden bytes that any other implementation can read, and the helpers for a protocol's own
+// messages.
 #include <gtest/gtest.h>
 
 #include <troupe/serializers/msgpack/described.hpp>

@@ -115,7 +115,7 @@ struct everything {
   std::unique_ptr<leaf> owned;
   std::shared_ptr<leaf> left;
   std::shared_ptr<leaf> right; // The same object as left.
-  std::weak_ptr<leaf> watched; // The same again.
+  std::weak_ptr<leaf> watched; // The same object as well.
   tree root;
   account money;
   circle round;
@@ -139,8 +139,7 @@ everything full();
 /// Empty if both are equal, else the first member that differs.
 std::string difference(const everything& a, const everything& b);
 
-/// Registers `everything` and `tree`, for the family cereal as well. Not a template, so that only one file compiles
-/// them.
+/// Registers `everything` and `tree`, also for the family cereal. Not a template, so that only one file compiles them.
 void add_to(troupe::type_registry& types);
 
 } // namespace rich

@@ -139,7 +139,7 @@ TEST_P(in_pieces, lies_are_refused) {
   EXPECT_EQ(decoded<std::string>(with_note(whole, {1})), "text");
 }
 
-// With pieces of one frame compressed and others not.
+// Some pieces of a frame are compressed and others are not.
 TEST_P(in_pieces, compressed_frames_are_joined_as_they_are_decompressed) {
   std::vector<double> values(20'000'000, 0.5);
   for (std::size_t i = 8'500'000; i < 17'000'000; ++i)

@@ -12,7 +12,7 @@ using namespace troupe;
 class tracing : public testing::TestWithParam<const char*> {
 protected:
   tracing() {
-    testing::FLAGS_gtest_death_test_style = "threadsafe"; // Starts the program anew.
+    testing::FLAGS_gtest_death_test_style = "threadsafe"; // Starts the program again.
     ::setenv("TROUPE_SERIALIZE_VERBOSE", "1", 1);
   }
   ~tracing() override { ::unsetenv("TROUPE_SERIALIZE_VERBOSE"); }

@@ -12,7 +12,7 @@ namespace {
 using namespace troupe;
 using testing::HasSubstr;
 
-/// "3:roof;" for each piece: its kind, its content.
+/// Writes each piece as its kind and its content, such as "3:roof;".
 class plain_writer final : public piece_writer {
 public:
   using piece_writer::piece_writer;

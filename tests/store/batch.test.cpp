@@ -1,4 +1,4 @@
-// Many objects with one call.
+// Creating and finding many objects with one call.
 #include "spilling.hpp"
 
 #include <numeric>
@@ -22,7 +22,7 @@ std::vector<std::tuple<std::uint32_t, std::size_t, object_state>> rows_of(object
 TEST_F(batch_test, creating_many_at_once_is_like_one_after_the_other) {
   auto sizes = std::vector<std::size_t>(300);
   for (auto at = std::size_t{0}; at < sizes.size(); ++at)
-    sizes[at] = at * 7 % 1000; // Also empty ones.
+    sizes[at] = at * 7 % 1000; // Includes empty ones.
   auto other = settings_;
   other.name += "_singles";
   auto together = open();

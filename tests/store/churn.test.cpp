@@ -185,7 +185,7 @@ void churn_test::kill_at_random() {
   }
   for (auto& each : crowd) {
     each.kill();
-    ASSERT_EQ(each.wait(), killed); // And not an exit code.
+    ASSERT_EQ(each.wait(), killed); // Killed, and not ended with an exit code.
   }
   const auto summary = store.summary();
   auto left = std::vector<object_id>{};

@@ -281,7 +281,7 @@ TEST_F(memory_test, who_has_no_memory_to_rebuild_leaves_it_to_the_next) {
   internal::arm_crash_point(crash_point::recover_started, 1, internal::crash_action::run_out_of_memory);
   EXPECT_EQ(message_of(store.put(bytes_of("y"))), "out of memory");
   internal::arm_crash_point(crash_point::recover_started, 1, internal::crash_action::run_out_of_memory);
-  also = {}; // Releasing takes the lock if it is free; it does not throw.
+  also = {}; // Releasing takes the lock only if it is free, and does not throw.
   EXPECT_TRUE(store.put(bytes_of("y")));
   EXPECT_EQ(store.summary()->objects, 1u);
   EXPECT_EQ(read(kept), "kept");
@@ -296,7 +296,8 @@ TEST_F(memory_test, an_open_that_throws_does_not_keep_the_next_one_waiting) {
 
 class reap_crash_test : public crash_test {};
 
-// Method: three dead processes and more rows than one batch, so that a reaper may be killed between batches and slots.
+// Method: three dead processes, and more rows than one batch, so that the reaper is killed between batches and between
+// slots.
 TEST_P(reap_crash_test, who_is_killed_while_reaping_is_replaced) {
   auto store = open();
   const auto kept = put(store, "kept");

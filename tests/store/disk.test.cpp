@@ -87,7 +87,7 @@ TEST_F(disk_test, a_disk_that_cannot_be_written_loses_nothing_and_is_named) {
 
 // --- A small disk ----------------------------------------------------------------------------------------------------
 
-/// The spill directory is a file system of its own, which only this process and its children see.
+/// Mounts a file system as the spill directory, which only this process and its children see.
 class small_disk_test : public spilling_test {
 protected:
   void SetUp() override {
@@ -206,7 +206,7 @@ TEST_F(small_disk_test, that_is_full_keeps_nobody_longer_than_it_can_wait) {
       EXPECT_TRUE(view) << message_of(view);
     }
   };
-  // After a failure the disk is left alone for a second.
+  // After a failure the store leaves the disk alone for a second.
   const auto until = std::chrono::steady_clock::now() + 2500ms;
   while (std::chrono::steady_clock::now() < until) {
     pin_all(0ms);
@@ -244,7 +244,7 @@ TEST_F(small_disk_test, that_is_full_beside_full_memory_lets_all_that_is_held_be
   expect_all_readable();
   auto views = std::vector<pin>{};
   for (const auto& each : all_)
-    views.push_back(*each.pin(0ms)); // All at once.
+    views.push_back(*each.pin(0ms)); // All pinned at the same time.
   for (auto which = std::size_t{0}; which < all_.size(); ++which)
     EXPECT_TRUE(text_of(views[which].bytes()) == content(static_cast<int>(which))) << which;
   EXPECT_EQ(count_on_disk(), on_disk);

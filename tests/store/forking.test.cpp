@@ -73,7 +73,7 @@ TEST_F(forking_test, the_child_opens_anew_as_a_process_of_its_own) {
     auto own = open();
     if (own.self() == store->self() || !own.shares_with(store->self()))
       return 1;
-    store.reset(); // Closing the inherited one must not drop the child's own locks.
+    store.reset(); // Closing the inherited store must not drop the child's own locks.
     const auto kept = put(own, "child's");
     return child([&] { return open().shares_with(own.self()) ? 0 : 1; }).wait() == fine ? 0 : 2;
   });

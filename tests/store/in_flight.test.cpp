@@ -1,4 +1,4 @@
-// Handles on their way between processes that share a store.
+// Handles in flight between processes that share a store.
 #include "support.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -18,7 +18,7 @@ struct conversation {
 
 class in_flight_test : public store_test {
 protected:
-  /// Starts a process that attaches, says who it is, waits for step 2, and then runs `body(store)`.
+  /// Starts a process that attaches, publishes its process_id, waits for step 2, and then runs `body(store)`.
   template <class Body>
   child receiver(shared<conversation>& talk, Body body) {
     auto made = child([this, &talk, body] {
@@ -70,7 +70,7 @@ TEST_F(in_flight_test, a_killed_senders_handle_is_still_adopted) {
   ASSERT_EQ(sender.wait(), killed);
   EXPECT_EQ(store.reap(), 1u);
   EXPECT_EQ(store.summary()->rows.at(0).in_flight.at(0).from, sender_pid);
-  EXPECT_EQ(child([&] { return open().shares_with(talk_->sender) ? 1 : 0; }).wait(), fine); // Its slot is used again.
+  EXPECT_EQ(child([&] { return open().shares_with(talk_->sender) ? 1 : 0; }).wait(), fine); // Its slot is reused.
   const auto adopted = store.adopt(talk_->id, talk_->sender, channel);
   ASSERT_TRUE(adopted) << message_of(adopted);
   EXPECT_EQ(read(*adopted), "last words");
@@ -296,7 +296,7 @@ TEST_F(in_flight_test, what_is_taken_back_cannot_be_adopted) {
   const auto id = made.id();
   ASSERT_TRUE(made.hand_over(store.self(), channel));
   made.take_back(store.self(), channel);
-  made.take_back(store.self(), channel); // One too many does nothing.
+  made.take_back(store.self(), channel); // Taking back once too often does nothing.
   EXPECT_EQ(code_of(store.adopt(id, store.self(), channel)), store_errc::not_found);
   made = {};
   EXPECT_EQ(store.summary()->objects, 0u);

@@ -317,7 +317,7 @@ struct shape {
     for (auto metadata : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, page + 1})
       all.push_back({size, metadata});
   for (auto metadata : {std::size_t{0}, std::size_t{1}, std::size_t{64}, std::size_t{65}, page + 1})
-    all.push_back({capacity - (metadata + 63) / 64 * 64, metadata}); // All there is, to the last byte.
+    all.push_back({capacity - (metadata + 63) / 64 * 64, metadata}); // Without the limit, minutes.
   return all;
 }
 
@@ -357,7 +357,8 @@ TEST_F(lifecycle_on_disk_test, every_size_and_its_metadata_read_the_same_everywh
   expect_empty(store);
 }
 
-// Method: another process is stopped while it writes the object to disk; nobody else may free it meanwhile.
+// Method: another process is stopped while it writes the object to disk. No other process may free the object
+// meanwhile.
 TEST_F(lifecycle_on_disk_test, what_is_let_go_while_it_is_written_to_disk_is_deleted_behind_that) {
   auto store = open();
   auto object = put(store, content(0));

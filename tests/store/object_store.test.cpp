@@ -386,7 +386,7 @@ TEST_F(object_store_test, an_object_longer_than_one_piece_of_committed_pages_rea
   EXPECT_GE(store.summary()->committed_bytes, text.size());
 }
 
-// Goal: no id is ever given twice, not even after 2^32 - 1 objects in one row.
+// Goal: no id is ever assigned twice, not even after 2^32 - 1 objects in one row.
 // Method: write into the table that the row's last but one generation has just been freed.
 TEST_F(object_store_test, a_row_whose_generations_are_used_up_is_retired) {
   auto store = open();

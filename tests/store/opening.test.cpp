@@ -203,7 +203,7 @@ TEST_F(opening_test, leftovers_of_other_boots_and_layouts_and_temporaries_are_sw
   EXPECT_TRUE(std::filesystem::remove(neighbour));
 }
 
-// A container may share the directory and have a boot id of its own.
+// Another container may share the directory and have another boot id.
 TEST_F(opening_test, files_of_another_boot_stay_while_somebody_has_them_locked) {
   const auto prefix =
       settings_.directory / ("troupe." + std::to_string(::geteuid()) + "." + settings_.name + ".0123.v1");
@@ -251,7 +251,8 @@ TEST_F(opening_test, whoever_dies_while_another_opens_is_reaped) {
   EXPECT_EQ(opener.wait(), fine);
 }
 
-// Goal: a process that is stopped while it opens costs others their lock_timeout and no more, and is named.
+// Goal: a process that is stopped while it opens costs others no more than their lock_timeout, and their error names
+// it.
 TEST_F(opening_test, who_is_stopped_while_it_opens_is_named_by_others_and_ends_their_waiting_when_it_is_killed) {
   auto opener = child([&] {
     internal::arm_crash_point(internal::crash_point::open_swept, 1, internal::crash_action::stop);
@@ -510,7 +511,7 @@ TEST_F(opening_test, a_full_file_system_is_an_error_and_never_a_bus_error) {
   auto small = child([&] {
     if (!enter_own_mount_namespace() || ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=8m") != 0)
       return 77;
-    settings_.capacity_bytes = 64u << 20; // More than there is.
+    settings_.capacity_bytes = 64u << 20; // More than the file system has.
     auto store = open();
     auto held = std::vector<handle>{};
     const auto block = std::string(300'000, 'x');

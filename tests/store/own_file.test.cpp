@@ -1,4 +1,4 @@
-// Objects that are larger than the store: each lies in a file of its own in the spill directory.
+// Objects larger than the store: each lies in a file of its own in the spill directory.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>

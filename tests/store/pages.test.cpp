@@ -281,7 +281,7 @@ TEST_F(growing_test, an_object_larger_than_the_store_takes_room_on_the_disk_as_i
   EXPECT_LT(blocks_of(file), 2 * mebibyte);
   const auto begin = content(1, mebibyte);
   std::memcpy(building.bytes().data(), begin.data(), begin.size());
-  const auto sealed = std::move(building).seal(); // What was never written reads as zeros.
+  const auto sealed = std::move(building).seal(); // Bytes never written read as zeros.
   ASSERT_TRUE(sealed) << message_of(sealed);
   EXPECT_TRUE(read(*sealed) == begin + std::string(7 * mebibyte, '\0'));
 }
@@ -342,7 +342,7 @@ TEST_F(growing_test, claims_and_small_objects_in_turns_cost_what_is_written) {
     small.push_back(put(store, content(which, 1000)));
   }
   EXPECT_LT(blocks_of(file_ending_in(".data")), 50 * mebibyte / 2);
-  for (auto which = 0; which < 50; ++which) { // The rooms between them fill in any order.
+  for (auto which = 0; which < 50; ++which) { // The claims are filled in another order.
     auto& building = *claims[static_cast<std::size_t>(which * 7 % 50)].building;
     const auto whole = content(which, 5 * mebibyte);
     ASSERT_TRUE(building.commit(whole.size()));

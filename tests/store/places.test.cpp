@@ -46,7 +46,7 @@ protected:
               + "." + std::string{end});
   }
 
-  /// A process of another user that runs `body`.
+  /// Runs `body` in a process of another user.
   template <class Body>
   [[nodiscard]] static child as_somebody(Body body) {
     return child([body] { return ::setgid(65534) != 0 || ::setuid(somebody) != 0 ? 98 : body(); });

@@ -75,7 +75,7 @@ TEST_F(queue_test, eight_that_wait_are_served_one_by_one_in_the_order_of_coming_
       counter_->may_go[served - 4] = true;
     ASSERT_TRUE(served_are_just(served + 1)) << counter_->served;
     EXPECT_EQ(counter_->order[served], served);
-    EXPECT_EQ(store_->summary()->objects, 4u); // One comes for each that goes.
+    EXPECT_EQ(store_->summary()->objects, 4u); // Each release admits one more.
   }
   for (auto& may_go : counter_->may_go)
     may_go = true;
@@ -117,7 +117,7 @@ TEST_F(queue_test, those_that_die_while_they_wait_leave_the_others_in_order) {
   }
 }
 
-// --- While somebody spills -------------------------------------------------------------------------------------------
+// --- During a spill --------------------------------------------------------------------------------------------------
 
 /// Another process has begun to spill the only object that can be spilled, half the memory, and is stopped: the bytes
 /// are on disk, but the table does not say so. That process also pins a quarter and writes an eighth; an eighth is

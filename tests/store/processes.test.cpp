@@ -69,7 +69,7 @@ TEST_F(processes_test, what_another_process_captured_is_listed_in_order_also_aft
   auto writer = child([&] {
     auto mine = open();
     auto gone = std::vector{put(mine, "gone", std::span{given}.first(2)), put(mine, "gone", std::span{given}.last(2))};
-    for (auto& object : gone) // The rows of the second one are used again first.
+    for (auto& object : gone) // The second one's rows are reused first.
       object = {};
     const auto outer = put(mine, "outer", given);
     said->id = outer.id();
@@ -274,7 +274,7 @@ TEST_F(processes_test, who_closed_its_lock_file_takes_nobody_for_dead_and_says_s
     return 0;
   });
   ASSERT_TRUE(eventually([&] { return said->step == 1; }));
-  EXPECT_EQ(store.reap(), 1u); // To us the careless one is dead.
+  EXPECT_EQ(store.reap(), 1u); // To this process, the careless one is dead.
   EXPECT_TRUE(store.contains(kept.id()));
   EXPECT_EQ(child([&] { return open().shares_with(store.self()) ? 0 : 1; }).wait(), fine);
   said->step = 2;
@@ -349,7 +349,7 @@ TEST_F(processes_test, two_hundred_and_fifty_of_them_share_a_store_and_the_257th
     EXPECT_EQ(store.summary()->objects, 255u);
     auto refused = child([&] { return code_of(object_store::open(settings_)) == store_errc::table_full ? 0 : 1; });
     EXPECT_EQ(refused.wait(), fine);
-    while (others.size() > 100) // Their slots are left to be reaped.
+    while (others.size() > 100) // Their slots remain to be reaped.
       others.pop_back();
     EXPECT_EQ(child([&] { return object_store::open(settings_) ? 0 : 1; }).wait(), fine);
     others.clear();

@@ -10,7 +10,7 @@ namespace second_copy {
 
 namespace {
 
-namespace library = troupe::store; // Which is a macro here: the second copy's own namespace.
+namespace library = troupe::store; // A macro: the second copy's own namespace.
 
 class opened final : public store {
 public:

@@ -15,9 +15,9 @@ public:
   virtual ~store() = default;
   [[nodiscard]] virtual std::uint64_t number() const = 0;
   [[nodiscard]] virtual std::uint32_t slot() const = 0;
-  /// Puts an object, holds it until the end, and gives its id as text.
+  /// Puts an object, holds it until the end, and returns its id as text.
   [[nodiscard]] virtual std::string put(const std::string& text) = 0;
-  /// Returns the bytes of the object with that id, as text.
+  /// Returns the bytes of the object with that id as text, or why they cannot be read.
   [[nodiscard]] virtual std::string read(const std::string& id) = 0;
 };
 

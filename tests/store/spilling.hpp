@@ -1,4 +1,4 @@
-// What the tests of spilling share: a small store with a directory to spill to, and objects of a tenth of it.
+// Shared by the tests of spilling: a small store with a spill directory, and objects of a tenth of its capacity.
 #pragma once
 
 #include "support.hpp"

@@ -1,4 +1,4 @@
-// What the store's tests share: a store of the test's own, children that run a piece of the test, waits with a
+// Shared by the store's tests: a store of the test's own, child processes that run a part of the test, waits with a
 // deadline.
 #pragma once
 
@@ -132,7 +132,7 @@ protected:
     return std::move(*opened);
   }
 
-  /// Opens and closes once, which reaps, sweeps and removes what dead processes left.
+  /// Opens and closes the store once, which reaps dead processes and removes what they left.
   void tidy() const { (void)open().reap(); }
 
   [[nodiscard]] std::vector<std::string> files() const {

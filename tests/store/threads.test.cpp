@@ -12,7 +12,7 @@ using threads_test = store_test;
 TEST_F(threads_test, the_last_release_and_the_next_find_of_one_object_do_not_meet) {
   auto store = open();
   const auto outer = store.put(bytes_of("outer"), {}, std::vector{put(store, "inner").id()});
-  // Only an object kept by another one can go from no handle to one again.
+  // The last handle of an object can be released and a new one found only if another object keeps it.
   const auto inner = store.summary()->rows.at(0).id;
   auto failures = std::atomic<int>{0};
   auto threads = std::vector<std::thread>{};

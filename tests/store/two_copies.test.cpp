@@ -58,7 +58,7 @@ TEST_F(two_copies_test, that_one_closes_the_store_does_not_end_the_others) {
 TEST_F(two_copies_test, that_one_only_looks_does_not_end_the_other) {
   auto store = open();
   const auto path = file_ending_in(".lock");
-  EXPECT_EQ(internal::any_lock_on(path), ::getpid()); // Opens and closes the file.
+  EXPECT_EQ(internal::any_lock_on(path), ::getpid()); // Opens and closes the lock file.
   EXPECT_EQ(others_see(store.self()), fine);
 }
 

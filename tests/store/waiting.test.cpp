@@ -29,7 +29,7 @@ TEST_F(waiting_test, what_is_there_is_given_at_once_in_order_and_not_more_than_a
   const auto b = put(store, "b");
   const auto c = put(store, "c");
   EXPECT_EQ(*store.wait(std::vector{c.id(), a.id(), b.id()}, 2, 0ms), (std::vector{c.id(), a.id()}));
-  EXPECT_EQ(*store.wait(std::vector{c.id(), a.id()}, 9, 10s), (std::vector{c.id(), a.id()})); // All there can be.
+  EXPECT_EQ(*store.wait(std::vector{c.id(), a.id()}, 9, 10s), (std::vector{c.id(), a.id()})); // All that exist.
   EXPECT_EQ(*store.wait(std::vector{a.id(), a.id(), b.id()}, 3, 10s), (std::vector{a.id(), b.id()}));
   EXPECT_EQ(*store.wait({}, 1, 10s), std::vector<object_id>{});
 }
@@ -102,7 +102,7 @@ TEST_F(waiting_test, a_seal_wakes_all_that_wait_and_none_finds_it_by_looking_aga
         EXPECT_EQ(store.wait(ids, 1, 10s)->size(), 1u);
         at = clock::now();
       });
-    std::this_thread::sleep_for(30ms); // They sleep by then.
+    std::this_thread::sleep_for(30ms); // By then they sleep.
     const auto made = *std::move(building[0]).seal();
     const auto sealed = clock::now();
     waiting.clear();

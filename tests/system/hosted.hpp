@@ -54,7 +54,7 @@ struct world_options {
   std::chrono::milliseconds grace = 10s;
   /// The heartbeat timeout of links.
   std::chrono::milliseconds silence = 20s;
-  /// Whether the second processes have links of their own with other hosts.
+  /// Whether the second processes have links of their own to other hosts.
   bool all_are_linked = false;
   /// Whether the first processes of the hosts are linked in a row: a - b - c.
   bool is_row = false;

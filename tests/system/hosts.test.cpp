@@ -1,4 +1,4 @@
-// The simulated hosts themselves: separate, connected, cut, and gone without leftovers.
+// The simulated hosts themselves: isolated, connected, cut off, and removed completely.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>

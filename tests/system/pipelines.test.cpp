@@ -64,8 +64,8 @@ TEST_F(pipelines, copy_nothing_where_nobody_reads) {
 class pulls : public pipelines {
 protected:
   /// All processes of b and c receive a reference to 8 MB of a1 over these routes, and each asks for the bytes three
-  /// times. Waits first until none would fetch them through another host, since each process would pull bytes behind
-  /// such a process again.
+  /// times. Waits first until no process would fetch them through another host: such bytes would be pulled by each
+  /// process for itself.
   void ask_for_all(const std::vector<std::string>& ways) {
     auto& peers = *world_;
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");

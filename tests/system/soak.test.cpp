@@ -192,7 +192,7 @@ TEST_F(soak, leaves_nothing_and_nobody_without_an_answer) {
     if (first.empty())
       first = last;
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // They keep what was freed.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // Sanitizers keep freed memory.
   for (const auto& [name, bytes] : last)
     EXPECT_LE(bytes, first[name] + first[name] / 20 + (4u << 20)) << name;
 #endif

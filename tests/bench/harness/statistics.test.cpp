@@ -42,7 +42,7 @@ TEST(statistics, a_row_has_the_median_and_the_range_of_its_rounds) {
   EXPECT_TRUE(rows[0].ratio_to.empty());
 }
 
-// Goal: a machine that is slow for one round does not change a ratio.
+// Goal: a machine that is slow during one round does not change a ratio.
 // Method: in round 2 both are ten times slower. The ratio of the medians would be 300 / 100; the ratios of the rounds
 // are 3, 4 and 5.
 TEST(statistics, ratios_are_taken_round_by_round) {

@@ -1,4 +1,4 @@
-// Counting one block's words, and adding up blocks.
+// Counting the words of one block, and adding up blocks.
 #include <troupe/samples/wordcount/counts.hpp>
 
 #include <gmock/gmock.h>

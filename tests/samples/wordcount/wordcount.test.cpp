@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // -- over TCP --
 
-/// A link's row in the report, cut into its columns.
+/// A link's row in the report, split into its columns.
 std::vector<std::string> columns_of(const run_result& result, const std::string& worker) {
   std::istringstream lines{result.output};
   for (std::string line; std::getline(lines, line);) {
@@ -238,7 +238,7 @@ double bytes_of(const std::string& column) {
 
 class counting_over : public counting, public testing::WithParamInterface<std::string> {
 protected:
-  /// A job over the transport that the test is run for.
+  /// A job over the transport under test.
   argument_list job(argument_list more, int workers = 2, std::size_t block_bytes = 65'536) const {
     more.insert(more.begin(), {"--transport", GetParam()});
     return counting::job(more, workers, block_bytes);

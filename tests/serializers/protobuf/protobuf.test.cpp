@@ -45,7 +45,7 @@ shop::order full_order() {
   made.set_balance(INT64_MIN);
   made.set_state(shop::PAID);
   made.add_history(shop::OPEN);
-  made.add_history(static_cast<shop::state>(9)); // Of a later version.
+  made.add_history(static_cast<shop::state>(9)); // From a later version.
   made.add_marks();
   made.add_notes("");
   made.add_notes("fragile");
@@ -143,7 +143,7 @@ static_assert(!serializable<delivery, protobuf_family>);
 static_assert(!serializable<std::string, protobuf_family>);
 static_assert(!serializable<google::protobuf::Message, protobuf_family>);
 
-// -- the form
+// -- the encoded form
 
 TEST_F(protobuf_test, has_golden_bytes) {
   const auto sent = encoded(item_of("hall", 1.5));
@@ -204,7 +204,7 @@ TEST_F(protobuf_test, carries_messages_that_lie_in_an_arena) {
   EXPECT_TRUE(MessageDifferencer::Equals(*back, *sent));
 }
 
-// -- which family
+// -- choosing the family
 
 TEST_F(protobuf_test, is_in_no_set_from_the_start_and_needs_no_trust) {
   EXPECT_EQ(family_set().find("protobuf"), nullptr);
@@ -272,7 +272,7 @@ TEST_F(protobuf_test, another_type_of_that_alias_is_what_the_alias_says_here) {
   EXPECT_EQ(refused.error().code(), serialize_errc::type_mismatch);
 }
 
-// -- what goes wrong
+// -- errors
 
 TEST_F(protobuf_test, missing_required_fields_are_refused_by_both_ends) {
   forms::form sent;
@@ -320,7 +320,7 @@ TEST_F(protobuf_test, broken_bytes_are_refused_with_their_place) {
   EXPECT_EQ(error_of<shop::item>(item + "\0"s), "protobuf: shop.item: a field without a number, or one that is cut");
   EXPECT_EQ(error_of<shop::item>("\x0a\x05hall"s), "protobuf: shop.item.name: the bytes end within a field");
   EXPECT_EQ(
-      error_of<shop::item>("\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01hall"s), // Of 2^63 bytes.
+      error_of<shop::item>("\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01hall"s), // Claims 2^63 bytes.
       "protobuf: shop.item.name: a field that says it has 9,223,372,036,854,775,808 bytes: the message is damaged, "
       "or is no message");
   EXPECT_EQ(error_of<shop::order>("\x1a\x06\x0a\x05hall"s),
@@ -340,7 +340,7 @@ TEST_F(protobuf_test, texts_that_are_not_utf8_are_refused_by_the_receiver) {
 
 TEST_F(protobuf_test, a_text_that_says_it_is_long_takes_nothing_before_it_is_found_out) {
   using namespace std::string_literals;
-  const auto cut = with_body<shop::item>("\x0a\x80\x80\x80\x20short"s); // Of 64 MiB.
+  const auto cut = with_body<shop::item>("\x0a\x80\x80\x80\x20short"s); // Claims 64 MiB.
   for (const std::size_t depth : {256, 50}) {
     ctx.limits.depth = depth;
     const auto before = allocated_bytes.load();
@@ -358,7 +358,7 @@ TEST_F(protobuf_test, messages_nest_deeper_than_by_protobufs_own_limit_where_the
 
 TEST_F(protobuf_test, unknown_groups_nest_no_deeper_than_the_limit) {
   const std::size_t depth = 100'000;
-  const auto body = std::string(depth, '\x3b') + std::string(depth, '\x3c'); // Group 7, over and over.
+  const auto body = std::string(depth, '\x3b') + std::string(depth, '\x3c'); // Group 7, nested.
   EXPECT_NE(error_of<shop::item>(body).find("nested deeper than 256 (limits::depth)"), std::string::npos);
 }
 
@@ -398,7 +398,7 @@ TEST_F(protobuf_test, no_sort_of_field_takes_more_than_it_is_charged) {
   expect_charged(shop::order(), "\xa0\x06\x01"s);     // an unknown number
   expect_charged(shop::order(), "\xa2\x06\x00"s);     // an unknown text
   expect_charged(shop::order(), "\xa3\x06\xa4\x06"s); // an unknown group
-  expect_charged(shop::roomy(), "\x5a\x00"s);         // much
+  expect_charged(shop::roomy(), "\x5a\x00"s);         // large when decoded
   expect_charged(shop::roomy(), "\x5a\x04\x08\x01\x10\x01"s);
   std::string gifts;
   for (int i = 0; i < 20'000; ++i)

@@ -93,7 +93,7 @@ TEST_F(extents_test, many_pieces_of_one_length_do_not_make_a_deep_tree) {
   auto depth = std::size_t{0};
   for (const auto* node = view_.header().extents.parent.get(); node != nullptr; node = node->left.get())
     ++depth;
-  EXPECT_LT(depth, 40u); // Of 256 pieces.
+  EXPECT_LT(depth, 40u); // For 256 pieces.
 }
 
 TEST_F(extents_test, what_is_named_as_occupied_leaves_the_gaps_free) {

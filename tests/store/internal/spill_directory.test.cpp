@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The directory is a file system of its own of 1 MiB.
+/// Mounts a file system of 1 MiB as the directory.
 class a_small_directory : public ::testing::Test {
 protected:
   void SetUp() override {
