@@ -66,8 +66,7 @@ protected:
   }
 };
 
-/// What the processes tell each other. They meet at a barrier: polling every millisecond by so many would be all the
-/// load.
+/// What the processes tell each other. They meet at a barrier, since polling would be most of the load.
 struct crowd_board {
   crowd_board() {
     auto attributes = pthread_barrierattr_t{};

@@ -173,7 +173,7 @@ TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_r
   for (const auto* part : {"object of 104,832 bytes, store has ", " free of 1,048,576", "No space left on device"})
     EXPECT_NE(refused.message().find(part), std::string::npos) << refused.message();
   EXPECT_NE(refused.message().find(directory()), std::string::npos) << refused.message();
-  EXPECT_GE(all_.size(), 13u); // Ten in memory and four on disk, less one that may be being written.
+  EXPECT_GE(all_.size(), 13u); // Ten in memory and four on disk, less one if a write was under way.
   expect_all_readable();
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
   let_all_be_free();
@@ -264,7 +264,7 @@ TEST_F(small_disk_test, that_is_full_beside_full_memory_lets_all_that_is_held_be
 }
 
 // Goal: an object that still has a copy on disk is evicted without a write.
-// Method: a few objects are dropped from memory. Each object that is read then takes the place of one read before.
+// Method: a few objects are dropped from memory. Each object read after that takes the place of one read before.
 TEST_F(small_disk_test, that_is_full_lets_what_was_read_back_make_room_for_what_is_read_next) {
   auto store = open();
   leave_free(1u << 20);

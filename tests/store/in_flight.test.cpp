@@ -188,7 +188,7 @@ TEST_F(in_flight_test, what_was_in_flight_between_two_dead_processes_is_freed) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: an entry in flight keeps the objects that its object captures, and adoption keeps them further.
+// Goal: an entry in flight keeps the objects that its object captures, and so does the adopter.
 // Method: the creator of both objects is killed while the outer one is in flight. Then the adopter releases that one.
 TEST_F(in_flight_test, captured_objects_stay_while_the_outer_one_is_in_flight_from_a_dead_process) {
   auto store = open();

@@ -25,7 +25,7 @@ protected:
 
   [[nodiscard]] static int first_byte_of(const std::filesystem::path& file) { return std::ifstream{file}.get(); }
 
-  /// Leaves the files of a process that put two objects and was killed.
+  /// Leaves behind a store with two objects, whose only process was killed.
   void leave_one_behind() const {
     auto step = shared<std::atomic<int>>{};
     auto victim = child([&] {

@@ -317,7 +317,7 @@ struct shape {
     for (auto metadata : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, page + 1})
       all.push_back({size, metadata});
   for (auto metadata : {std::size_t{0}, std::size_t{1}, std::size_t{64}, std::size_t{65}, page + 1})
-    all.push_back({capacity - (metadata + 63) / 64 * 64, metadata}); // Without the limit, minutes.
+    all.push_back({capacity - (metadata + 63) / 64 * 64, metadata}); // All memory, to the last byte.
   return all;
 }
 

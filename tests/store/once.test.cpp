@@ -169,7 +169,7 @@ TEST_F(once_test, of_many_processes_one_makes_it) {
   expect_whole(store);
 }
 
-// Goal: if the maker is killed, one of the waiting processes makes the object, without any call that asks for reaping.
+// Goal: if the maker is killed, one of the waiting processes makes the object, without a call of reap().
 TEST_F(once_test, a_killed_maker_is_replaced_by_one_of_those_who_wait) {
   auto store = open();
   auto made = shared<std::atomic<int>>{};

@@ -56,7 +56,7 @@ TEST_F(pages_test, that_are_made_ready_in_the_background_cost_no_fault) {
   const auto is_ready = [&](std::size_t bytes) {
     return eventually([&] { return store.summary()->committed_bytes >= bytes; });
   };
-  // The last piece is counted while it may still be being touched, so the test looks at the pages before it.
+  // The last piece is counted before it is ready, so the test looks at the pages before it.
   ASSERT_TRUE(is_ready(16 * mebibyte)) << "before anything was put";
   EXPECT_LT(faults_of_writing(store, 8 * mebibyte, kept), 100);
   ASSERT_TRUE(is_ready(24 * mebibyte));
