@@ -1,0 +1,20 @@
+// For programs that cannot go on after a failure.
+#pragma once
+
+#include <expected>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace troupe {
+
+/// Returns the value of `result`. Throws `std::runtime_error` with the text of the error if there is none.
+template <class Value, class Error>
+Value value_or_throw(std::expected<Value, Error> result) {
+  if (!result)
+    throw std::runtime_error(result.error().message());
+  if constexpr (!std::is_void_v<Value>)
+    return *std::move(result);
+}
+
+} // namespace troupe
