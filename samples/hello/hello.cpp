@@ -1,4 +1,4 @@
-// The smallest complete program: `hello serve` in one terminal, `hello` in another.
+// A large array is summed in another process without being copied: `hello serve` in one terminal, `hello` in another.
 #include <iostream>
 #include <numeric>
 #include <stdexcept>
@@ -17,7 +17,7 @@ T must(std::expected<T, troupe::node_error> result) {
 }
 
 int main(int argument_count, char**) try {
-  troupe::type_registry types; // What may travel, by the name that travels.
+  troupe::type_registry types; // The types that may travel, by their names on the wire.
   types.add<troupe::object_ref<doubles>>("hello.doubles");
   troupe::family_set families; // typed, msgpack and json
   troupe::system_config config;
@@ -46,7 +46,7 @@ int main(int argument_count, char**) try {
     auto [by_socket, by_handle] = std::pair{link.stats().socket_bytes_sent, link.stats().handle_bytes_sent};
     std::cout << by_socket << " bytes through the socket, " << by_handle << " bytes by handle\n";
   }
-} catch (const std::exception& error) { // By now the node has left the store and its links in good order.
+} catch (const std::exception& error) { // The node has already closed its links and detached from the store.
   std::cerr << error.what() << '\n';
   return 1;
 }

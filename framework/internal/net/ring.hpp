@@ -113,7 +113,7 @@ public:
 
   /// Copies bytes out of the ring, as far as `into` has room, and returns their number.
   [[nodiscard]] std::expected<std::size_t, ring_broken> take(std::span<std::byte> into) {
-    if (auto looked = look(); !looked)
+    if (auto looked = look(shared_.written.load_acquired()); !looked)
       return std::unexpected{looked.error()};
     const auto count = std::min(into.size(), there());
     if (count == 0)
@@ -136,7 +136,7 @@ public:
   /// Returns true if the ring is empty; the writer then wakes the caller when bytes arrive.
   [[nodiscard]] std::expected<bool, ring_broken> sleep() {
     shared_.reader_sleeps.store(1);
-    if (auto looked = look(); !looked)
+    if (auto looked = look(shared_.written.load()); !looked)
       return std::unexpected{looked.error()};
     if (there() == 0)
       return true;
@@ -152,9 +152,8 @@ public:
 private:
   [[nodiscard]] std::size_t there() const noexcept { return static_cast<std::size_t>(written_ - read_); }
 
-  /// Like the writer's.
-  [[nodiscard]] std::expected<void, ring_broken> look() {
-    const auto written = shared_.written.load_acquired();
+  /// Accepts the writer's count only if it is possible.
+  [[nodiscard]] std::expected<void, ring_broken> look(std::uint64_t written) {
     if (written - written_ > data_.size() - there())
       return std::unexpected{ring_broken{}};
     written_ = written;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <random>
 #include <ranges>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -187,6 +189,40 @@ private:
   std::uint64_t value_ = 0;
 };
 
+/// A word whose stores an acquiring load may see later than the sequentially consistent accesses do.
+class acquired_late_word {
+public:
+  static inline std::deque<acquired_late_word*> hidden; // Their last values are not yet shown to acquiring loads.
+
+  static void show_one() {
+    hidden.front()->shown_ = hidden.front()->value_;
+    hidden.pop_front();
+  }
+
+  [[nodiscard]] std::uint64_t load() const {
+    interleavings::yield();
+    return shown_ = value_; // An end that has seen a value sees no earlier one.
+  }
+  [[nodiscard]] std::uint64_t load_acquired() const {
+    interleavings::yield();
+    return shown_;
+  }
+  void store(std::uint64_t value) {
+    interleavings::yield();
+    value_ = value;
+    hidden.push_back(this);
+  }
+  [[nodiscard]] std::uint64_t exchange(std::uint64_t value) {
+    interleavings::yield();
+    hidden.push_back(this);
+    return std::exchange(value_, value);
+  }
+
+private:
+  std::uint64_t value_ = 0;
+  mutable std::uint64_t shown_ = 0;
+};
+
 /// A writer and a reader that behave like a transport, and wake each other with bytes on a socket.
 template <class Word>
 class sleepers {
@@ -215,6 +251,15 @@ public:
               }
             },
             [end] { return !late_word::queues[end].empty(); });
+    if constexpr (std::is_same_v<Word, acquired_late_word>)
+      orders.add_background(
+          [] {
+            for (;;) {
+              acquired_late_word::show_one();
+              interleavings::yield();
+            }
+          },
+          [] { return !acquired_late_word::hidden.empty(); });
     const auto result = orders.explore(preemptions_max);
     EXPECT_EQ(wrong_, 0u);
     return result;
@@ -223,6 +268,7 @@ public:
 private:
   void begin() {
     late_word::queues = {};
+    acquired_late_word::hidden.clear();
     words_.emplace();
     data_.assign(plan_.ring_bytes, std::byte{0});
     writer_.emplace(*words_, data_);
@@ -305,6 +351,16 @@ TEST(every_order, with_two_preemptions_of_long_streams_comes_to_an_end) {
         sleepers<stepped_word>{{.ring_bytes = 4, .writes = {3, 1, 4, 2, 5}, .read_max = read_max}}.explore(2);
     EXPECT_EQ(found.stuck, 0u);
     EXPECT_GT(found.orders, 1000u);
+  }
+}
+
+TEST(every_order, of_loads_that_only_acquire_and_see_stores_late_comes_to_an_end) {
+  for (const auto& [ring_bytes, writes, preemptions] :
+       {std::tuple{2u, std::vector<std::size_t>{1}, 3u}, {1u, {2}, 2u}, {4u, {3, 1, 4}, 1u}}) {
+    const auto found =
+        sleepers<acquired_late_word>{{.ring_bytes = ring_bytes, .writes = writes, .read_max = 2}}.explore(preemptions);
+    EXPECT_EQ(found.stuck, 0u);
+    EXPECT_GT(found.orders, 20u);
   }
 }
 

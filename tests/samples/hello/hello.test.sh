@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the README's smallest program as its text says: hello.test.sh PATH/TO/hello
+# Runs the sample hello as its README shows it: hello.test.sh PATH/TO/hello
 set -uo pipefail
 hello=$1
 
