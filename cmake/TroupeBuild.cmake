@@ -137,13 +137,17 @@ function(troupe_test name)
                        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
-# A source that must not compile, and what the compiler has to say about it. `suite` is the first word of the test's name.
+# A source that must not compile, with a text that the compiler must print. `suite` is the first word of the test's name.
+# The first error must stand within the first 20 lines of the output, which has at most 40 lines (LINES).
 function(refused_source suite source)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SAYING" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SAYING;LINES" "")
+  if(NOT arg_LINES)
+    set(arg_LINES 40)
+  endif()
   cmake_path(GET source STEM name)
   add_test(NAME "${suite}: ${name} does not compile"
-           COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C ${CMAKE_CXX_COMPILER} ${CMAKE_CXX23_STANDARD_COMPILE_OPTION}
-                   -fsyntax-only -I${PROJECT_BINARY_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-  set_tests_properties("${suite}: ${name} does not compile" PROPERTIES
-                       PASS_REGULAR_EXPRESSION "${arg_SAYING}" TIMEOUT 120)
+           COMMAND ${PROJECT_SOURCE_DIR}/cmake/refused_source.sh ${arg_SAYING} 20 ${arg_LINES}
+                   ${CMAKE_CXX_COMPILER} ${CMAKE_CXX23_STANDARD_COMPILE_OPTION} -fsyntax-only
+                   -I${PROJECT_BINARY_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  set_tests_properties("${suite}: ${name} does not compile" PROPERTIES TIMEOUT 120)
 endfunction()

@@ -1,19 +1,68 @@
 // Which C++ types may be put into CAF messages: types that Troupe's families carry need no CAF inspector.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/detail/type_traits.hpp>
+#include <caf/meta/annotation.hpp>
+#include <caf/type_nr.hpp>
 
 #include <troupe/framework/fwd.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/fwd.hpp>
 
+namespace troupe::detail {
+
+template <class T>
+inline constexpr bool is_plain_class =
+    std::is_class_v<T> && !std::is_const_v<T> && !std::is_base_of_v<caf::meta::annotation, T>;
+
+/// A class that CAF cannot inspect and that is not described: a mistake, unless it is on CAF's list of unsafe types.
+template <class T>
+concept unknown_class = is_plain_class<T> && !has_description<T> && !caf::detail::is_serializable<T>::value;
+
+/// Explains the mistake in few lines, before CAF explains it in a thousand.
+template <class T>
+struct undescribed_message_type : std::true_type {
+  static constexpr bool is_described = !unknown_class<T>;
+  static_assert(
+      is_described,
+      "This type (see `undescribed_message_type<T>`) cannot travel in messages. Write TROUPE_DESCRIBE(T, "
+      "member, ...) behind the type, in its own namespace, and register it with types.add<T>(\"name\"). If it "
+      "has a codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(T) at global scope instead.");
+};
+
+/// A described type. Its fields are checked where it is first used in a message, not only where it is registered.
+template <class T>
+struct described_message_type : std::true_type {
+  static_assert(sizeof(fields_of<T>) > 0); // Makes the checks of its description.
+  static_assert(std::is_copy_constructible_v<T>,
+                "This type (see `described_message_type<T>`) cannot travel in messages: it cannot be copied, and CAF "
+                "copies messages that have several receivers. Hold its parts by std::shared_ptr or by value instead of "
+                "by std::unique_ptr.");
+};
+
+} // namespace troupe::detail
+
 // CAF requires that a message's types can be inspected, unless they are on this list. For a type that is registered
 // with a codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(my_type) at namespace scope.
 namespace caf {
 
 template <troupe::described T>
-struct allowed_unsafe_message_type<T> : std::true_type {};
+struct allowed_unsafe_message_type<T> : troupe::detail::described_message_type<T> {};
+
+template <troupe::detail::unknown_class T>
+struct allowed_unsafe_message_type<T> : troupe::detail::undescribed_message_type<T> {};
+
+// CAF asks for a type's number as soon as a handler or an interface names the type.
+template <troupe::detail::unknown_class T>
+struct type_nr<T, false> {
+  static_assert(allowed_unsafe_message_type<T>::value);
+  static constexpr std::uint16_t value = 0;
+};
 
 template <troupe::described_enum T>
 struct allowed_unsafe_message_type<T> : std::true_type {};

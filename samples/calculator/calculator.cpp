@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <caf/all.hpp>
+#include <troupe/base/value_or_throw.hpp>
 #include <troupe/framework/node.hpp>
 
 using namespace std::chrono_literals;
@@ -25,14 +26,6 @@ calculator::behavior_type calculating() {
           }};
 }
 
-template <class T>
-T must(std::expected<T, troupe::node_error> result) {
-  if (!result)
-    throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>)
-    return *std::move(result);
-}
-
 int main(int argument_count, char** arguments) try { // calculator FOLDER [serve] [ADDRESS]
   const std::vector<std::string> words(arguments + 1, arguments + argument_count);
   if (words.empty())
@@ -51,21 +44,21 @@ int main(int argument_count, char** arguments) try { // calculator FOLDER [serve
                                               .authority_file = file("authority.pem"),
                                               .require_client_certificate = true};
     options.publish = {{"calculator", system.spawn(calculating)}};
-    auto node = must(troupe::node::open(system, types, families, std::move(options)));
+    auto node = troupe::value_or_throw(troupe::node::open(system, types, families, std::move(options)));
     std::cout << "serving at " << node.addresses()[0] << " until Enter is pressed" << std::endl;
     std::cin.get();
     return 0;
   }
-  auto node = must(troupe::node::open(system, types, families, {.name = "client", .store = {}}));
+  auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "client", .store = {}}));
   troupe::link_options options;
   options.credentials.tls = {.authority_file = file("authority.pem")}; // Trust certificates of this authority.
   if (auto link = node.connect(address, options); !link)
     std::cout << "without a certificate: " << link.error().message() << '\n';
   options.credentials.tls.certificate_file = file("client.pem");
   options.credentials.tls.key_file = file("client.key");
-  auto link = must(node.connect(address, options));
+  auto link = troupe::value_or_throw(node.connect(address, options));
 
-  const auto remote = must(link.find<calculator>("calculator")); // An ordinary typed handle.
+  const auto remote = troupe::value_or_throw(link.find<calculator>("calculator")); // An ordinary typed handle.
   caf::scoped_actor self{system};
   const auto ask = [&](const std::string& what, auto operation, double left, double right) {
     self->request(remote, 5s, operation, left, right)

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <caf/all.hpp>
+#include <troupe/base/value_or_throw.hpp>
 #include <troupe/framework/node.hpp>
 #include <troupe/framework/resolving.hpp>
 
@@ -65,14 +66,6 @@ caf::behavior cup(caf::stateful_actor<cup_state>* self) {
                            }};
 }
 
-template <class T>
-T must(std::expected<T, troupe::node_error> result) {
-  if (!result)
-    throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>)
-    return *std::move(result);
-}
-
 int main(int argument_count, char** arguments) try { // cup_and_spoon [serve] [ADDRESS]
   const std::vector<std::string> words(arguments + 1, arguments + argument_count);
   const auto serves = !words.empty() && words[0] == "serve";
@@ -84,15 +77,15 @@ int main(int argument_count, char** arguments) try { // cup_and_spoon [serve] [A
   troupe::system_config config;
   caf::actor_system system{config};
   if (serves) {
-    auto node = must(troupe::node::open(
+    auto node = troupe::value_or_throw(troupe::node::open(
         system, types, families, {.name = "kitchen", .listen = {address}, .publish = {{"cup", system.spawn(cup)}}}));
     std::cout << "serving until Enter is pressed" << std::endl;
     std::cin.get();
     return 0;
   }
-  auto node = must(troupe::node::open(system, types, families, {.name = "guest"}));
-  auto link = must(node.connect(address));
-  auto remote_cup = must(link.find("cup"));
+  auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "guest"}));
+  auto link = troupe::value_or_throw(node.connect(address));
+  auto remote_cup = troupe::value_or_throw(link.find("cup"));
   caf::scoped_actor self{system};
   const auto ask = [&](const std::string& what, const auto&... message) {
     self->request(remote_cup, 5s, message...)
@@ -104,7 +97,8 @@ int main(int argument_count, char** arguments) try { // cup_and_spoon [serve] [A
   auto idle = std::make_shared<leborn>();
   idle->reason = "sits and watches";
   const stirrer_ptr by_value = silver, watcher = idle;
-  const auto by_reference = must(node.put(by_value)); // The value lies in the store; the message carries a handle.
+  const auto by_reference =
+      troupe::value_or_throw(node.put(by_value)); // The value lies in the store; the message carries a handle.
 
   ask("pour 200 ml", pour_atom::value, 200);
   ask("pour 100 ml", pour_atom::value, 100);

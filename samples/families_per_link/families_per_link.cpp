@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <caf/all.hpp>
+#include <troupe/base/value_or_throw.hpp>
 #include <troupe/framework/node.hpp>
 #include <troupe/serializers/cereal/cereal_family.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
@@ -32,14 +33,6 @@ struct exhibit {
 };
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(exhibit)
 
-template <class T>
-T must(std::expected<T, troupe::node_error> result) {
-  if (!result)
-    throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>)
-    return *std::move(result);
-}
-
 /// A node and everything it needs; a program normally has one.
 struct station {
   explicit station(const std::string& name, const troupe::link_options& accepted = {}) {
@@ -49,9 +42,9 @@ struct station {
       types.add<alarm_bell>("plant.alarm");
     families.add(std::make_unique<troupe::cereal_family>());
     address = "unix://@" + name + '-' + std::to_string(getpid());
-    node.emplace(must(troupe::node::open(
+    node.emplace(troupe::value_or_throw(troupe::node::open(
         system, types, families, {.name = name, .listen = {address}, .accepted_links = accepted, .store = {}})));
-    must(node->publish("teller", system.spawn([name]() -> caf::behavior {
+    troupe::value_or_throw(node->publish("teller", system.spawn([name]() -> caf::behavior {
       return {[name](const reading& what) { return name + " has read " + what.sensor; },
               [name](const alarm_bell& what) { return name + " has heard " + what.sensor; },
               [name](const exhibit& what) { return name + " shows what is from " + std::to_string(what.year); }};
@@ -102,13 +95,13 @@ int main() try {
   const auto no_trust = hub.node->connect(museum.address, {.serializers = {"cereal"}});
   std::cout << "cereal without trust: " << (no_trust ? "connected" : no_trust.error().message()) << '\n';
 
-  auto to_plant = must(hub.node->connect(plant.address, {.serializers = {"typed"}}));
-  auto to_office = must(hub.node->connect(office.address, {.serializers = {"msgpack", "typed"}}));
-  auto to_museum =
-      must(hub.node->connect(museum.address, {.serializers = {"cereal", "typed"}, .trusted_families = true}));
-  const auto at_plant = must(to_plant.find("teller"));
-  const auto at_office = must(to_office.find("teller"));
-  const auto at_museum = must(to_museum.find("teller"));
+  auto to_plant = troupe::value_or_throw(hub.node->connect(plant.address, {.serializers = {"typed"}}));
+  auto to_office = troupe::value_or_throw(hub.node->connect(office.address, {.serializers = {"msgpack", "typed"}}));
+  auto to_museum = troupe::value_or_throw(
+      hub.node->connect(museum.address, {.serializers = {"cereal", "typed"}, .trusted_families = true}));
+  const auto at_plant = troupe::value_or_throw(to_plant.find("teller"));
+  const auto at_office = troupe::value_or_throw(to_office.find("teller"));
+  const auto at_museum = troupe::value_or_throw(to_museum.find("teller"));
 
   std::cout << "-- A reading to everybody, an exhibit to the museum\n";
   for (const auto& teller : {at_plant, at_office, at_museum})
@@ -126,9 +119,12 @@ int main() try {
   hub.tell(at_office, "alarm to the office", alarm_bell{"boiler"});
 
   std::cout << "-- From peer to peer, through the hub\n";
-  must(hub.node->publish("plant's teller", at_plant)); // Other peers reach the plant's actor through the hub.
-  museum.tell(must(museum.node->links().at(0).find("plant's teller")), "museum to plant", reading{"vault", 18});
-  office.tell(must(office.node->links().at(0).find("plant's teller")), "office to plant", reading{"desk", 23});
+  troupe::value_or_throw(
+      hub.node->publish("plant's teller", at_plant)); // Other peers reach the plant's actor through the hub.
+  museum.tell(troupe::value_or_throw(museum.node->links().at(0).find("plant's teller")), "museum to plant",
+              reading{"vault", 18});
+  office.tell(troupe::value_or_throw(office.node->links().at(0).find("plant's teller")), "office to plant",
+              reading{"desk", 23});
   std::cout << "messages that the hub passed on without decoding them: " << hub.node->stats().links.forwarded << '\n';
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';

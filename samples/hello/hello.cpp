@@ -4,17 +4,10 @@
 #include <stdexcept>
 
 #include <caf/all.hpp>
+#include <troupe/base/value_or_throw.hpp>
 #include <troupe/framework/node.hpp>
 
 using doubles = troupe::array<double>;
-
-template <class T>
-T must(std::expected<T, troupe::node_error> result) {
-  if (!result)
-    throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>)
-    return *std::move(result);
-}
 
 int main(int argument_count, char**) try {
   troupe::type_registry types; // The types that may travel, by their names on the wire.
@@ -26,19 +19,21 @@ int main(int argument_count, char**) try {
   if (argument_count > 1) { // hello serve
     auto adder = system.spawn([]() -> caf::behavior {
       return {[](const troupe::object_ref<doubles>& ref) {
-        auto values = must(ref.get()); // A read-only view of the shared memory: nothing is copied.
+        auto values = troupe::value_or_throw(ref.get()); // A read-only view of the shared memory: nothing is copied.
         return std::accumulate(values.begin(), values.end(), 0.0);
       }};
     });
-    auto node = must(troupe::node::open(
+    auto node = troupe::value_or_throw(troupe::node::open(
         system, types, families, {.name = "server", .listen = {"unix://@hello"}, .publish = {{"adder", adder}}}));
     std::cout << "serving until Enter is pressed" << std::endl;
     std::cin.get();
   } else {
-    auto node = must(troupe::node::open(system, types, families, {.name = "client"}));
-    auto link = must(node.connect("unix://@hello", {.serializers = {"msgpack"}})); // This link's own families.
-    auto adder = must(link.find("adder"));                                         // An ordinary caf::actor.
-    auto numbers = must(node.put(doubles(std::vector<double>(10'000'000, 0.5))));  // 80 MB, into the host's store.
+    auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "client"}));
+    auto link = troupe::value_or_throw(
+        node.connect("unix://@hello", {.serializers = {"msgpack"}})); // This link's own families.
+    auto adder = troupe::value_or_throw(link.find("adder"));          // An ordinary caf::actor.
+    auto numbers = troupe::value_or_throw(
+        node.put(doubles(std::vector<double>(10'000'000, 0.5)))); // 80 MB, into the host's store.
     caf::scoped_actor self{system};
     self->request(adder, std::chrono::seconds(5), numbers)
         .receive([](double sum) { std::cout << "the sum is " << sum << '\n'; },
