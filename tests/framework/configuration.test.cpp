@@ -451,8 +451,8 @@ TEST(a_node, refuses_times_below_zero) {
     const auto opened = node::open(system, types, families, options);
     return opened ? "" : to_string(opened.error().code()) + ": " + opened.error().message();
   };
-  EXPECT_EQ(error_of({.handle_grace = -1s}), "bad_option: handle_grace is -1000 ms; the shortest is 0");
-  EXPECT_EQ(error_of({.drain_timeout = -1ms}), "bad_option: drain_timeout is -1 ms; the shortest is 0");
+  EXPECT_EQ(error_of({.handle_grace = -1s}), "bad_option: handle_grace is -1000 ms; the minimum is 0");
+  EXPECT_EQ(error_of({.drain_timeout = -1ms}), "bad_option: drain_timeout is -1 ms; the minimum is 0");
   EXPECT_TRUE(error_of({.accepted_links = {.connect_timeout = -1s}}).starts_with("bad_option: connect_timeout"));
   EXPECT_TRUE(error_of({.accepted_links = {.block_timeout = -1s}}).starts_with("bad_option: block_timeout"));
   auto open = node::open(system, types, families, {.store = std::nullopt});
@@ -608,7 +608,7 @@ TEST(a_node, opens_without_a_store_that_the_host_does_not_let_it_have_unless_tol
   EXPECT_EQ(refused.error().code(), node_errc::bad_option);
   // An error that needs other options to fix is reported even if the store is not required.
   options.store_required = false;
-  options.store = store::options{.name = "no name for a store"};
+  options.store = store::options{.name = "not a valid store name"};
   EXPECT_FALSE(node::open(system, types, families, options));
 }
 

@@ -532,7 +532,8 @@ TEST_F(pulled, in_a_forked_process_every_reference_says_so) {
       }).value();
   EXPECT_EQ(child.end(10s), processes::exited_with(0));
   const auto text = child.channel().read_all();
-  const std::string line = "object_lost: the store was opened by the process that forked this one; open it anew here\n";
+  const std::string line =
+      "object_lost: the store was opened before this process was forked; open it again in this process\n";
   EXPECT_EQ(text, line + line + line + line);
 }
 

@@ -158,9 +158,9 @@ TEST(store_failures, a_full_disk_is_told_from_a_full_store) {
       node_errc::disk_full);
   EXPECT_EQ(code("write of /spill failed: No space left on device"), node_errc::disk_full);
   EXPECT_EQ(code("the file system of the store has no 5 bytes left: No space left on device"), node_errc::store_full);
-  EXPECT_EQ(
-      code("object of 5 bytes, store has 0 free of 9; everything else is held: drop some, or raise capacity_bytes"),
-      node_errc::store_full);
+  EXPECT_EQ(code("object of 5 bytes, store has 0 free of 9; all other objects are held: drop some handles, or raise "
+                 "capacity_bytes"),
+            node_errc::store_full);
 }
 
 TEST_F(putting, what_cannot_be_encoded_says_why) {

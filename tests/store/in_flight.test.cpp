@@ -403,7 +403,7 @@ TEST_F(in_flight_test, the_table_of_what_is_in_flight_has_an_end_and_says_so) {
     for (auto at = held.begin(); at != held.end() && refused; ++at)
       refused = at->hand_over(store.self(), count);
   EXPECT_EQ(code_of(refused), store_errc::table_full);
-  EXPECT_EQ(message_of(refused), "the store's table of entries in flight is full: 65,536 are possible");
+  EXPECT_EQ(message_of(refused), "the store's table of entries in flight is full: limit 65,536");
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
   store.abandon(store.self(), 5);
   EXPECT_TRUE(made.hand_over(store.self(), 5));

@@ -162,7 +162,7 @@ TEST_F(object_store_test, full_says_how_much_was_wanted_and_how_much_is_there) {
   ASSERT_EQ(code_of(refused), store_errc::full);
   EXPECT_EQ(message_of(refused),
             "object of 91,203 bytes, store has 65,536 free of 1,048,576 (longest free piece 65,536); "
-            "everything else is held: drop some, or raise capacity_bytes");
+            "all other objects are held: drop some handles, or raise capacity_bytes");
   EXPECT_EQ(code_of(store.create(std::size_t{1} << 63)), store_errc::full);
   EXPECT_EQ(code_of(store.create(SIZE_MAX)), store_errc::full);
 }
@@ -293,7 +293,7 @@ TEST_F(object_store_test, an_object_captures_at_most_1024_others) {
   const auto inner = put(store, "inner");
   const auto refused = store.put(bytes_of("x"), {}, std::vector(1025, inner.id()));
   EXPECT_EQ(code_of(refused), store_errc::invalid_argument);
-  EXPECT_EQ(message_of(refused), "1,025 captured ids, at most 1,024 are possible");
+  EXPECT_EQ(message_of(refused), "1,025 captured ids, limit 1,024");
   EXPECT_TRUE(store.put(bytes_of("x"), {}, std::vector(1024, inner.id())));
   EXPECT_EQ(store.summary()->objects, 1u);
 }
@@ -349,7 +349,7 @@ TEST_F(object_store_test, a_builder_captures_all_or_none) {
   EXPECT_EQ(try_with(building->id()), store_errc::unsealed);
   const auto refused = building->capture(std::vector(1024, inner.id()));
   EXPECT_EQ(code_of(refused), store_errc::invalid_argument);
-  EXPECT_EQ(message_of(refused), "1,025 captured ids, at most 1,024 are possible");
+  EXPECT_EQ(message_of(refused), "1,025 captured ids, limit 1,024");
   EXPECT_EQ(store.summary()->rows[2].captures, std::vector{inner.id()});
   EXPECT_TRUE(building->capture(std::vector(1023, inner.id())));
   EXPECT_EQ(code_of(building->capture(std::vector{inner.id()})), store_errc::invalid_argument);
@@ -367,7 +367,7 @@ TEST_F(object_store_test, the_table_of_captured_ids_has_an_end_and_says_so) {
   auto other = store.create(1);
   const auto refused = other->capture(std::vector(2, inner.id()));
   EXPECT_EQ(code_of(refused), store_errc::table_full);
-  EXPECT_EQ(message_of(refused), "the store's table of captured ids is full: 1,048,576 are possible");
+  EXPECT_EQ(message_of(refused), "the store's table of captured ids is full: limit 1,048,576");
   EXPECT_TRUE(other->capture(std::vector{inner.id()}));
   EXPECT_EQ(code_of(building->capture(std::vector{inner.id()})), store_errc::table_full);
   outer.pop_back();
@@ -432,7 +432,7 @@ TEST_F(object_store_test, the_table_of_objects_has_an_end_and_says_so) {
   const auto refused = store.put(bytes_of("x"));
   EXPECT_EQ(code_of(refused), store_errc::table_full);
   EXPECT_EQ(message_of(refused),
-            "the store's table of objects is full: 10 are possible; drop some, or raise objects_max");
+            "the store's table of objects is full: limit 10; drop some handles, or raise objects_max");
   held.pop_back();
   EXPECT_TRUE(store.put(bytes_of("x")));
 }

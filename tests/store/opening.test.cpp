@@ -129,13 +129,13 @@ TEST_F(opening_test, a_directory_that_is_none_is_named_with_the_reason) {
   EXPECT_EQ(message_of(object_store::open(settings_)),
             "the store's directory \"" + settings_.directory.string() + "\" cannot be used: No such file or directory");
   settings_.directory = "/dev/null";
-  EXPECT_EQ(message_of(object_store::open(settings_)), "the store's directory \"/dev/null\" is no directory");
+  EXPECT_EQ(message_of(object_store::open(settings_)), "the store's directory \"/dev/null\" is not a directory");
   settings_.directory = "/dev/shm";
 }
 
 TEST_F(opening_test, times_below_zero_are_refused) {
   settings_.lock_timeout = std::chrono::milliseconds{-1};
-  EXPECT_EQ(message_of(object_store::open(settings_)), "lock_timeout is -1 ms; the shortest is 0");
+  EXPECT_EQ(message_of(object_store::open(settings_)), "lock_timeout is -1 ms; the minimum is 0");
 }
 
 // Goal: opening fails with an error, although exceeding this limit would end the process by a signal.
@@ -430,14 +430,14 @@ TEST_F(opening_test, what_is_no_file_in_a_files_place_is_named_as_what_to_remove
     std::filesystem::create_directory(path);
     const auto refused = object_store::open(settings_);
     EXPECT_EQ(code_of(refused), store_errc::layout_mismatch);
-    EXPECT_EQ(message_of(refused), path.string() + " is a directory, where a store has a file; remove it");
+    EXPECT_EQ(message_of(refused), path.string() + " is a directory, but the store needs a file there; remove it");
     std::filesystem::remove(path);
     EXPECT_EQ(files(), std::vector<std::string>{}) << path;
   }
   std::filesystem::create_symlink("/dev/null", prefix + "lock");
   const auto refused = object_store::open(settings_);
   EXPECT_EQ(code_of(refused), store_errc::denied);
-  EXPECT_EQ(message_of(refused), prefix + "lock" + " is a symbolic link, where a store has a file; remove it");
+  EXPECT_EQ(message_of(refused), prefix + "lock" + " is a symbolic link, but the store needs a file there; remove it");
   std::filesystem::remove(prefix + "lock");
   // Files that can be removed are removed.
   ASSERT_EQ(::mkfifo((prefix + "control").c_str(), 0600), 0);

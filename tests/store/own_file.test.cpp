@@ -152,7 +152,7 @@ TEST_F(own_file_test, without_a_spill_directory_is_an_error_that_says_what_to_do
   auto store = open();
   const auto refused = store.create(large);
   EXPECT_EQ(code_of(refused), store_errc::full);
-  EXPECT_NE(message_of(refused).find("with a spill_directory it could lie there"), std::string::npos)
+  EXPECT_NE(message_of(refused).find("set a spill_directory to keep it in a file"), std::string::npos)
       << message_of(refused);
 }
 

@@ -94,7 +94,7 @@ TEST_F(queue_test, who_is_refused_because_others_came_before_is_told_so) {
   held_.pop_back();
   const auto refused = store_->put(std::vector<std::byte>(100), {}, {}, 0ms);
   EXPECT_EQ(code_of(refused), store_errc::full);
-  EXPECT_NE(message_of(refused).find("; who came before it waits for "), std::string::npos) << message_of(refused);
+  EXPECT_NE(message_of(refused).find("; an earlier request waits for "), std::string::npos) << message_of(refused);
   held_.pop_back();
   EXPECT_EQ(waiting_.front().wait(), fine);
 }

@@ -262,7 +262,7 @@ TEST_F(processes_test, who_closed_its_lock_file_takes_nobody_for_dead_and_says_s
       if (::dup2(::open("/dev/null", O_RDWR), lock) != lock) // Another file gets the number at once.
         return 1;
     if (mine->reap() != 0 || code_of(mine->put(bytes_of("x"))) != store_errc::detached
-        || message_of(mine->find(kept.id())).find("has closed the descriptor of") == std::string::npos)
+        || message_of(mine->find(kept.id())).find("closed the descriptor of") == std::string::npos)
       return 2;
     said->step = 1;
     if (!eventually([&] { return said->step == 2; }))

@@ -132,7 +132,7 @@ TEST_F(spilling_test, when_all_is_pinned_the_store_is_full_and_says_so) {
     views.push_back(*put(store, content(which)).pin());
   const auto refused = store.put(bytes_of(content(10)));
   EXPECT_EQ(code_of(refused), store_errc::full);
-  EXPECT_NE(message_of(refused).find("everything else is held: "), std::string::npos) << message_of(refused);
+  EXPECT_NE(message_of(refused).find("all other objects are held: "), std::string::npos) << message_of(refused);
   views.pop_back();
   EXPECT_TRUE(store.put(bytes_of(content(10))));
 }

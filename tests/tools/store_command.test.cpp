@@ -146,7 +146,7 @@ TEST_F(store_command_test, what_cannot_be_cleaned_is_named) {
   ASSERT_TRUE(std::filesystem::create_directory(control));
   const auto refused = ask("clean");
   EXPECT_EQ(refused.status, 1);
-  EXPECT_EQ(refused.text, "troupe: " + control + " is a directory, where a store has a file; remove it\n");
+  EXPECT_EQ(refused.text, "troupe: " + control + " is a directory, but the store needs a file there; remove it\n");
   std::filesystem::remove(control);
   ASSERT_EQ(::mkfifo(control.c_str(), 0600), 0);
   EXPECT_EQ(ask("clean").text, "store \"" + settings_.name + "\" is removed\n");

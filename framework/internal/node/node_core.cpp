@@ -115,7 +115,7 @@ std::expected<void, node_error> node_core::check_options() const {
   for (const auto& [name, value] : {std::pair{"handle_grace", options_.handle_grace}, //
                                     std::pair{"drain_timeout", options_.drain_timeout}})
     if (value.count() < 0)
-      return bad_option(std::string{name} + " is " + std::to_string(value.count()) + " ms; the shortest is 0");
+      return bad_option(std::string{name} + " is " + std::to_string(value.count()) + " ms; the minimum is 0");
   if (options_.io_threads > io_loops::loops_max)
     return bad_option("io_threads is " + grouped(options_.io_threads) + ", the most are "
                       + grouped(io_loops::loops_max));

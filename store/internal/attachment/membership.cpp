@@ -7,18 +7,18 @@ namespace troupe::store::internal {
 namespace {
 
 [[nodiscard]] store_error detached_error(const std::string& why) {
-  return {store_errc::detached,
-          "this process is not attached to the store any more: " + why + "; drop all of its handles and open it anew"};
+  return {store_errc::detached, "this process is no longer attached to the store: " + why
+                                    + "; drop all of its handles and open the store again"};
 }
 
 } // namespace
 
 store_error membership::why_invalid() const {
   if (forked())
-    return {store_errc::forked, "the store was opened by the process that forked this one; open it anew here"};
+    return {store_errc::forked, "the store was opened before this process was forked; open it again in this process"};
   if (lost_locks_.load(std::memory_order_relaxed))
-    return detached_error("something in it has closed the descriptor of " + lock_.path().string());
-  return detached_error("another one found its locks gone and took it for dead");
+    return detached_error("this process closed the descriptor of " + lock_.path().string());
+  return detached_error("another process found its locks released and treated it as dead");
 }
 
 std::expected<void, store_error> membership::check_lock_file() {

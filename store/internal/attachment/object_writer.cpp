@@ -29,8 +29,8 @@ std::expected<new_object, store_error> object_writer::create(const request& what
     return std::unexpected(too_many_captured(what.captured.size()));
   if (what.metadata.size() > metadata_bytes_max)
     return std::unexpected(
-        store_error{store_errc::invalid_argument, "metadata of " + grouped(what.metadata.size()) + " bytes, at most "
-                                                      + grouped(metadata_bytes_max) + " are possible"});
+        store_error{store_errc::invalid_argument,
+                    "metadata of " + grouped(what.metadata.size()) + " bytes, limit " + grouped(metadata_bytes_max)});
   const auto wanted = creation{what.size_bytes,    static_cast<std::uint32_t>(what.metadata.size()),
                                what.captured,      uses_.member.self().slot,
                                uses_.member.pid(), call_sites_.number_of(where),
@@ -56,9 +56,9 @@ std::expected<new_object, store_error> object_writer::create_in_memory(const cre
 std::expected<new_object, store_error> object_writer::create_in_own_file(const creation& wanted,
                                                                          std::span<const std::byte> metadata) {
   if (!uses_.files.are_possible())
-    return std::unexpected(uses_.report.full_error(wanted.size_bytes, "with a spill_directory it could lie there"));
+    return std::unexpected(uses_.report.full_error(wanted.size_bytes, "set a spill_directory to keep it in a file"));
   if (wanted.size_bytes > own_files::largest_bytes)
-    return std::unexpected(uses_.report.full_error(wanted.size_bytes, "no file can have so many"));
+    return std::unexpected(uses_.report.full_error(wanted.size_bytes, "a file cannot hold so many"));
   const auto index = uses_.room.make_row_with_file(wanted);
   if (!index)
     return std::unexpected(index.error());
@@ -83,7 +83,7 @@ std::expected<std::vector<new_object>, store_error> object_writer::create_all(st
   for (const auto size_bytes : sizes_bytes) {
     if (size_bytes > left || extent_length(size_bytes, 0) > left)
       return std::unexpected(uses_.report.full_error(size_bytes, "it is one of " + grouped(sizes_bytes.size())
-                                                                     + " that do not fit together"));
+                                                                     + " objects that do not fit together"));
     left -= extent_length(size_bytes, 0);
     wanted.push_back({size_bytes, 0, {}, uses_.member.self().slot, pid, call_site, {}});
   }

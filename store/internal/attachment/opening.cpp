@@ -38,8 +38,8 @@ namespace {
     reach(crash_point::open_slot_attached);
     return process_id{index, slot.nonce.load()};
   }
-  return std::unexpected(store_error{store_errc::table_full, "all " + std::to_string(slots_max)
-                                                                 + " places for processes in the store are taken"});
+  return std::unexpected(store_error{store_errc::table_full,
+                                     "the limit of " + std::to_string(slots_max) + " attached processes is reached"});
 }
 
 /// Frees the slot. First marks it so that no process hands anything over to it, then drops all handles in flight to
@@ -54,7 +54,7 @@ namespace {
     if (!guard)
       return std::unexpected(guard.error());
     if (slot.state.load() != from || slot.nonce.load() != self.nonce)
-      return std::unexpected(store_error{store_errc::detached, "the slot is not ours any more"});
+      return std::unexpected(store_error{store_errc::detached, "the slot no longer belongs to this process"});
     slot.state.store(to);
     return {};
   };
@@ -107,7 +107,8 @@ namespace {
   const auto is_left = all && std::ranges::any_of(*all, has_left_files);
   return {store_errc::not_found,
           "no process has store \"" + options.name + "\" open"
-              + (is_left ? "; dead ones have left files of it, which `troupe store clean` removes" : std::string{})};
+              + (is_left ? "; killed processes have left its files, remove them with `troupe store clean`"
+                         : std::string{})};
 }
 
 [[nodiscard]] std::expected<taken_place, store_error> take_place_that_must_exist(const options& options) {

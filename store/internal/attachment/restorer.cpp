@@ -170,8 +170,8 @@ std::expected<mapping_ptr, store_error> restorer::restore(std::uint32_t index,
 store_error restorer::slow_error(std::uint32_t index, std::uint32_t worker, std::chrono::nanoseconds waited) const {
   return {
       store_errc::busy,
-      "object " + to_string(uses_.errors.id_of(index)) + " is being brought back from disk by process "
-          + std::to_string(view_.slot(worker).pid.load()) + " and was not there within "
+      "object " + to_string(uses_.errors.id_of(index)) + " is being restored from disk by process "
+          + std::to_string(view_.slot(worker).pid.load()) + " and was not ready within "
           + grouped(static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(waited).count()))
           + (waited >= others_restore_life ? " ms; is it stopped?" : " ms")};
 }

@@ -144,9 +144,9 @@ private:
     const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns_, seen.spilling_ended_ns)};
     const auto left = grace_ - waited;
     if (left.count() <= 0 && why_.empty() && seen.has_disk_failed)
-      why_ = "the disk has no room, or cannot be written to, as another one found that waits";
+      why_ = "the disk has no room or cannot be written to, as another waiting request found";
     if (left.count() <= 0 && why_.empty() && seen.wanted_ahead > 0)
-      why_ = "who came before it waits for " + grouped(seen.wanted_ahead) + " bytes";
+      why_ = "an earlier request waits for " + grouped(seen.wanted_ahead) + " bytes";
     if (left.count() <= 0 && (!waits_ || !seen.is_being_made))
       return std::unexpected(uses_.report.full_error(wanted_[made_].size_bytes, why_));
     uses_.changes.wait(change_, left.count() > 0 ? std::min<std::chrono::nanoseconds>(left, look_pause) : look_pause);

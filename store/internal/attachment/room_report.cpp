@@ -29,7 +29,8 @@ store_error room_report::full_error(std::uint64_t size_bytes, const std::string&
     text += "a capacity of " + grouped(header.capacity_bytes);
   return {store_errc::full,
           text + "; "
-              + (why.empty() ? std::string{"everything else is held: drop some, or raise capacity_bytes"} : why)};
+              + (why.empty() ? std::string{"all other objects are held: drop some handles, or raise capacity_bytes"}
+                             : why)};
 }
 
 bool room_report::is_being_made(table_held held, std::int64_t since_ns) {

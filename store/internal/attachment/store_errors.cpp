@@ -11,7 +11,7 @@ store_error store_errors::of(outcome what, const object_id& id) const {
   case outcome::unsealed:
     return {store_errc::unsealed, "object " + to_string(id) + " is still being written"};
   case outcome::origin_known:
-    return {store_errc::unsealed, "an object of that origin is being made"};
+    return {store_errc::unsealed, "the object of this origin is still being written"};
   case outcome::peer_gone:
     return {store_errc::peer_gone, "the peer is not attached to store \"" + name_ + "\" (any more)"};
   default:
@@ -30,8 +30,7 @@ store_error store_errors::of_bytes(std::uint32_t index, const store_error& why) 
 }
 
 store_error too_many_captured(std::size_t count) {
-  return {store_errc::invalid_argument,
-          grouped(count) + " captured ids, at most " + grouped(captured_max) + " are possible"};
+  return {store_errc::invalid_argument, grouped(count) + " captured ids, limit " + grouped(captured_max)};
 }
 
 } // namespace troupe::store::internal

@@ -13,11 +13,11 @@ std::string store_survey::notice() const {
   const auto directory = store_.settings.directory.string();
   if (header.data_on_disk == 0 && header.huge_pages != 0 && !gives_huge_pages(store_.settings.directory))
     return "huge pages were asked for, and " + directory
-           + " gives none; mount it with huge=advise (mount -o remount,huge=advise " + directory + ")";
+           + " supports none; mount it with huge=advise (mount -o remount,huge=advise " + directory + ")";
   if (header.data_on_disk == 0)
     return {};
   return directory + " has no room for a store of " + grouped(header.capacity_bytes)
-         + " bytes, so that its objects lie in " + quoted(view_.spill_directory())
+         + " bytes; its objects are kept in " + quoted(view_.spill_directory())
          + ", which is slower; give the container a larger /dev/shm (docker run --shm-size), or set capacity_bytes";
 }
 
@@ -49,8 +49,7 @@ std::expected<void, store_error> store_survey::verify() const {
     return std::unexpected(guard.error());
   return out_of_memory_is_failure([&]() -> std::expected<void, store_error> {
     if (auto checked = internal::verify(*guard); !checked)
-      return std::unexpected(
-          store_error{store_errc::corrupt, "the store's table contradicts itself: " + checked.error()});
+      return std::unexpected(store_error{store_errc::corrupt, "the store's table is inconsistent: " + checked.error()});
     return {};
   });
 }

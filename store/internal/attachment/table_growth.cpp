@@ -23,7 +23,7 @@ struct growing {
   case outcome::need_spill_files:
     return {header.spill_files, "files of spilled objects"};
   case outcome::need_waiters:
-    return {header.waiters, "those who wait for room"};
+    return {header.waiters, "requests that wait for room"};
   case outcome::need_origins:
     return {header.origins, "origins"};
   case outcome::need_call_sites:
@@ -49,10 +49,10 @@ std::expected<void, store_error> table_growth::grow(outcome need) {
   const auto [table, what] = table_for(need, header);
   auto have = table.committed.load();
   if (have >= table.rows_max)
-    return std::unexpected(store_error{
-        store_errc::table_full, "the store's table of " + std::string(what) + " is full: " + grouped(table.rows_max)
-                                    + " are possible"
-                                    + (need == outcome::need_objects ? "; drop some, or raise objects_max" : "")});
+    return std::unexpected(
+        store_error{store_errc::table_full,
+                    "the store's table of " + std::string(what) + " is full: limit " + grouped(table.rows_max)
+                        + (need == outcome::need_objects ? "; drop some handles, or raise objects_max" : "")});
   const auto wanted = std::min(have + table.step, table.rows_max);
   const auto commit = [&](std::uint64_t offset, std::uint64_t row_bytes) {
     return commit_pages(files_.control_file, offset + have * row_bytes, offset + wanted * row_bytes);

@@ -133,12 +133,12 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   if (!is_denied)
     text += std::strerror(reason);
   else if (!S_ISDIR(status.st_mode))
-    text += there.string() + " is no directory";
+    text += there.string() + " is not a directory";
   else if (status.st_uid != ::geteuid())
     text += there.string() + " belongs to user " + std::to_string(status.st_uid) + "; make one that user " + user
             + " may write, or give it to user " + user;
   else
-    text += there.string() + " is not to be written; run: chmod u+rwx " + there.string();
+    text += there.string() + " is not writable; run: chmod u+rwx " + there.string();
   return {is_denied ? store_errc::denied : store_errc::system_failure, text};
 }
 
@@ -215,7 +215,7 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   if (header.version != layout_version)
     return std::unexpected(mismatch(paths, "layout version", header.version, layout_version));
   if (header.header_bytes != sizeof(control_header))
-    return std::unexpected(mismatch(paths, "a header of bytes", header.header_bytes, sizeof(control_header)));
+    return std::unexpected(mismatch(paths, "a header size of", header.header_bytes, sizeof(control_header)));
   const auto page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   if (header.page_size != page_size)
     return std::unexpected(mismatch(paths, "page size", header.page_size, page_size));
@@ -225,7 +225,7 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
                                                         + std::to_string(header.pid_namespace) + ", this process in "
                                                         + std::to_string(pid_namespace())});
   if (header.control_bytes != file_bytes)
-    return std::unexpected(mismatch(paths, "a control file of bytes", header.control_bytes, file_bytes));
+    return std::unexpected(mismatch(paths, "a control file size of", header.control_bytes, file_bytes));
   return {};
 }
 
@@ -275,17 +275,15 @@ std::filesystem::path temporary_of(std::filesystem::path path) {
 
 std::expected<store_paths, store_error> paths_of(const options& options, const std::filesystem::path& directory) {
   if (!is_legal(options.name))
-    return std::unexpected(store_error{store_errc::invalid_argument, "\"" + options.name
-                                                                         + "\" is no name for a store: "
-                                                                           "1 to 64 characters of [A-Za-z0-9_-] are"});
-  if (options.objects_max > objects_limit)
-    return std::unexpected(store_error{store_errc::invalid_argument, "objects_max is " + grouped(options.objects_max)
-                                                                         + ", at most " + grouped(objects_limit)
-                                                                         + " are possible"});
-  if (options.capacity_bytes > std::uint64_t{1} << 46)
     return std::unexpected(
         store_error{store_errc::invalid_argument,
-                    "capacity_bytes is " + grouped(options.capacity_bytes) + ", at most 64 TiB are possible"});
+                    "\"" + options.name + "\" is not a valid store name: use 1 to 64 characters of [A-Za-z0-9_-]"});
+  if (options.objects_max > objects_limit)
+    return std::unexpected(store_error{store_errc::invalid_argument, "objects_max is " + grouped(options.objects_max)
+                                                                         + ", limit " + grouped(objects_limit)});
+  if (options.capacity_bytes > std::uint64_t{1} << 46)
+    return std::unexpected(store_error{store_errc::invalid_argument,
+                                       "capacity_bytes is " + grouped(options.capacity_bytes) + ", limit 64 TiB"});
   if (options.spill_directory.is_relative() && !options.spill_directory.empty())
     return std::unexpected(store_error{store_errc::invalid_argument,
                                        "spill_directory " + quoted(options.spill_directory)
@@ -297,7 +295,7 @@ std::expected<store_paths, store_error> paths_of(const options& options, const s
     if (value.count() < 0)
       return std::unexpected(
           store_error{store_errc::invalid_argument,
-                      std::string(what) + " is " + std::to_string(value.count()) + " ms; the shortest is 0"});
+                      std::string(what) + " is " + std::to_string(value.count()) + " ms; the minimum is 0"});
   auto boot = std::string{};
   std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
   std::erase(boot, '-');
@@ -525,7 +523,7 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
     return std::unexpected(data_file.error());
   if (::fstat(data_file->descriptor(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) != capacity)
     return std::unexpected(
-        mismatch(paths, "a data file of bytes", static_cast<std::uint64_t>(status.st_size), capacity));
+        mismatch(paths, "a data file size of", static_cast<std::uint64_t>(status.st_size), capacity));
   auto readable = map(*data_file, ipc::read_only, capacity, "the data file");
   if (!readable)
     return std::unexpected(readable.error());

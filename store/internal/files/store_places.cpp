@@ -178,7 +178,7 @@ std::expected<taken_place, store_error> take_place(const options& options) {
                                                                        + " cannot be used: " + std::strerror(errno)});
   if (!S_ISDIR(status.st_mode))
     return std::unexpected(store_error{store_errc::system_failure,
-                                       "the store's directory " + quoted(options.directory) + " is no directory"});
+                                       "the store's directory " + quoted(options.directory) + " is not a directory"});
   for (auto tries = 0; tries < tries_max; ++tries) {
     auto in_use = take_place_in_use(options);
     if (!in_use)
@@ -192,7 +192,7 @@ std::expected<taken_place, store_error> take_place(const options& options) {
       return **std::move(made);
   }
   return std::unexpected(store_error{store_errc::busy, "store \"" + options.name
-                                                           + "\" is being opened and closed by others all the time"});
+                                                           + "\" is constantly opened and closed by other processes"});
 }
 
 } // namespace troupe::store::internal

@@ -29,9 +29,10 @@ namespace troupe::store::internal {
                                     + ", who took this name first; that user or root must remove it"};
   const auto is_named = ::lstat(path.c_str(), &status) == 0;
   if ((reason == EEXIST || reason == EISDIR) && is_named && S_ISDIR(status.st_mode))
-    return {store_errc::layout_mismatch, path.string() + " is a directory, where a store has a file; remove it"};
+    return {store_errc::layout_mismatch,
+            path.string() + " is a directory, but the store needs a file there; remove it"};
   if (reason == ELOOP && is_named && S_ISLNK(status.st_mode))
-    return {store_errc::denied, path.string() + " is a symbolic link, where a store has a file; remove it"};
+    return {store_errc::denied, path.string() + " is a symbolic link, but the store needs a file there; remove it"};
   auto code = store_errc::system_failure;
   const auto was_given_back = reason == EEXIST && !is_named; // Another user had the name until just now.
   if (reason == EACCES || reason == EPERM || reason == ELOOP || was_given_back)
@@ -52,10 +53,10 @@ namespace troupe::store::internal {
                                                                        const std::filesystem::path& path) {
   if (bytes <= file_bytes_max())
     return {};
-  return std::unexpected(
-      store_error{store_errc::full, path.string() + " needs " + grouped(bytes) + " bytes, and this process may make no "
-                                        + "file of more than " + grouped(file_bytes_max())
-                                        + "; raise the limit (ulimit -f, RLIMIT_FSIZE), or lower capacity_bytes"});
+  return std::unexpected(store_error{
+      store_errc::full, path.string() + " needs " + grouped(bytes)
+                            + " bytes, and the file size limit of this process is " + grouped(file_bytes_max())
+                            + "; raise the limit (ulimit -f, RLIMIT_FSIZE), or lower capacity_bytes"});
 }
 
 } // namespace troupe::store::internal

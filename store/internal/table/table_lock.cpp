@@ -27,8 +27,7 @@ namespace {
   try {
     if (auto rebuilt = recover(table_held::vouched_for(view)); !rebuilt) {
       pthread_mutex_unlock(&header.lock); // If its owner died, the lock stays inconsistent and fails for all callers.
-      return std::unexpected(
-          store_error{store_errc::corrupt, "the store's table contradicts itself: " + rebuilt.error()});
+      return std::unexpected(store_error{store_errc::corrupt, "the store's table is inconsistent: " + rebuilt.error()});
     }
   } catch (const std::bad_alloc&) {
     if (owner_died)
@@ -52,7 +51,7 @@ namespace {
     return rebuild(view, slot, status == EOWNERDEAD);
   if (status == ENOTRECOVERABLE)
     return std::unexpected(store_error{store_errc::corrupt, "the store's table could not be rebuilt after a process "
-                                                            "died; end all its processes and open it anew"});
+                                                            "died; end all processes that use it and open it again"});
   return std::unexpected(store_error{store_errc::system_failure,
                                      std::string("locking the store's table failed: ") + std::strerror(status)});
 }
