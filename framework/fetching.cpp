@@ -120,10 +120,10 @@ std::expected<outcomes, node_error> gather(std::span<const object_state_ptr> sta
   if (!may_block()) {
     if (!must_be_fetched(all))
       return ended(std::move(all));
-    return std::unexpected{node_error{node_errc::unsupported,
-                                      "an actor's handler must not wait for objects that are not here, nor may "
-                                      "anything else on the actor system's or the node's threads; use "
-                                      "node.fetch(self, ref), or make the actor's behavior with troupe::resolving"}};
+    return std::unexpected{
+        node_error{node_errc::unsupported,
+                   "waiting for an object on another host would block a thread of the actor system or of the node; use "
+                   "node.fetch(self, ref), or make the actor's behavior with troupe::resolving"}};
   }
   auto rung = std::make_shared<bell>();
   std::vector<std::shared_ptr<running_fetch>> fetches(states.size());

@@ -140,16 +140,15 @@ void system_config::warn_of_near_groups(const std::string& file_name) const {
   for (const auto& [name, value] : content)
     if (caf::holds_alternative<caf::config_value::dictionary>(value) && !is_known(name)
         && !internal::nearest(name, known).empty())
-      internal::log(log_level::warning, "the configuration of " + file_name + " has a group \""
-                                            + internal::one_line(internal::cut(name))
-                                            + "\", which nobody reads; did you mean \"troupe\"?");
+      internal::log(log_level::warning, "the configuration of " + file_name + " has an unknown group \""
+                                            + internal::one_line(internal::cut(name)) + "\"; did you mean \"troupe\"?");
 }
 
 std::expected<struct node_options, node_error> system_config::node_options_with(const family_set& families) const {
   if (content.find("troupe") != content.end())
     return std::unexpected{node_error{
-        node_errc::bad_option, "the configuration has \"troupe\" among CAF's own options, where nobody reads it: "
-                               "call parse of troupe::system_config, not of its base; in code, give options to "
+        node_errc::bad_option, "the configuration has \"troupe\" among CAF's own options, where it has no effect: call "
+                               "parse of troupe::system_config, not of its base; in code, give options to "
                                "node::open and node::connect"}};
   if (!configuration_)
     return troupe::node_options{};

@@ -62,7 +62,7 @@ TEST_F(cookie_file, is_refused_when_others_can_reach_it) {
   for (mode_t mode : {0640u, 0604u, 0620u, 0610u}) {
     write(std::string(64, 'a'), mode);
     expect_contains(why_not(),
-                    "can be reached by other users, a secret must not be; if it is meant to be one, run: chmod 600 "
+                    "can be read or written by other users, which a secret does not allow; to use it, run: chmod 600 "
                         + path_);
   }
   ::chmod(path_.c_str(), 0600);
@@ -142,7 +142,7 @@ TEST_F(cookie_file, lets_the_processes_of_its_owner_in_and_nobody_else) {
   EXPECT_EQ(other.error().code(), node_errc::refused);
   raw_peer without{address_};
   without.greet();
-  expect_contains(without.farewell(), "asks for a shared secret");
+  expect_contains(without.farewell(), "requires a shared secret");
 }
 
 TEST_F(cookie_file, serves_as_the_secret_file_of_another_host) {
@@ -171,7 +171,7 @@ TEST_F(cookie_file, a_secret_file_must_be_private_and_long_enough) {
   write("a secret that is long enough\n", 0600);
   EXPECT_EQ(read_secret_file(path_).value_or("none"), "a secret that is long enough");
   write("short\n", 0600);
-  expect_contains(read_secret_file(path_).error().message(), "has 5 bytes, a secret at least 16");
+  expect_contains(read_secret_file(path_).error().message(), "has 5 bytes, minimum 16");
   write("a secret that is long enough\n", 0644);
   expect_contains(read_secret_file(path_).error().message(), "chmod 600");
   expect_contains(read_secret_file(path_ + "x").error().message(), "cannot be read");

@@ -90,7 +90,7 @@ TEST_P(in_between, another_user_gets_no_link) {
   const auto connected = near().home->connect(elsewhere.address(), options_);
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code(), node_errc::refused);
-  expect_contains(connected.error().message(), "somebody is in between");
+  expect_contains(connected.error().message(), "another process forwards this connection");
   expect_contains(connected.error().message(), "belongs to user 12345");
   EXPECT_TRUE(far().home->links().empty());
   connect(options_); // Directly, without the relay.

@@ -241,7 +241,7 @@ TEST_F(inproc, a_name_belongs_to_one_node_while_it_lives) {
   auto second = open();
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code(), node_errc::cannot_connect);
-  EXPECT_NE(second.error().message().find("somebody in this process listens there already"), std::string::npos)
+  EXPECT_NE(second.error().message().find("the name is already in use in this process"), std::string::npos)
       << second.error().message();
   far_.reset();
   EXPECT_TRUE(open());
@@ -252,7 +252,7 @@ TEST_F(inproc, nobody_under_a_name_is_said_at_once) {
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code(), node_errc::cannot_connect);
   EXPECT_EQ(connected.error().message(),
-            "cannot connect to inproc://nobody-at-all: nobody in this process listens there");
+            "cannot connect to inproc://nobody-at-all: no node in this process listens there");
 }
 
 } // namespace

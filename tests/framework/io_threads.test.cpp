@@ -276,7 +276,7 @@ TEST_F(io_threads, are_at_most_256) {
     near();
     ADD_FAILURE() << "opened";
   } catch (const std::runtime_error& why) {
-    EXPECT_STREQ(why.what(), "io_threads is 257, the most are 256");
+    EXPECT_STREQ(why.what(), "io_threads is 257, limit 256");
   }
 }
 

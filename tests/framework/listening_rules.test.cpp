@@ -66,7 +66,7 @@ TEST_F(listening, on_loopback_does_not_warn) {
 TEST_F(listening, never_shows_the_secret) {
   testing::internal::CaptureStderr();
   auto text = at("tcp://0.0.0.0:0", {.secret = "shortsecret"});
-  expect_contains(text, "has 11 bytes, a secret at least 16");
+  expect_contains(text, "has 11 bytes, minimum 16");
   text += at("tcp://0.0.0.0:0", {.secret = test_secret, .secret_file = "/nowhere"});
   expect_contains(text, "both set");
   at("tcp://0.0.0.0:0", {.secret = test_secret});
@@ -84,10 +84,10 @@ TEST_F(listening, with_tls_needs_to_know_who_may_come_in) {
   auto authority = made_.authority("authority");
   auto mine = made_.issue(authority, "server", "IP:127.0.0.1");
   tls_options tls{.certificate_file = mine.certificate, .key_file = mine.key};
-  expect_contains(at("tls://127.0.0.1:0", {.tls = tls}), "would let anybody in");
+  expect_contains(at("tls://127.0.0.1:0", {.tls = tls}), "would accept any peer");
   EXPECT_EQ(at("tls://127.0.0.1:0", {.secret = test_secret, .tls = tls}), "listens");
   tls.require_client_certificate = true;
-  expect_contains(at("tls://127.0.0.1:0", {.tls = tls}), "nothing says whose: set credentials.tls.authority_file");
+  expect_contains(at("tls://127.0.0.1:0", {.tls = tls}), "no authority is given: set credentials.tls.authority_file");
   tls.authority_file = authority.certificate;
   EXPECT_EQ(at("tls://127.0.0.1:0", {.tls = tls}), "listens");
 }
@@ -115,7 +115,7 @@ TEST_F(listening, where_somebody_listens_already_says_so) {
     side{second};
     ADD_FAILURE() << "both listen";
   } catch (const std::runtime_error& error) {
-    expect_contains(error.what(), "somebody listens there already");
+    expect_contains(error.what(), "the address is already in use");
   }
 }
 

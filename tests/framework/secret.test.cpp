@@ -83,14 +83,14 @@ TEST_F(secret_over_tcp, refused_attempts_beyond_ten_a_second_are_counted_in_one_
 TEST_F(secret_over_tcp, one_that_is_too_short_is_no_option) {
   auto error = refusal(with_secret("short"));
   EXPECT_EQ(error.code(), node_errc::bad_option);
-  expect_contains(error.message(), "has 5 bytes, a secret at least 16");
+  expect_contains(error.message(), "has 5 bytes, minimum 16");
 }
 
 TEST_F(secret_over_tcp, a_peer_that_asks_for_none_is_refused) {
   far();
   raw_peer peer{address_};
   peer.greet();
-  expect_contains(peer.farewell(), "the listening end asks for a shared secret and the dialing end was given none");
+  expect_contains(peer.farewell(), "the listening end requires a shared secret and the dialing end has none");
 }
 
 TEST_F(secret_over_tcp, a_correct_handshake_by_hand_gets_in) {
@@ -250,7 +250,7 @@ TEST_F(secret_over_tcp, a_peer_that_claims_a_linked_nodes_id_is_refused_though_i
   auto mine = raw_peer::honest_hello();
   mine.token = byte_vector(32, std::byte{9});
   spoofs.say(admin_op::hello, mine);
-  expect_contains(spoofs.farewell(), "has the id of a node that is linked already");
+  expect_contains(spoofs.farewell(), "uses the id of a node that is linked already");
   EXPECT_EQ(far().home->links().size(), 1u);
 }
 
@@ -288,7 +288,7 @@ TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken
       spoofs.say(admin_op::ready, ready{false, spoofs.proofs().my_proof(proof_of::agreement), byte_vector(32)});
       expect_contains(spoofs.farewell(), "claims the id of another node");
     } else {
-      expect_contains(spoofs.farewell(), "does not prove to be the same");
+      expect_contains(spoofs.farewell(), "without proof that it is that node");
     }
   }
   EXPECT_EQ(far().home->links().size(), 1u);
@@ -317,7 +317,7 @@ TEST_F(secret_over_tcp, a_dialer_does_not_open_a_link_to_who_does_not_have_the_k
   }};
   auto connected = near().home->connect(elsewhere.address(), with_secret(test_secret));
   ASSERT_FALSE(connected);
-  expect_contains(connected.error().message(), "does not have the key");
+  expect_contains(connected.error().message(), "does not have the private key");
 }
 
 TEST_F(secret_over_tcp, a_hello_without_a_token_is_refused) {
@@ -327,7 +327,7 @@ TEST_F(secret_over_tcp, a_hello_without_a_token_is_refused) {
   auto mine = raw_peer::honest_hello();
   mine.token.clear();
   peer.say(admin_op::hello, mine);
-  expect_contains(peer.farewell(), "does not prove to be the same");
+  expect_contains(peer.farewell(), "without proof that it is that node");
 }
 
 TEST_F(secret_over_tcp, two_nodes_may_have_two_links) {

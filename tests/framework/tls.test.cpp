@@ -88,7 +88,7 @@ TEST_F(tls, with_a_secret_refuses_who_does_not) {
   near_links_.credentials.secret = "another secret of 16 bytes";
   expect_contains(refusal(), "do not have the same shared secret");
   near_links_.credentials.secret.clear();
-  expect_contains(refusal(), "the listening end asks for a shared secret and the dialing end was given none");
+  expect_contains(refusal(), "the listening end requires a shared secret and the dialing end has none");
 }
 
 TEST_F(tls, by_certificate_lets_in_who_has_one) {

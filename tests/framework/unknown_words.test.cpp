@@ -266,7 +266,7 @@ TEST_F(unknown_words, a_token_of_another_length_is_refused) {
     auto mine = raw_peer::honest_hello();
     mine.token.resize(length);
     peer.say(admin_op::hello, mine);
-    expect_contains(peer.farewell(), "does not prove to be the same");
+    expect_contains(peer.farewell(), "without proof that it is that node");
   }
 }
 
@@ -550,7 +550,7 @@ TEST_F(unknown_proofs, of_another_length_are_refused_in_the_end_too) {
     auto proof = peer.proofs().my_proof(proof_of::agreement);
     proof.resize(length);
     peer.say(admin_op::ready, ready{false, proof});
-    expect_contains(peer.farewell(), "the peer has not seen the same handshake");
+    expect_contains(peer.farewell(), "the handshake was changed in transit");
   }
 }
 

@@ -17,8 +17,8 @@ std::expected<family_list, node_error> resolve_families(const std::vector<std::s
   for (const auto* one : *families)
     if (one->needs_trust() && !trusted)
       return bad_option("family " + std::string{one->name()}
-                        + " trusts its input; list it only with trusted_families = true, and only for peers that "
-                          "could as well run code here");
+                        + " trusts its input; list it only with trusted_families = true, and only for peers that may "
+                          "run code in this process");
   return family_list{names, *std::move(families)};
 }
 

@@ -85,7 +85,8 @@ void greeting::displace() {
     return;
   report_.displaced();
   // Its descriptor is needed now, so nothing waits for what the peer may still send.
-  of_.over.abort({node_errc::timed_out, "others have come, and this peer has not proven who it is"});
+  of_.over.abort(
+      {node_errc::timed_out, "the link was dropped for newer peers, because this peer has not proven who it is"});
 }
 
 // -- for the handshake

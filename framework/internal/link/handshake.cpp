@@ -260,9 +260,9 @@ std::expected<void, node_error> handshake::know_peer(const hello& theirs) {
   terms_.peer.token.push_back(static_cast<std::byte>(has_key));
   if (theirs.token.size() != sizeof(digest) || !host_.know_peer(terms_.peer.node, terms_.peer.token))
     return fail(node_errc::refused,
-                "the peer has the id of a node that is linked already, and does not prove to be the same");
+                "the peer uses the id of a node that is linked already, without proof that it is that node");
   if (has_key && !(shared_key_ = mine_.key.shared_with(theirs.token)))
-    return fail(node_errc::refused, "the peer's token is not the public part of a key");
+    return fail(node_errc::refused, "the peer's token is not a public key");
   return {};
 }
 
@@ -337,10 +337,10 @@ byte_vector handshake::key_proof(link_side by, const transcript& seen) const {
 
 std::expected<void, node_error> handshake::check_agreement(bytes_view proof, bytes_view proof_of_key) const {
   if (!proofs_.peer_proves(proof_of::agreement, proof, said_before_))
-    return fail(node_errc::refused, "the peer has not seen the same handshake: somebody in between has changed it");
+    return fail(node_errc::refused, "the handshake was changed in transit: the two ends did not see the same one");
   if (shared_key_ && !same_digest(key_proof(other(mine_.side), said_before_), proof_of_key))
-    return fail(node_errc::refused, "the peer does not have the key whose public part it tells: it claims the id of "
-                                    "another node");
+    return fail(node_errc::refused,
+                "the peer does not have the private key of its public key: it claims the id of another node");
   return {};
 }
 

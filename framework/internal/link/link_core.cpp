@@ -203,11 +203,11 @@ std::expected<void, node_error> check_durations(const link_options& options) {
   if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
     return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
   if (options.connect_timeout.count() <= 0)
-    return fail(node_errc::bad_option, "connect_timeout is " + std::to_string(options.connect_timeout.count())
-                                           + " ms: nobody could connect in that time");
-  if (options.block_timeout.count() < 0)
     return fail(node_errc::bad_option,
-                "block_timeout is " + std::to_string(options.block_timeout.count()) + " ms; 0 is not to wait at all");
+                "connect_timeout is " + std::to_string(options.connect_timeout.count()) + " ms, the minimum is 1 ms");
+  if (options.block_timeout.count() < 0)
+    return fail(node_errc::bad_option, "block_timeout is " + std::to_string(options.block_timeout.count())
+                                           + " ms; the minimum is 0, which does not wait");
   return {};
 }
 
@@ -222,12 +222,12 @@ std::expected<void, node_error> node_link::check(const link_options& options, co
     return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
       || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
-    return fail(node_errc::bad_option, "a link's windows and queues have at least one byte");
+    return fail(node_errc::bad_option, "a link's windows and queues need at least one byte");
   if (!is_ring_size(options.ring_bytes))
     return fail(node_errc::bad_option, "ring_bytes is " + grouped(options.ring_bytes)
                                            + "; a ring has a power of two between 4,096 and 16,777,216 bytes");
   if (options.receive_limits.depth == 0)
-    return fail(node_errc::bad_option, "receive_limits.depth is 0: what the peer says of itself could not be read");
+    return fail(node_errc::bad_option, "receive_limits.depth is 0: the peer's part of the handshake could not be read");
   if (auto good = check_durations(options); !good)
     return good;
   for (const auto* names : {&options.serializers, &accepted_by(options)})

@@ -52,9 +52,8 @@ void lookups::begin(std::string name, std::set<std::string> interface, std::chro
 std::expected<caf::strong_actor_ptr, node_error> lookups::find(std::string name, std::set<std::string> interface,
                                                                std::chrono::milliseconds timeout) {
   if (!io_loop::may_wait())
-    return fail(node_errc::unsupported,
-                "find(name) waits, here for the very thread that calls it: call it elsewhere, or "
-                "ask in an actor by find(self, name, timeout)");
+    return fail(node_errc::unsupported, "find(name) would block a node's I/O thread: call it on another thread, or use "
+                                        "find(self, name, timeout) in an actor");
   auto promise = std::make_shared<std::promise<std::expected<caf::strong_actor_ptr, node_error>>>();
   auto answer = promise->get_future();
   begin(std::move(name), std::move(interface), timeout,

@@ -48,13 +48,13 @@ std::expected<address, node_error> parse_host_and_port(address result, std::stri
     host = rest.substr(1, end - 1);
     port = rest.substr(end + 1);
     if (host.find(':') == std::string_view::npos)
-      return refuse("has brackets around something that is no IPv6 address");
+      return refuse("has brackets around a host that is not an IPv6 address");
   } else {
     auto colon = rest.find(':');
     host = rest.substr(0, colon);
     port = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon);
     if (port.find(':', 1) != std::string_view::npos)
-      return refuse("has several colons; IPv6 addresses stand in brackets, as in tcp://[::1]:4000");
+      return refuse("has several colons; write IPv6 addresses in brackets, as in tcp://[::1]:4000");
   }
   constexpr std::string_view known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%";
   if (host.empty() || host.size() > host_bytes_max || host.find_first_not_of(known) != std::string_view::npos)
@@ -63,7 +63,7 @@ std::expected<address, node_error> parse_host_and_port(address result, std::stri
   auto digits = port.empty() ? port : port.substr(1);
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (!port.starts_with(':') || digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
-    return refuse("needs a port from 0 to 65535 behind its host, as in tcp://localhost:4000");
+    return refuse("needs a port from 0 to 65535 after its host, as in tcp://localhost:4000");
   result.host = host;
   result.port = number;
   return result;
@@ -108,7 +108,7 @@ std::expected<address, node_error> parse_address(std::string_view text) {
   }
   return fail(node_errc::bad_address,
               "address \"" + result.text
-                  + "\" is not one this node can use; known: unix:///path/of/socket, "
+                  + "\" is not supported; known: unix:///path/of/socket, "
                     "unix://@name, shm:///path/of/socket, tcp://host:port, tls://host:port, inproc://name");
 }
 

@@ -53,7 +53,7 @@ node_error read_failure(std::error_code error) {
   if (error.category() == admission_category())
     return {node_errc::refused, error.message()};
   if (error == std::errc::protocol_error)
-    return {node_errc::protocol_violation, "the peer has broken the ring, or sent descriptors that nobody waits for"};
+    return {node_errc::protocol_violation, "the peer corrupted the ring, or sent unexpected descriptors"};
   return {node_errc::link_down, "the peer has closed the connection: " + error.message()};
 }
 

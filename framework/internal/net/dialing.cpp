@@ -30,7 +30,7 @@ std::error_code outcome_of(int socket) {
 
 node_error why_not(const std::string& text, std::error_code error) {
   if (error == std::errc::timed_out)
-    return {node_errc::timed_out, "nobody accepted at " + text + " in time"};
+    return {node_errc::timed_out, "no node accepted the connection at " + text + " in time"};
   return {node_errc::cannot_connect, "cannot connect to " + text + ": " + error.message()};
 }
 

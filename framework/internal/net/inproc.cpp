@@ -244,7 +244,7 @@ inproc_listener::open(asio::io_context& io, const std::string& name, accepted on
   std::lock_guard guard{all.mutex};
   auto [place, is_new] = all.listeners.try_emplace(name, directory::entry{&io, std::move(on_accept)});
   if (!is_new)
-    return cannot_connect("cannot listen at inproc://" + name + ": somebody in this process listens there already");
+    return cannot_connect("cannot listen at inproc://" + name + ": the name is already in use in this process");
   return std::unique_ptr<inproc_listener>{new inproc_listener{name}};
 }
 
@@ -259,7 +259,7 @@ std::expected<std::shared_ptr<transport>, node_error> dial_inproc(asio::io_conte
   std::lock_guard guard{all.mutex}; // Keeps the listener's I/O context alive.
   auto found = all.listeners.find(name);
   if (found == all.listeners.end())
-    return cannot_connect("cannot connect to inproc://" + name + ": nobody in this process listens there");
+    return cannot_connect("cannot connect to inproc://" + name + ": no node in this process listens there");
   auto [near, far] = make_ends(io, *found->second.io, "inproc://" + name);
   asio::post(*found->second.io, [on_accept = found->second.on_accept, far = std::move(far)]() mutable {
     auto* const end = far.get();

@@ -26,7 +26,7 @@ std::expected<std::string, node_error> given_secret(const credentials& with) {
     return read_secret_file(with.secret_file);
   if (!with.secret.empty() && with.secret.size() < secret_bytes_min)
     return bad_option("credentials.secret has " + std::to_string(with.secret.size())
-                      + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
+                      + " bytes, minimum 16; make one with: openssl rand -hex 32");
   if (with.secret.size() > secret_bytes_max)
     return bad_option("credentials.secret has more than 4,096 bytes");
   return with.secret;
@@ -52,8 +52,8 @@ std::expected<link_security, node_error> security_for_tcp(const address& at, std
   link_security result{.kind = at.kind, .secret = *std::move(secret), .is_cookie = is_cookie};
   if (!one_host)
     result.caution = "trusted network only: at " + at.text
-                     + " the secret lets only those in who know it, but does not protect what is then said; use tls:// "
-                       "where others have access to the network";
+                     + " the secret authenticates peers, but does not encrypt or protect messages; use tls:// if "
+                       "others have access to the network";
   return result;
 }
 
@@ -86,13 +86,13 @@ std::string unused_at(transport_kind kind, const credentials& own) {
 
 std::string why_unused(transport_kind kind, const std::string& what) {
   if (what == "tls.require_client_certificate")
-    return "is for those who listen: set it in accepted_links";
+    return "applies only to the listening end: set it in accepted_links";
   if (kind == transport_kind::tls)
-    return "is for plain TCP: remove it, and set secret or secret_file where a certificate does not suffice";
+    return "is for plain TCP: remove it, and set secret or secret_file if a certificate does not suffice";
   if (kind == transport_kind::tcp)
-    return "does nothing over plain TCP: write tls:// for encrypted links";
-  return std::string{"does nothing "}
-         + (kind == transport_kind::inproc ? "within a process" : "at a unix socket, where this user alone gets in")
+    return "has no effect over plain TCP: use tls:// for encrypted links";
+  return std::string{"has no effect "}
+         + (kind == transport_kind::inproc ? "within a process" : "at a unix socket, which accepts only this user")
          + ": remove it";
 }
 
@@ -111,7 +111,7 @@ std::expected<void, node_error> check_credentials(const credentials& with) {
 std::expected<void, node_error> check_listening(const credentials& with) {
   if (with.tls.require_client_certificate && with.tls.authority_file.empty())
     return bad_option(
-        "credentials.tls.require_client_certificate asks peers for certificates, but nothing says whose: set "
+        "credentials.tls.require_client_certificate requires certificates from peers, but no authority is given: set "
         "credentials.tls.authority_file");
   return check_credentials(with);
 }
@@ -139,9 +139,9 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
     return result;
   if (at.kind == transport_kind::tcp)
     return security_for_tcp(at, endpoints, with,
-                            " can be reached from other hosts, and nothing says who may come in: set "
-                            "credentials.secret or credentials.secret_file of accepted_links, to the same at all "
-                            "peers; or listen at tls://, or at 127.0.0.1 for processes of this host only");
+                            " can be reached from other hosts without authentication: set credentials.secret or "
+                            "credentials.secret_file of accepted_links, to the same value at all peers; or listen at "
+                            "tls://, or at 127.0.0.1 for processes of this host only");
   auto secret = given_secret(with);
   if (!secret)
     return std::unexpected{std::move(secret).error()};
@@ -149,12 +149,13 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
     return bad_option(at.text
                       + " needs a certificate: set credentials.tls.certificate_file and key_file of accepted_links");
   if (with.tls.require_client_certificate && with.tls.authority_file.empty())
-    return bad_option(at.text
-                      + " asks peers for certificates, but nothing says whose: set credentials.tls.authority_file of "
-                        "accepted_links");
+    return bad_option(
+        at.text
+        + " requires certificates from peers, but no authority is given: set credentials.tls.authority_file of "
+          "accepted_links");
   if (!with.tls.require_client_certificate && secret->empty())
     return bad_option(at.text
-                      + " would let anybody in: set credentials.tls.require_client_certificate and authority_file of "
+                      + " would accept any peer: set credentials.tls.require_client_certificate and authority_file of "
                         "accepted_links, or credentials.secret, or both");
   auto context = make_listening_tls(with.tls);
   if (!context)

@@ -77,7 +77,7 @@ std::expected<std::shared_ptr<listener>, node_error> listener::open(asio::io_con
     error = result->bind(at, endpoint);
   }
   if (error == asio::error::address_in_use)
-    return fail(node_errc::cannot_connect, "cannot listen at " + at.text + ": somebody listens there already");
+    return fail(node_errc::cannot_connect, "cannot listen at " + at.text + ": the address is already in use");
   if (error)
     return fail(node_errc::bad_address, "cannot listen at " + at.text + ": " + error.message());
   if (at.kind != transport_kind::unix_socket)
@@ -247,7 +247,7 @@ listen_at_all(const address& at, std::span<const stream_endpoint> endpoints, con
     if (opened.empty())
       return std::unexpected{*std::move(missing)};
     if (missing)
-      log(log_level::warning, "not at all addresses of " + at.text + ": " + missing->message());
+      log(log_level::warning, "not listening at every address of " + at.text + ": " + missing->message());
     return opened;
   }
 }

@@ -150,25 +150,26 @@ std::expected<std::optional<uid_t>, node_error> loopback_ends::peer_owner(std::s
   if (theirs && *theirs)
     return **theirs;
   if (theirs)
-    return fail(node_errc::refused, "nobody has the socket at the other end of this one");
+    return fail(node_errc::refused, "the socket at the other end of this connection has no owner");
   if (!row_of(mine_, theirs_, tcp, tcp6)) // If even this end is missing, the table is incomplete.
-    return fail(node_errc::refused, "the system does not say whose the socket at the other end of this one is");
+    return fail(node_errc::refused,
+                "the system does not tell the owner of the socket at the other end of this connection");
   return std::nullopt;
 }
 
 std::expected<void, node_error> check_forwarder(const loopback_ends& ends) {
   const auto refused = [](const std::string& why) {
-    return fail(node_errc::refused,
-                "somebody is in between: what the peer sees is another connection within its host, and " + why
-                    + "; let nobody else listen there, dial the address at which the node itself listens, or use "
-                      "unix:// or tls://");
+    return fail(
+        node_errc::refused,
+        "another process forwards this connection: the peer sees a different connection within its host, and " + why
+            + "; remove the forwarder, dial the address at which the node itself listens, or use unix:// or tls://");
   };
   const auto owner = ends.peer_owner();
   if (!owner)
     return refused(owner.error().message());
   if (*owner && **owner != 0 && !is_this_user(**owner))
-    return refused("the other end of this one belongs to user " + std::to_string(**owner) + ", this node runs as user "
-                   + std::to_string(::geteuid()));
+    return refused("the other end of this connection belongs to user " + std::to_string(**owner)
+                   + ", this node runs as user " + std::to_string(::geteuid()));
   return {};
 }
 

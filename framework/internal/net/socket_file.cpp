@@ -141,7 +141,7 @@ std::expected<void, node_error> socket_file::listen(int socket, const address& a
     if (const auto obstacle = obstacle_at(at.path); !obstacle.empty())
       return refused(obstacle);
     if (!is_left_behind(at.path, endpoint))
-      return fail(node_errc::cannot_connect, "cannot listen at " + at.text + ": somebody listens there already");
+      return fail(node_errc::cannot_connect, "cannot listen at " + at.text + ": the address is already in use");
     ::unlink(at.path.c_str());
     is_bound = bind_to(socket, endpoint);
   }

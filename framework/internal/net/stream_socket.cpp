@@ -82,7 +82,7 @@ std::expected<void, node_error> check_same_user(stream_socket& socket) {
     return fail(std::string{"the peer's credentials cannot be read: "} + std::strerror(errno));
   if (peer.uid == ::geteuid() && !is_this_user(peer.uid))
     return fail("the peer runs as user " + std::to_string(peer.uid)
-                + ", which stands for all users that this user namespace does not map; map the user that this node "
+                + ", the placeholder for users that this user namespace does not map; map the user that this node "
                   "runs as (/proc/self/uid_map)");
   if (peer.uid != ::geteuid())
     return fail("the peer runs as user " + std::to_string(peer.uid) + ", this node as user "

@@ -26,7 +26,7 @@ std::string problem_of(const reconnect_policy& policy) {
   if (!(policy.jitter >= 0 && policy.jitter <= 1))
     return "jitter of " + std::to_string(policy.jitter) + ": it is from 0 to 1";
   if (policy.attempts_max && *policy.attempts_max == 0)
-    return "attempts_max is 0: nobody would ever be dialed";
+    return "attempts_max is 0: no peer would ever be dialed";
   return {};
 }
 

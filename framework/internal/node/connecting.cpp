@@ -64,7 +64,7 @@ std::shared_ptr<node_link> connecting::cancel() {
   auto link = std::exchange(link_, nullptr);
   if (!link || link->is_open())
     return link;
-  link->close("nobody waits for it any more", std::chrono::milliseconds{0});
+  link->close("the connect was abandoned", std::chrono::milliseconds{0});
   return nullptr;
 }
 
@@ -177,7 +177,7 @@ void awaited_link::begin() {
 void awaited_link::clean_up() {
   if (const auto unfinished = std::exchange(attempt_, nullptr)) {
     if (const auto link = unfinished->cancel())
-      link->close("nobody waits for it any more", std::chrono::milliseconds{0});
+      link->close("the connect was abandoned", std::chrono::milliseconds{0});
     settle(fail(node_errc::link_down, "the node is closing"));
   }
 }

@@ -50,9 +50,8 @@ entrances::entrances(asio::io_context& io, const node_options& options, const fa
 
 std::expected<void, node_error> entrances::listen(std::span<const std::string> addresses) {
   if (!io_loop::may_wait())
-    return fail(node_errc::unsupported,
-                "listen may wait until a host's name is looked up, here on the very thread that "
-                "all links need: call it elsewhere, in an actor for instance");
+    return fail(node_errc::unsupported, "listen may wait for a host name lookup and would block a node's I/O thread: "
+                                        "call it on another thread, for example in an actor");
   open_doors doors;
   auto result = open_all(addresses, doors);
   if (result)
@@ -236,7 +235,7 @@ void entrances::on_accept(stream_socket socket, const terms& on, const std::shar
   }
   if (on.hides_names && !has_room_for_inspection()) {
     refusals->note(log_level::info, "a connection was refused: " + grouped(inspecting_links_max)
-                                        + " ask already what this node keeps, which is the limit");
+                                        + " inspecting links are open, which is the limit");
     return;
   }
   const auto link = node->make_link(on.options, security, std::move(seat));
@@ -247,7 +246,8 @@ void entrances::on_accept(stream_socket socket, const terms& on, const std::shar
     inspecting_links_.push_back(link);
   }
   if (const auto displaced = unproven_.enter(link, std::move(source))) {
-    refusals->note(log_level::info, "one of too many peers that have not proven who they are is disconnected");
+    refusals->note(log_level::info,
+                   "a peer that has not proven who it is was disconnected: unproven_peers_max is reached");
     displaced->displace();
   }
   link->start(*std::move(bytes), on.options.connect_timeout, refusals);

@@ -66,7 +66,7 @@ void introductions::seek(const handles::node_name& who) {
     return !link || !link->is_open();
   });
   if (opened_.size() + searches_.size() >= introduced_links_max) {
-    node->lines().say(log_level::info, "a node that a peer names is not dialed: " + grouped(introduced_links_max)
+    node->lines().say(log_level::info, "a node that a peer introduced is not dialed: " + grouped(introduced_links_max)
                                            + " such links are open, which is the limit");
     return;
   }
@@ -108,7 +108,7 @@ void introductions::try_next(const handles::node_name& who) {
     };
     auto dial = link_keeper::make(node, address, terms, {.kind = reconnect::none}, {.callback = told});
     if (!dial || !node->dials().keep(*dial)) {
-      node->lines().say(log_level::debug, address + ", where a node listens that a peer names, is not dialed: "
+      node->lines().say(log_level::debug, address + ", the address of a node that a peer introduced, is not dialed: "
                                               + (dial ? "the node is closing" : dial.error().message()));
       continue;
     }

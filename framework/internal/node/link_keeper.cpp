@@ -38,7 +38,7 @@ link_keeper::make(std::shared_ptr<node_core> node, std::string_view address, con
   if (auto problem = problem_of(policy); !problem.empty())
     return bad_option("reconnect policy: " + problem);
   if (events.listener && events.listener.node() != node->system().node())
-    return bad_option("the listener of a kept link is an actor of another process: events stay here");
+    return bad_option("the listener of a kept link must be an actor of this process");
   auto to = destination::make(address, options, node->families());
   if (!to)
     return std::unexpected{std::move(to).error()};
@@ -64,7 +64,7 @@ void link_keeper::clean_up() {
   const auto unfinished = std::exchange(attempt_, nullptr);
   auto opened = unfinished ? unfinished->cancel() : nullptr;
   if (opened && closes_)
-    opened->close("nobody waits for it any more", std::chrono::milliseconds{0});
+    opened->close("the connect was abandoned", std::chrono::milliseconds{0});
   else if (opened) // It opened just now, and stays open like links that were reported.
     hold(std::move(opened));
 }
@@ -90,7 +90,7 @@ void link_keeper::on_connected(connecting::result connected) {
     hold(*connected);
   if (is_over()) {
     if (connected && closes_)
-      (*connected)->close("nobody waits for it any more", std::chrono::milliseconds{0});
+      (*connected)->close("the connect was abandoned", std::chrono::milliseconds{0});
     return;
   }
   if (!connected)

@@ -117,10 +117,9 @@ std::expected<void, node_error> node_core::check_options() const {
     if (value.count() < 0)
       return bad_option(std::string{name} + " is " + std::to_string(value.count()) + " ms; the minimum is 0");
   if (options_.io_threads > io_loops::loops_max)
-    return bad_option("io_threads is " + grouped(options_.io_threads) + ", the most are "
-                      + grouped(io_loops::loops_max));
+    return bad_option("io_threads is " + grouped(options_.io_threads) + ", limit " + grouped(io_loops::loops_max));
   if (options_.unproven_peers_max == 0)
-    return bad_option("unproven_peers_max is 0: nobody could ever come in");
+    return bad_option("unproven_peers_max is 0: no peer could ever connect");
   return {};
 }
 
@@ -133,8 +132,8 @@ std::expected<void, node_error> node_core::open_store() {
   if (opened)
     use_store(*std::move(opened));
   else
-    log(log_level::warning, "node " + options_.name + " has no store, so that large frames go through sockets: "
-                                + opened.error().message());
+    log(log_level::warning,
+        "node " + options_.name + " has no store; large frames go through sockets: " + opened.error().message());
   return {};
 }
 
@@ -270,9 +269,8 @@ node_stats node_core::stats() const {
 std::expected<std::shared_ptr<node_link>, node_error> node_core::connect(std::string_view to,
                                                                          const link_options& options) {
   if (!io_loop::may_wait())
-    return fail(node_errc::unsupported,
-                "connect waits, here for the very thread that calls it: call it elsewhere, in an actor for instance, "
-                "or use keep_connected, which does not wait");
+    return fail(node_errc::unsupported, "connect would block a node's I/O thread: call it on another thread, for "
+                                        "example in an actor, or use keep_connected, which does not wait");
   auto where = destination::make(to, options, families_);
   if (!where)
     return std::unexpected{std::move(where).error()};

@@ -55,8 +55,8 @@ std::string one_sided(link_side asking) {
   std::string dialing = "the dialing end", listening = "the listening end";
   const auto& asks = asking == link_side::dialer ? dialing : listening;
   const auto& has_none = asking == link_side::dialer ? listening : dialing;
-  return asks + " asks for a shared secret and " + has_none
-         + " was given none; set credentials.secret or credentials.secret_file in its link options";
+  return asks + " requires a shared secret and " + has_none
+         + " has none; set credentials.secret or credentials.secret_file in its link options";
 }
 
 } // namespace
@@ -167,7 +167,7 @@ std::expected<void, node_error> authentication::check(const greet& theirs) const
   if (same_digest(theirs.nonce, nonce_))
     return fail(node_errc::refused, "the peer sends this end's own nonce back");
   if (theirs.method > static_cast<std::uint8_t>(greet_method::secret))
-    return fail(node_errc::refused, "the peer asks for a way to prove itself that this node does not know");
+    return fail(node_errc::refused, "the peer requires an authentication method that this node does not know");
   bool they_ask = theirs.method == static_cast<std::uint8_t>(greet_method::secret);
   if (they_ask && !asks_for_secret())
     return fail(node_errc::refused, one_sided(other(mine_)));

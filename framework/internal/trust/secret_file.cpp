@@ -54,7 +54,7 @@ std::expected<void, node_error> check_owner_and_mode(const open_file& file, cons
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     return bad_option(
         "\"" + path
-        + "\" can be reached by other users, a secret must not be; if it is meant to be one, run: chmod 600 " + path);
+        + "\" can be read or written by other users, which a secret does not allow; to use it, run: chmod 600 " + path);
   if (static_cast<std::size_t>(status.st_size) > secret_bytes_max)
     return bad_option("\"" + path + "\" has " + grouped(static_cast<std::uint64_t>(status.st_size))
                       + " bytes, a secret at most 4,096");
@@ -115,7 +115,7 @@ std::expected<std::string, node_error> read_secret_file(const std::string& path)
     return bad_option("credentials.secret_file: " + text.error().message());
   if (text->size() < secret_bytes_min)
     return bad_option("credentials.secret_file \"" + path + "\" has " + std::to_string(text->size())
-                      + " bytes, a secret at least 16; make one with: openssl rand -hex 32");
+                      + " bytes, minimum 16; make one with: openssl rand -hex 32");
   return text;
 }
 

@@ -46,9 +46,9 @@ TEST(an_address, that_cannot_be_read_says_why) {
     EXPECT_NE(why_not(text).find("needs a port from 0 to 65535"), std::string::npos) << text;
   for (const auto* text : {"tcp://:1", "tcp://a b:1", "tcp://a/b:1", "tcp://a\n:1"})
     EXPECT_NE(why_not(text).find("needs a host"), std::string::npos) << text;
-  EXPECT_NE(why_not("tcp://::1:80").find("IPv6 addresses stand in brackets"), std::string::npos);
+  EXPECT_NE(why_not("tcp://::1:80").find("write IPv6 addresses in brackets"), std::string::npos);
   EXPECT_NE(why_not("tcp://[::1:80").find("[ without its ]"), std::string::npos);
-  EXPECT_NE(why_not("tcp://[localhost]:80").find("no IPv6 address"), std::string::npos);
+  EXPECT_NE(why_not("tcp://[localhost]:80").find("not an IPv6 address"), std::string::npos);
 }
 
 TEST(an_address, gets_its_port_where_its_host_ends) {

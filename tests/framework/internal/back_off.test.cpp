@@ -87,7 +87,7 @@ TEST(a_policy, that_makes_no_sense_is_named) {
   EXPECT_NE(problem_of({.growth = 0.5}), "");
   EXPECT_NE(problem_of({.jitter = 1.1}), "");
   EXPECT_NE(problem_of({.jitter = -0.1}), "");
-  EXPECT_EQ(problem_of({.attempts_max = 0}), "attempts_max is 0: nobody would ever be dialed");
+  EXPECT_EQ(problem_of({.attempts_max = 0}), "attempts_max is 0: no peer would ever be dialed");
 }
 
 } // namespace

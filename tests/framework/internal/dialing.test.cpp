@@ -146,7 +146,7 @@ TEST_F(a_dial, waits_no_longer_than_it_may) {
   io_.restart();
   finish();
   ASSERT_EQ(code(), node_errc::timed_out);
-  EXPECT_EQ(result_->error().message(), "nobody accepted at there in time");
+  EXPECT_EQ(result_->error().message(), "no node accepted the connection at there in time");
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 40ms);
 }
 

@@ -297,7 +297,7 @@ TEST_F(listener_of_a_name, is_refused_where_somebody_else_has_a_part_of_it) {
   const auto opened = open({at("127.0.0.1", port), at("127.0.0.2", port)}, port);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), node_errc::cannot_connect);
-  EXPECT_NE(opened.error().message().find("somebody listens there already (127.0.0.2)"), std::string::npos)
+  EXPECT_NE(opened.error().message().find("the address is already in use (127.0.0.2)"), std::string::npos)
       << opened.error().message();
 }
 
@@ -306,7 +306,7 @@ TEST_F(listener_of_a_name, says_where_it_is_not) {
   const auto opened = open({at("192.0.2.1", 0), at("127.0.0.1", 0)}, 0); // The first one is reserved for documentation.
   ASSERT_TRUE(opened) << opened.error().message();
   EXPECT_EQ(opened->size(), 1u);
-  EXPECT_EQ(lines.with("not at all addresses of tcp://somewhere:0"), 1u) << lines.text();
+  EXPECT_EQ(lines.with("not listening at every address of tcp://somewhere:0"), 1u) << lines.text();
   EXPECT_EQ(lines.with("(192.0.2.1)"), 1u) << lines.text();
 }
 
