@@ -113,11 +113,10 @@ caf::actor link::spawner() const {
 
 caf::actor link::refusal_of_undescribed(std::type_index functor) const {
   return internal::spawn_refusal(
-      system(),
-      {node_errc::unserializable,
-       detail::type_text(functor)
-           + " cannot travel: what a lambda has captured has no names. Write a functor with TROUPE_DESCRIBE, or "
-             "a function, and register it with types.add_function"});
+      system(), {node_errc::unserializable,
+                 detail::type_text(functor)
+                     + " cannot be sent: a lambda's captures have no names. Write a functor with TROUPE_DESCRIBE, or "
+                       "a function, and register it with types.add_function"});
 }
 
 std::expected<caf::strong_actor_ptr, node_error>

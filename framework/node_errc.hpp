@@ -22,7 +22,7 @@ enum class node_errc : std::uint8_t {
   unsupported = 7,       // Remote actors do not offer this operation.
   // Ask for something else, or later.
   not_found = 8,          // Nothing is published under this name.
-  interface_mismatch = 9, // The actor found does not have the interface asked for.
+  interface_mismatch = 9, // The actor found does not have the requested interface.
   timed_out = 10,
   store_full = 11, // The shared store has no room for the bytes.
   // Connect again.

@@ -19,7 +19,7 @@ node_error to_node_error(const caf::error& error) {
   if (error == caf::sec::request_timeout)
     return {node_errc::timed_out, "no answer came in time"};
   if (error == caf::sec::request_receiver_down || error == caf::exit_reason::remote_link_unreachable)
-    return {node_errc::link_down, "who was asked is not there any more: " + text_of(error)};
+    return {node_errc::link_down, "the receiver of the request is gone: " + text_of(error)};
   return {node_errc::task_failed, text_of(error)};
 }
 

@@ -91,9 +91,9 @@ TEST_F(finding, ends_when_its_time_is_over) {
   connect();
   std::string text;
   EXPECT_GE(time_of([&] { text = link_->find("nobody", 100ms).error().message(); }), 100ms);
-  EXPECT_EQ(text, "far has nothing published as \"nobody\", nor had for 100 ms");
+  EXPECT_EQ(text, "far has nothing published as \"nobody\" after a wait of 100 ms");
   EXPECT_GE(time_of([&] { text = find_in_an_actor("nobody", 100ms); }), 100ms);
-  EXPECT_EQ(text, "not_found: far has nothing published as \"nobody\", nor had for 100 ms");
+  EXPECT_EQ(text, "not_found: far has nothing published as \"nobody\" after a wait of 100 ms");
 }
 
 TEST_F(finding, asks_once_where_the_time_is_zero) {

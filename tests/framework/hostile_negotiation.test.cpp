@@ -140,7 +140,7 @@ TEST_F(changing_peer, a_peer_that_refuses_leaves_everything_as_it_was) {
   auto result = changed.get();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code(), node_errc::nothing_in_common);
-  EXPECT_EQ(result.error().message(), "raw refused, and nothing has changed: for no?reason");
+  EXPECT_EQ(result.error().message(), "raw refused the change, and nothing has changed: for no?reason");
   EXPECT_EQ(far_link().serializers(), (names{"typed", "msgpack"}));
   EXPECT_EQ(far_link().deserializers(), (names{"typed", "msgpack"}));
 }
@@ -254,7 +254,7 @@ TEST_F(starved_peer, that_changes_again_before_it_is_answered_loses_its_link) {
 TEST_F(changing_peer, that_answers_what_it_was_not_told_loses_its_link) {
   peer().open();
   peer().write_admin(admin_op::reconfigured, reconfigured{1, {}});
-  expect_contains(peer().farewell(), "answers change 1 of the families, which it was not told");
+  expect_contains(peer().farewell(), "answers change 1 of the families, which was never sent");
 }
 
 TEST_F(changing_peer, that_counts_its_changes_wrongly_loses_its_link) {

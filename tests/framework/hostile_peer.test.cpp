@@ -239,7 +239,7 @@ TEST_F(hostile_peer, unknown_packets_and_operations_end_the_link) {
     raw_peer peer{address_};
     peer.open_and_find("echo");
     peer.write_packet(kind, 0, {});
-    expect_contains(peer.farewell(), "has to be understood, and this version does not know it");
+    expect_contains(peer.farewell(), "is mandatory, and this version does not know it");
   }
   raw_peer peer{address_};
   peer.open_and_find("echo");
@@ -448,7 +448,7 @@ TEST_F(hostile_peer, a_value_beside_the_bytes_of_a_socket_ends_the_link) {
   append_message_head(body, {.receiver = echo, .signature = 0});
   append_varint(body, 4);
   peer.write_packet(packet_kind::value, 0, body);
-  expect_contains(peer.farewell(), "there is no beside");
+  expect_contains(peer.farewell(), "or the link is not in-process");
 }
 
 TEST_F(hostile_peer, credit_for_what_was_never_sent_ends_the_link) {

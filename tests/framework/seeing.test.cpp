@@ -231,7 +231,7 @@ TEST_F(seeing, debug_shows_the_life_of_a_link) {
         "debug: near asks for \"nobody\": nothing of that name", "debug: to far: header 1 is \"test.reading\" by typed",
         "debug: from near: header 1 is \"test.reading\" by typed", "debug: to far: signature 0 is [test.reading]",
         "debug: from near: signature 0 is [test.reading]",
-        "warning: not sent to far: far does not let this link end its actors"})
+        "warning: not sent to far: far rejects exit messages on this link"})
     EXPECT_EQ(log.with(line), 1u) << line << " is not in\n" << log.text();
 }
 

@@ -68,7 +68,7 @@ TEST_F(spawning_over_a_link, checks_the_interface) {
   auto other = link_->spawn<naming>("counter", 5).get(10s);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code(), node_errc::interface_mismatch);
-  EXPECT_EQ(other.error().message(), "'counter' does not have the interface asked for");
+  EXPECT_EQ(other.error().message(), "'counter' does not have the requested interface");
 }
 
 TEST_F(spawning_over_a_link, is_refused_where_the_link_does_not_allow_it) {

@@ -249,7 +249,7 @@ TEST_F(tasks_on_a_link, that_nobody_registered_are_refused_with_the_reason) {
   int captured = 5;
   const auto lambda = failure(there.submit([captured](int value) { return value + captured; }, 1));
   EXPECT_EQ(lambda.code(), node_errc::unserializable);
-  EXPECT_NE(lambda.message().find("what a lambda has captured has no names"), std::string::npos) << lambda.message();
+  EXPECT_NE(lambda.message().find("a lambda's captures have no names"), std::string::npos) << lambda.message();
 }
 
 TEST_F(tasks_on_a_link, with_other_parameters_or_results_there_are_refused) {

@@ -143,7 +143,7 @@ TEST_F(third_parties, go_no_further_than_sixteen_nodes) {
       failure = text_of(back);
   }
   *kept = nullptr;
-  EXPECT_NE(failure.find("it has come through 16 nodes"), std::string::npos) << failure << " after " << rounds;
+  EXPECT_NE(failure.find("the handle has passed 16 nodes"), std::string::npos) << failure << " after " << rounds;
   handle = nullptr;
 }
 

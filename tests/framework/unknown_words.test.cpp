@@ -213,18 +213,18 @@ TEST_F(unknown_words, an_unknown_flag_of_a_message_ends_the_link) {
   byte_vector message;
   append_message_head(message, {.receiver = find_actor("echo"), .signature = 0});
   peer_->write_packet(packet_kind::message, 32, message);
-  expect_contains(peer_->farewell(), "a message has flags 32, which have to be understood");
+  expect_contains(peer_->farewell(), "a message has flags 32, which are mandatory");
 }
 
 TEST_F(unknown_words, an_unknown_flag_of_a_chunk_ends_the_link) {
   open_peer().write_packet(packet_kind::chunk, 2, {});
-  expect_contains(peer_->farewell(), "a chunk has flags 2, which have to be understood");
+  expect_contains(peer_->farewell(), "a chunk has flags 2, which are mandatory");
 }
 
 TEST_F(unknown_words, an_unknown_detail_of_a_definition_ends_the_link) {
   for (auto kind : {packet_kind::signature, packet_kind::header}) {
     open_peer().write_packet(kind, 1, {});
-    expect_contains(peer_->farewell(), "has flags 1, which have to be understood");
+    expect_contains(peer_->farewell(), "has flags 1, which are mandatory");
   }
 }
 

@@ -260,7 +260,7 @@ TEST_F(unread, who_sends_more_than_the_window_has_the_link_ended) {
   auto packet = int_packet({.receiver = stuck});
   for (int i = 0; i < 1'600; ++i)
     peer.write(packet);
-  expect_contains(peer.farewell(), "without credit");
+  expect_contains(peer.farewell(), "exceeded its credit");
   over.set_value();
 }
 

@@ -284,7 +284,7 @@ TEST_F(wire_growth, what_has_to_be_understood_ends_the_link_and_is_named) {
   raw_peer peer{address_};
   peer.open();
   peer.write_packet(packet_kind::message, 32, {});
-  expect_contains(peer.farewell(), "a message has flags 32, which have to be understood");
+  expect_contains(peer.farewell(), "a message has flags 32, which are mandatory");
 }
 
 } // namespace

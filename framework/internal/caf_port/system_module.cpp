@@ -81,9 +81,8 @@ public:
 
   static std::string still_open(const system_threads& threads) {
     return "an actor system ends while its node " + threads.owner()
-           + " is open; the node must end first: declare it behind the actor system, and let nothing keep it that "
-             "lives "
-             "longer";
+           + " is open; the node must end first: declare it after the actor system, and let no longer-lived object "
+             "keep it";
   }
 
   id_t id() const override { return network_manager; }

@@ -47,9 +47,9 @@ std::expected<std::optional<receipt>, node_error> receive_account::charge_beyond
     return std::nullopt;
   auto owed = understated_.admit(values_take - known);
   if (!owed)
-    return fail(node_errc::undecodable, "its values take about " + grouped(values_take) + " bytes where it states "
-                                            + grouped(known) + ", and " + grouped(understated_.living_bytes())
-                                            + " that were not stated either are not consumed yet, of at most "
+    return fail(node_errc::undecodable, "its values take about " + grouped(values_take) + " bytes, it states "
+                                            + grouped(known) + "; " + grouped(understated_.living_bytes())
+                                            + " further bytes that were not stated are not consumed yet, limit "
                                             + grouped(understated_windows * terms_.windows.window) + " ("
                                             + std::to_string(understated_windows)
                                             + " times link_options::window_bytes)");

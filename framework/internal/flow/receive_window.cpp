@@ -111,10 +111,10 @@ std::expected<receipt, node_error> receive_window::received(std::uint64_t actor,
   if (exceeds(found.outstanding, found.largest, bounds_.actor_window)
       || (bounds_.holds_link && exceeds(all, largest_, bounds_.window)))
     return std::unexpected{node_error{node_errc::protocol_violation,
-                                      "the peer sends to actor " + grouped(actor)
-                                          + " without credit: " + grouped(found.outstanding) + " of "
-                                          + grouped(bounds_.actor_window) + " bytes are not consumed there, "
-                                          + grouped(all) + " of " + grouped(bounds_.window) + " on the link"}};
+                                      "the peer exceeded its credit for actor " + grouped(actor) + ": "
+                                          + grouped(found.outstanding) + " of " + grouped(bounds_.actor_window)
+                                          + " bytes unconsumed for the actor, " + grouped(all) + " of "
+                                          + grouped(bounds_.window) + " for the link"}};
   found.outstanding += cost;
   outstanding_.store(all + cost, std::memory_order_relaxed); // Only this thread writes it.
   found.set_released(false);

@@ -20,8 +20,8 @@ bool actor_names::can_name(const caf::strong_actor_ptr& actor) const {
 }
 
 std::string actor_names::why_not_named() {
-  return "it has come through 16 nodes, or " + grouped(actor_introductions::actors_max)
-         + " actors of other nodes are named on the link already; a node that is nearer to it can send it";
+  return "the handle has passed 16 nodes, or the link already names " + grouped(actor_introductions::actors_max)
+         + " actors of other nodes; send it from a node that is nearer to the actor";
 }
 
 bool actor_names::is_peers(const caf::strong_actor_ptr& actor) const {

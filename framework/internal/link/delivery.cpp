@@ -33,8 +33,8 @@ std::expected<message_route*, node_error> route_finder::look_up(const message_he
   if (found->hides_own_sender)
     warnings_.warn([&] {
       return "a message from " + peer_ + " names this node's actor " + grouped(head.sender)
-             + " as its sender, which has sent " + peer_
-             + " nothing that it could pass on; it is delivered without a sender";
+             + " as its sender, but that actor has sent " + peer_
+             + " no message to forward; it is delivered without a sender";
     });
   last_ = message_route{*std::move(found)};
   receiver_ = head.receiver;
@@ -59,7 +59,7 @@ void delivery::refuse_unasked() {
 
 void delivery::refuse_answer() {
   count_undelivered();
-  warnings_.say(log_level::debug, [&] { return "a response from " + peer_ + " answers nothing that was asked"; });
+  warnings_.say(log_level::debug, [&] { return "a response from " + peer_ + " matches no request"; });
 }
 
 /// Returns the sender for the mailbox element: for a remote request a stand-in that takes the answer.
@@ -79,7 +79,8 @@ std::expected<void, node_error> delivery::deliver(message_route& to, const messa
       return admitted;
     if (ends_.serves_all_links(to.receiver())) {
       count_undelivered();
-      warnings_.warn([&] { return "an exit message from " + peer_ + " to who serves all links was not delivered"; });
+      warnings_.warn(
+          [&] { return "an exit message from " + peer_ + " to an actor that serves all links was not delivered"; });
       return {};
     }
   }
@@ -139,10 +140,10 @@ bool delivery::refuses_bare_error(const message_route& to, const message_head& h
       || (allow_exit_ && !ends_.serves_all_links(to.receiver())))
     return false;
   count_undelivered();
-  warnings_.warn([&] { return "an error from " + peer_ + " that answers nothing was not delivered"; });
+  warnings_.warn([&] { return "an unsolicited error from " + peer_ + " was not delivered"; });
   if (has(head, message_flags::request) && to.sender())
-    answer_with({node_errc::unsupported, "an error cannot be asked"}, to.sender(), id_of(head).response_id(),
-                to.receiver(), nullptr);
+    answer_with({node_errc::unsupported, "an error cannot be sent as a request"}, to.sender(),
+                id_of(head).response_id(), to.receiver(), nullptr);
   return true;
 }
 

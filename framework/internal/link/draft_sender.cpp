@@ -89,9 +89,9 @@ std::expected<sent_dictionary::numbered, node_error> draft_sender::define_signat
       node_errc::unserializable,
       of_.link.peer_name() + " keeps at most " + grouped(kept_definitions::signatures_max) + " signatures and "
           + grouped(kept_definitions::bytes_max)
-          + " bytes of them and of headers as long as a link lives. This message's would be signature "
-          + grouped(of_.words.signatures(held) + 1) + ", where " + grouped(of_.words.kept_bytes(held))
-          + " bytes are taken: " + cut(bracketed(message.types().aliases()))
+          + " bytes of signatures and headers per link. This message needs signature "
+          + grouped(of_.words.signatures(held) + 1) + ", with " + grouped(of_.words.kept_bytes(held))
+          + " bytes in use: " + cut(bracketed(message.types().aliases()))
           + ". Send fewer combinations of types: one described struct, or a variant, in place of many elements");
 }
 

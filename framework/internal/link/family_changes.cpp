@@ -56,8 +56,8 @@ std::expected<void, node_error> family_changes::reconfigure(const link_changes& 
       + std::clamp<std::chrono::milliseconds>(timeout, std::chrono::milliseconds{0}, std::chrono::hours{24});
   auto held = link_.mutex.lock();
   if (!over_.wait_until(held.for_waiting(), deadline, [this] { return !link_.is_open() || !lists_.is_changing(); }))
-    return fail(node_errc::timed_out, link_.peer_name() + " has not answered the change before within "
-                                          + std::to_string(timeout.count()) + " ms; nothing of this one has happened");
+    return fail(node_errc::timed_out, link_.peer_name() + " has not answered the previous change within "
+                                          + std::to_string(timeout.count()) + " ms; this change was not made");
   if (!link_.is_open())
     return std::unexpected{link_.down()};
   auto wanted = lists_.mine();
@@ -82,10 +82,10 @@ std::expected<void, node_error> family_changes::reconfigure(const link_changes& 
     return {};
   post_to(of_.io, [owner = owner_.lock(), this, number] { announce(number); });
   if (answer.wait_until(deadline) != std::future_status::ready)
-    return fail(node_errc::timed_out,
-                link_.peer_name() + " has not acknowledged within " + std::to_string(timeout.count())
-                    + " ms; the change stands, and the older families are accepted until then. Something there "
-                      "waits to be consumed, or the peer is slow");
+    return fail(node_errc::timed_out, link_.peer_name() + " has not acknowledged the change within "
+                                          + std::to_string(timeout.count())
+                                          + " ms; the change stands, and the previous families are accepted until the "
+                                            "peer acknowledges. The peer has unconsumed messages, or is slow");
   return answer.get();
 }
 
@@ -121,7 +121,7 @@ std::expected<void, node_error> family_changes::on_reconfigured(const reconfigur
   const auto is_accepted = what.refusal.empty();
   auto held = link_.mutex.lock();
   if (!lists_.settle(what.number, is_accepted))
-    return violation("the peer answers change " + grouped(what.number) + " of the families, which it was not told");
+    return violation("the peer answers change " + grouped(what.number) + " of the families, which was never sent");
   of_.terms.renew(held, lists_, [&](sending_terms& terms) {
     if (is_accepted)
       return;
@@ -137,10 +137,10 @@ std::expected<void, node_error> family_changes::on_reconfigured(const reconfigur
   accept_only(std::move(accepted)); // The peer does not use the other families any more.
   over_.notify_all();
   if (change)
-    change->set_value(is_accepted
-                          ? result{}
-                          : fail(node_errc::nothing_in_common, link_.peer_name() + " refused, and nothing has changed: "
-                                                                   + one_line(cut(what.refusal))));
+    change->set_value(is_accepted ? result{}
+                                  : fail(node_errc::nothing_in_common,
+                                         link_.peer_name() + " refused the change, and nothing has changed: "
+                                             + one_line(cut(what.refusal))));
   return {};
 }
 

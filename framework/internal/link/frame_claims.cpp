@@ -16,7 +16,7 @@ bool is_first(std::uint8_t flags) {
 std::expected<void, node_error> check(std::uint8_t flags, std::size_t chunk_bytes) {
   if (const auto unknown = flags & binding_flags & ~chunk_flags::first; unknown != 0)
     return violation("a chunk has flags " + std::to_string(unknown)
-                     + ", which have to be understood, and this version does not know them");
+                     + ", which are mandatory, and this version does not know them");
   if (chunk_bytes > chunk_bytes_max)
     return violation("chunk of " + grouped(chunk_bytes) + " bytes, limit " + grouped(chunk_bytes_max));
   return {};

@@ -43,7 +43,7 @@ bool is_credit(const packet_head& head) {
 std::unexpected<node_error> unknown_detail(const packet_head& head) {
   return fail(node_errc::protocol_violation, "packet of kind " + std::to_string(static_cast<int>(head.kind))
                                                  + " has flags " + std::to_string(head.detail & binding_flags)
-                                                 + ", which have to be understood; this version knows none");
+                                                 + ", which are mandatory; this version knows none");
 }
 
 } // namespace
@@ -343,8 +343,8 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   if (agreed().shares_store) {
     if (auto abandoned = stored_.abandon(); !abandoned)
       warnings_.warn([&] {
-        return "what was in flight from " + agreed().peer.name
-               + " stays in the store for now: " + abandoned.error().message();
+        return "the objects in flight from " + agreed().peer.name
+               + " stay in the store for now: " + abandoned.error().message();
       });
     run_on(node_->io(), [node = node_] { node->reaper().reap_soon(); });
   }
@@ -368,7 +368,7 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   if (const auto lost = unwritten + unsent.size(); lost > 0)
     warnings_.warn([&] {
       return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + agreed().peer.name
-             + " had not left: " + reason.message();
+             + " were not sent: " + reason.message();
     });
   // From here on nothing new enters the tables, because every path checks the state under the lock. The named actors
   // are kept until the end of this function: some requesters, proxies of other links, are kept alive by them only.
@@ -415,7 +415,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
   } else if (static_cast<std::uint8_t>(head.kind) >= first_skippable_number) {
     return {}; // Defined by a newer version; may be ignored.
   } else if (incoming_.is_described() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
-    handled = fail(node_errc::protocol_violation, "a message's objects are described and the message does not follow");
+    handled = fail(node_errc::protocol_violation, "a description of objects is not followed by its message");
   } else {
     switch (head.kind) {
     case packet_kind::message:
@@ -444,7 +444,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
       break;
     default:
       handled = fail(node_errc::protocol_violation, "a packet of kind " + std::to_string(static_cast<int>(head.kind))
-                                                        + " has to be understood, and this version does not know it");
+                                                        + " is mandatory, and this version does not know it");
     }
   }
   if (!handled)
@@ -521,7 +521,7 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
     return {}; // Defined by a newer version; may be ignored.
   return violation("admin message " + std::to_string(static_cast<int>(op))
                    + (op <= last_admin_op ? " is out of place on an open link"
-                                          : " has to be understood, and this version does not know it"));
+                                          : " is mandatory, and this version does not know it"));
 }
 
 std::expected<void, node_error> link_core::on_goodbye(const goodbye& what) {

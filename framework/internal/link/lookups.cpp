@@ -37,8 +37,8 @@ void lookups::begin(std::string name, std::set<std::string> interface, std::chro
   }
   if (count_.fetch_add(1) >= waiting_max) {
     count_.fetch_sub(1);
-    then(fail(node_errc::link_busy, "\"" + name + "\" is not looked up: " + grouped(waiting_max)
-                                        + " names are waited for on the link to " + link_.peer_name()
+    then(fail(node_errc::link_busy, "cannot look up \"" + name + "\": " + grouped(waiting_max)
+                                        + " lookups are pending on the link to " + link_.peer_name()
                                         + ", which is the limit"));
     return;
   }
@@ -59,7 +59,7 @@ std::expected<caf::strong_actor_ptr, node_error> lookups::find(std::string name,
   begin(std::move(name), std::move(interface), timeout,
         [promise](auto found) { promise->set_value(std::move(found)); });
   if (answer.wait_for(longest(timeout)) != std::future_status::ready)
-    return fail(node_errc::timed_out, "the node's I/O thread was busy for too long to hear of " + link_.peer_name());
+    return fail(node_errc::timed_out, "the node's I/O thread was too busy to ask " + link_.peer_name());
   return answer.get();
 }
 
@@ -162,7 +162,7 @@ node_error lookups::time_is_over(const wanted& what) const {
       grouped(static_cast<std::uint64_t>((what.timeout == 0ms ? answer_patience : what.timeout).count()));
   if (what.is_answered)
     return {node_errc::not_found,
-            link_.peer_name() + " has nothing published as \"" + what.name + "\", nor had for " + timeout + " ms"};
+            link_.peer_name() + " has nothing published as \"" + what.name + "\" after a wait of " + timeout + " ms"};
   return {node_errc::timed_out, link_.peer_name() + " did not answer within " + timeout + " ms"};
 }
 

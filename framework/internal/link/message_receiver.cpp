@@ -41,7 +41,7 @@ std::optional<std::array<plain_element, plain_elements_max>> read_plain_elements
 std::expected<void, node_error> message_receiver::admit_flags(std::uint8_t flags) const {
   if (const auto unknown = flags & binding_flags & ~message_flags::known; unknown != 0)
     return violation("a message has flags " + std::to_string(unknown)
-                     + ", which have to be understood, and this version does not know them");
+                     + ", which are mandatory, and this version does not know them");
   if ((flags & message_flags::extended) != 0 && !terms_->takes_extensions)
     return violation("a message has an extension map, and the two ends have not agreed on the feature \"extensions\"");
   return {};
@@ -80,8 +80,8 @@ std::expected<void, node_error> message_receiver::take_message(arrival& what, st
   packet_reader in{body};
   const auto* const types = read_head(what, in, flags, body);
   if (types == nullptr)
-    return violation("message head of a packet of " + grouped(body.size())
-                     + " bytes cannot be read, or names signature " + grouped(what.head.signature) + " of "
+    return violation("cannot read the head of a message packet of " + grouped(body.size())
+                     + " bytes, or it names signature " + grouped(what.head.signature) + " of "
                      + grouped(of_.known.signatures()));
   if (auto found = find_route(what); !found)
     return found;
@@ -255,11 +255,11 @@ std::expected<void, node_error> message_receiver::take_value(arrival& what, std:
   auto& head = what.head = read_message_head(in, flags);
   const auto size_bytes = in.varint();
   if (!in.finished() || !terms_->values)
-    return violation("the packet of a message that goes beside the bytes cannot be read, or there is no beside");
+    return violation("cannot read the packet of an in-process message, or the link is not in-process");
   auto value = terms_->values->pop();
   auto* content = std::any_cast<caf::message>(&value);
   if (content == nullptr)
-    return violation("no message came with its packet");
+    return violation("an in-process packet came without its message");
   if (auto found = find_route(what); !found)
     return found;
   auto owed = terms_->account.charge(head, body.size() + size_bytes + message_cost_bytes);

@@ -28,12 +28,12 @@ std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_t
   if (kind == message_kind::down)
     return unsupported("a down message is not sent: monitor the actor instead");
   if (kind == message_kind::error && !what.mid.is_request() && !what.mid.is_response() && !peer.takes_exits)
-    return node_error{node_errc::not_allowed, "an error that answers a plain message ends who gets it, which "
-                                                  + peer.name + " lets no link do without allow_exit"};
+    return node_error{node_errc::not_allowed,
+                      peer.name
+                          + " rejects unsolicited errors (they terminate the receiver); set allow_exit on its end"};
   if (kind == message_kind::exit && !peer.takes_exits)
-    return node_error{node_errc::not_allowed, peer.name
-                                                  + " does not let this link end its actors; its end of the link "
-                                                    "must have allow_exit"};
+    return node_error{node_errc::not_allowed,
+                      peer.name + " rejects exit messages on this link; set allow_exit on its end"};
   return std::nullopt;
 }
 

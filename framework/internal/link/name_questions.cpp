@@ -69,8 +69,8 @@ std::expected<caf::strong_actor_ptr, node_error> name_questions::actor_of(const 
   // A caller that asks for an untyped handle accepts any actor, although by CAF's rule a typed actor does not match.
   if (!asked.interface.empty() && !system_.assignable(offered, asked.interface))
     return fail(node_errc::interface_mismatch,
-                "\"" + asked.name + "\" at " + link_.peer_name() + " does not have the interface asked for: it has "
-                    + std::to_string(offered.size()) + " kinds of messages, asked for are "
+                "\"" + asked.name + "\" at " + link_.peer_name() + " does not have the requested interface: it has "
+                    + std::to_string(offered.size()) + " kinds of messages, the request has "
                     + std::to_string(asked.interface.size()));
   if (auto* remote = as_proxy(*actor))
     remote->set_message_types(std::move(offered)); // For the nodes to which this node introduces the actor.

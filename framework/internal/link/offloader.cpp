@@ -55,7 +55,7 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
                            grouped(of_.waiting.bytes()) + " bytes for " + of_.link.peer_name()
                                + " wait to be encoded, limit " + grouped(bound)
                                + (is_answer ? "; ask for less at a time, or raise unread_answer_bytes there"
-                                            : " (window_bytes and queue_bytes); link_ready tells when to go on"));
+                                            : " (window_bytes and queue_bytes); send again after link_ready"));
     break;
   case lane::entry::refused:
     verdict.reason.emplace(node_errc::link_down, "the link to " + of_.link.peer_name() + " is being closed");

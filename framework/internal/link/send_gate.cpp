@@ -140,7 +140,7 @@ node_error send_gate::busy_error(std::uint64_t receiver, asking asks) const {
   return {node_errc::link_busy,
           "actor " + grouped(receiver) + " at " + of_.link.peer_name() + " has "
               + grouped(window_.outstanding_bytes(receiver)) + " of " + grouped(bounds.actor_window)
-              + " bytes to consume and " + grouped(window_.queued_bytes(receiver)) + " of "
+              + " bytes unconsumed and " + grouped(window_.queued_bytes(receiver)) + " of "
               + grouped(bounds.actor_queue) + " waiting for it here, the link " + grouped(window_.outstanding_bytes())
               + " of " + grouped(bounds.window) + " and " + grouped(window_.queued_bytes()) + " of "
               + grouped(bounds.queue) + handles_text(window_, receiver) + "; send again after link_ready"};
@@ -153,8 +153,9 @@ void send_gate::expect_answer(const link_held&, const question_key& question, st
 
 void send_gate::note_dropped() {
   of_.dropped.fetch_add(1, std::memory_order_relaxed);
-  of_.link.log.say(log_level::debug,
-                   [&] { return "a message that waited for " + of_.link.peer_name() + " makes room for a newer one"; });
+  of_.link.log.say(log_level::debug, [&] {
+    return "a message that waited for " + of_.link.peer_name() + " was dropped for a newer one";
+  });
 }
 
 void send_gate::drop(packed_message message) {
@@ -168,9 +169,9 @@ void send_gate::drop(packed_message message) {
 std::expected<void, node_error> send_gate::credit(const link_held&, const internal::credit& what) {
   if (window_.credit(what.actor, what.bytes, what.handle_bytes))
     return {};
-  return fail(node_errc::protocol_violation, "the peer has consumed " + grouped(what.bytes) + " bytes of actor "
-                                                 + grouped(what.actor) + ", which was sent "
-                                                 + grouped(window_.outstanding_bytes(what.actor)) + ", and "
+  return fail(node_errc::protocol_violation, "the peer reports " + grouped(what.bytes) + " consumed bytes for actor "
+                                                 + grouped(what.actor) + ", which has "
+                                                 + grouped(window_.outstanding_bytes(what.actor)) + " unconsumed, and "
                                                  + grouped(what.handle_bytes) + " behind handles, of "
                                                  + grouped(window_.outstanding_handle_bytes(what.actor)));
 }
@@ -232,8 +233,8 @@ void send_gate::give_up_old_requests() {
   const auto given_up = of_.asked.take_oldest(unanswered_max);
   held.unlock();
   for (const auto& [question, asker] : given_up)
-    asker.fail(question, {node_errc::timed_out, of_.link.peer_name() + " has not answered for long, and "
-                                                    + grouped(unanswered_max) + " later requests neither"});
+    asker.fail(question, {node_errc::timed_out, of_.link.peer_name() + " has answered neither this request nor "
+                                                    + grouped(unanswered_max) + " later ones"});
 }
 
 std::optional<node_error> send_gate::excess_of_unread() const {
@@ -245,7 +246,7 @@ std::optional<node_error> send_gate::excess_of_unread() const {
   held.unlock();
   if (unread <= limit)
     return std::nullopt;
-  return node_error{node_errc::link_down, "the peer goes on asking and does not read: " + grouped(unread)
+  return node_error{node_errc::link_down, "the peer sends requests but does not read: " + grouped(unread)
                                               + " bytes wait for it, limit " + grouped(limit)};
 }
 

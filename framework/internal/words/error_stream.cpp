@@ -149,7 +149,7 @@ void error_stream::write(std::string_view line) noexcept {
     }
     if (left_out_ > 0) {
       if (!write_all("troupe warning: " + grouped(left_out_) + (left_out_ == 1 ? " line was" : " lines were")
-                     + " left out here: nobody took them\n")) {
+                     + " left out here: standard error was blocked\n")) {
         ++left_out_;
         return;
       }

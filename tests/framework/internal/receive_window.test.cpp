@@ -53,8 +53,8 @@ TEST_F(receiving, a_peer_without_credit_for_the_actor_is_refused) {
   auto third = window.received(1, 1);
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code(), node_errc::protocol_violation);
-  EXPECT_EQ(third.error().message(), "the peer sends to actor 1 without credit: 5,799 of 800 bytes are not consumed "
-                                     "there, 5,799 of 1,600 on the link");
+  EXPECT_EQ(third.error().message(), "the peer exceeded its credit for actor 1: 5,799 of 800 bytes unconsumed for the "
+                                     "actor, 5,799 of 1,600 for the link");
 }
 
 TEST_F(receiving, a_small_message_after_a_large_one_that_was_consumed_is_let_in) {

@@ -19,7 +19,7 @@ printf '%s\n' "$output"
 grep -qx "mean: 0.25" <<<"$output" || fail "wrong mean"
 grep -qx "mean of nothing: 'tasks.mean' failed: no samples" <<<"$output" || fail "the failure's reason is missing"
 grep -qx "above 0.5: 2" <<<"$output" || fail "the functor has lost its state"
-grep -q "a lambda: .* cannot travel: what a lambda has captured has no names" <<<"$output" || fail "no word on the lambda"
+grep -q "a lambda: .* cannot be sent: a lambda's captures have no names" <<<"$output" || fail "no word on the lambda"
 
 printf '\n' >&"${server[1]}"
 wait "$server_process" || fail "the server ends with status $?"

@@ -27,7 +27,7 @@ request_outcome answer(const std::function<std::expected<Answer, node_error>(con
   if (!by)
     return to_caf_error(
         {node_errc::not_allowed,
-         std::string{"this node's end of the link does not allow to ask that; it must have "} + permission});
+         std::string{"this node's end of the link does not allow this question; it must have "} + permission});
   auto known = by(query);
   if (!known)
     return to_caf_error(known.error());
@@ -42,8 +42,8 @@ public:
     std::lock_guard guard{mutex_};
     const auto known = by_link_.find(link);
     const auto refuse = [](const char* where, std::size_t limit) {
-      return std::unexpected{node_error{node_errc::link_busy, "so many questions about this node are being answered "
-                                                                  + std::string{where} + " already, limit "
+      return std::unexpected{node_error{node_errc::link_busy, "too many inspections of this node run at once "
+                                                                  + std::string{where} + ", limit "
                                                                   + std::to_string(limit) + "; ask again"}};
     };
     if (known != by_link_.end() && known->second >= inspections_per_link_max)

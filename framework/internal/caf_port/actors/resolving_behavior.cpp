@@ -93,7 +93,7 @@ protected:
         visitor(reason);
       } else {
         log_.warn([&] {
-          return "a message was dropped: an object that its handler takes the value of could not be had: "
+          return "a message was dropped: its handler needs the value of an object, which is not available: "
                  + decoded.error().message();
         });
       }

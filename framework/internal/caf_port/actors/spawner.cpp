@@ -28,7 +28,7 @@ caf::error explain(const caf::error& error, const std::string& name) {
   if (error == caf::sec::cannot_spawn_actor_from_arguments)
     return failed(node_errc::interface_mismatch, "'" + name + "' is not made from these arguments");
   if (error == caf::sec::unexpected_actor_messaging_interface)
-    return failed(node_errc::interface_mismatch, "'" + name + "' does not have the interface asked for");
+    return failed(node_errc::interface_mismatch, "'" + name + "' does not have the requested interface");
   return failed(node_errc::spawn_failed, "'" + name + "' was not spawned: " + cut(troupe::text_of(error)));
 }
 

@@ -128,8 +128,8 @@ TEST_F(account, memory_that_was_not_stated_is_bounded_by_two_windows) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code(), node_errc::undecodable);
   EXPECT_EQ(second.error().message(),
-            "its values take about 101 bytes where it states 100, and 3,200 that were not stated either are not "
-            "consumed yet, of at most 3,200 (2 times link_options::window_bytes)");
+            "its values take about 101 bytes, it states 100; 3,200 further bytes that were not stated are not consumed "
+            "yet, limit 3,200 (2 times link_options::window_bytes)");
   first->reset();
   second = account_.charge_understated(to_one, 100, 101);
   EXPECT_TRUE(second && *second);

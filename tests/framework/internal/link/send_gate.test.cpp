@@ -80,7 +80,7 @@ TEST_F(at_the_gate, the_refused_are_told_how_full_it_is) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), node_errc::link_busy);
   EXPECT_EQ(refused.error().message(),
-            "actor 3 at far has 400 of 400 bytes to consume and 200 of 200 waiting for it here, the link 400 of 1,000 "
+            "actor 3 at far has 400 of 400 bytes unconsumed and 200 of 200 waiting for it here, the link 400 of 1,000 "
             "and 200 of 500; send again after link_ready");
 }
 
@@ -213,7 +213,7 @@ TEST_F(at_the_gate, more_credit_than_was_sent_is_a_violation) {
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code(), node_errc::protocol_violation);
   EXPECT_EQ(taken.error().message(),
-            "the peer has consumed 101 bytes of actor 3, which was sent 100, and 0 behind handles, of 0");
+            "the peer reports 101 consumed bytes for actor 3, which has 100 unconsumed, and 0 behind handles, of 0");
 }
 
 TEST_F(at_the_gate, there_is_room_again_once_half_of_it_is_free) {
