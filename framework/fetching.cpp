@@ -38,7 +38,7 @@ tally count(const outcomes& all) {
 
 node_error too_late(const object_state& state, std::chrono::milliseconds timeout) {
   return {node_errc::fetch_timed_out, "the object's " + grouped(state.source->size_bytes())
-                                          + " bytes did not come within "
+                                          + " bytes did not arrive within "
                                           + grouped(static_cast<std::uint64_t>(timeout.count())) + " ms"};
 }
 

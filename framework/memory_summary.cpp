@@ -133,7 +133,7 @@ std::string hint_at(const memory_holder& holder, std::chrono::milliseconds old) 
   case memory_reason::exported:
     if (is_old)
       return process() + " has it exported on " + text_of_link(holder) + since()
-             + ": the peer still has a reference; ask there who keeps it (`troupe memory --node` of the peer)";
+             + ": the peer still has a reference; to find its holder, ask there (`troupe memory --node` of the peer)";
     break;
   case memory_reason::lost_link:
     if (is_old)
@@ -250,9 +250,8 @@ memory_summary combined(std::vector<memory_summary> parts) {
 std::vector<memory_hint> leak_hints(const memory_summary& summary, std::chrono::milliseconds old) {
   std::vector<memory_hint> result;
   for (const auto* each : cycles(summary))
-    result.push_back({each->object,
-                      "only objects that it keeps itself keep it (a cycle): nobody can reach it any more, "
-                      "and it stays until its store is removed"});
+    result.push_back({each->object, "held only by objects that it holds itself (a cycle): it is unreachable, and stays "
+                                    "until its store is removed"});
   for (const auto& each : summary.objects)
     for (const auto& holder : each.holders)
       if (auto text = hint_at(holder, old); !text.empty())

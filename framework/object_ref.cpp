@@ -28,11 +28,11 @@ std::string quoted(const std::string& element) {
 std::expected<codec_mentions*, serialize_error> required_mentions(const context& ctx, std::string_view what) {
   if (auto* extension = codec_mentions_of(ctx))
     return extension;
-  return std::unexpected{serialize_error{
-      serialize_errc::out_of_band_handle,
-      std::string{what}
-          + " can only be serialized inside a message to a remote actor, where it is counted; send it in one, "
-            "or send what it stands for"}};
+  return std::unexpected{
+      serialize_error{serialize_errc::out_of_band_handle,
+                      std::string{what}
+                          + " can only be serialized inside a message to a remote actor, where it is counted; send it "
+                            "in a message, or send the value that it refers to"}};
 }
 
 std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state, const context& ctx) {
@@ -48,17 +48,15 @@ std::expected<object_form, serialize_error> reduce_object(const object_state_ptr
     return object_form{state->layout, *mention, {}};
   auto bytes = state->source->here();
   if (!bytes)
-    return std::unexpected{
-        serialize_error{serialize_errc::codec_failed,
-                        "an object_ref to " + grouped(state->source->size_bytes())
-                            + " bytes on another host cannot go to a node without a store of its own as a handle, and "
-                              "its bytes are not here; fetch them first"}};
+    return std::unexpected{serialize_error{
+        serialize_errc::codec_failed, "an object_ref to " + grouped(state->source->size_bytes())
+                                          + " bytes on another host cannot be sent as a handle to a node without a "
+                                            "store of its own, and its bytes are not on this host; fetch them first"}};
   if (!ctx.shared_store || !state->source->place()) // Only the bytes travel.
     if (const auto captured = captured_by(*state->source); !captured || !captured->empty())
-      return std::unexpected{
-          serialize_error{serialize_errc::codec_failed,
-                          "an object_ref to an object that refers to others cannot go with its bytes to a node that "
-                          "does not share the store in which they are; send what it holds"}};
+      return std::unexpected{serialize_error{serialize_errc::codec_failed,
+                                             "an object_ref to an object that contains references cannot be sent by "
+                                             "value to a node that does not share its store; send the object's value"}};
   return object_form{state->layout, 0, *std::move(bytes)};
 }
 
@@ -135,9 +133,9 @@ std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
 std::expected<void, node_error> check_array(const object_state& state, const std::string& element) {
   const auto& actual = state.layout.element;
   if (actual != element)
-    return std::unexpected{node_error{node_errc::undecodable,
-                                      "the object is " + (actual.empty() ? "no array" : "an array of " + quoted(actual))
-                                          + ", asked for is an array of " + element}};
+    return std::unexpected{node_error{
+        node_errc::undecodable, "the object is " + (actual.empty() ? "not an array" : "an array of " + quoted(actual))
+                                    + ", expected an array of " + element}};
   return {};
 }
 
@@ -154,7 +152,7 @@ node_error misfit(const object_state& state) {
 std::expected<payload, node_error> payload_of(const object_state& state, const frame& bytes) {
   if (const auto& element = state.layout.element; !element.empty())
     return std::unexpected{node_error{node_errc::undecodable, "the object is an array of " + quoted(element)
-                                                                  + ", asked for is a value that is no array"}};
+                                                                  + ", expected a value that is not an array"}};
   payload result{.header = frame::copy_of(state.layout.header), .frames = {}};
   auto size = bytes.size_bytes();
   for (const auto& extent : state.layout.frames) {
@@ -170,10 +168,9 @@ std::expected<payload, node_error> payload_of(const object_state& state, const f
 node_error read_failure(const serialize_error& error) {
   if (error.code() != serialize_errc::refused_family)
     return {node_errc::undecodable, error.message()};
-  return {node_errc::refused_family,
-          error.message()
-              + "; the node that put the object chose, by its store_families: name one there "
-                "that this end accepts, or accept this one here"};
+  return {node_errc::refused_family, error.message()
+                                         + "; store_families of the node that put the object chose this family: name "
+                                           "one there that this end accepts, or accept this one here"};
 }
 
 } // namespace troupe::internal

@@ -157,7 +157,7 @@ TEST_F(a_configuration, names_the_place_and_the_known_ones_for_an_unknown_key) {
             "command line: --troupe.node.nmae: troupe.node has no \"nmae\"; did you mean \"na");
   EXPECT_TRUE(contains(read("troupe.links.\"tpc://a:1\" { }"), "configuration:1: address \"tpc://a:1\" is not one"));
   EXPECT_TRUE(contains(read("troupe.links.default.qqqqqqqq = 1"), "has no \"qqqqqqqq\"; known: serializers"));
-  EXPECT_TRUE(contains(read("troupe.node.name.first = \"x\""), "troupe.node.name is an option, no group"));
+  EXPECT_TRUE(contains(read("troupe.node.name.first = \"x\""), "troupe.node.name is an option, not a group"));
   EXPECT_TRUE(contains(read("troupe.node.store = false"), "troupe.node.store is a group"));
   EXPECT_TRUE(contains(read("troupe = 3"), "troupe is a group"));
   EXPECT_TRUE(contains(read("troupe.links = 3"), "troupe.links is a group"));
@@ -245,19 +245,19 @@ TEST_F(a_configuration, reads_values_in_all_their_forms) {
 TEST_F(a_configuration, refuses_what_is_no_configuration) {
   EXPECT_TRUE(contains(read("troupe {\n node { name = \"a\" }\n"), "configuration:1: a group has a { without its }"));
   EXPECT_TRUE(contains(read("\ntroupe.node.name = \"a\n"), "configuration:2: a text that begins with \" does not end"));
-  EXPECT_TRUE(contains(read("troupe.node.listen = [\"a\" \"b\"]"), "expected , or ] in a list; here stands \"\"\""));
+  EXPECT_TRUE(contains(read("troupe.node.listen = [\"a\" \"b\"]"), "expected , or ] in a list, found \"\"\""));
   EXPECT_TRUE(contains(read("troupe.node.listen = [\"a\""), "a list has a [ without its ]"));
-  EXPECT_TRUE(contains(read("troupe.node name = 1"), "expected = or { behind the key \"node\"; here stands \"n\""));
+  EXPECT_TRUE(contains(read("troupe.node name = 1"), "expected = or { after the key \"node\", found \"n\""));
   EXPECT_TRUE(contains(read("troupe..node = 1"), "expected a key"));
-  EXPECT_TRUE(contains(read("troupe.node.name ="), "expected a value; here stands the end"));
+  EXPECT_TRUE(contains(read("troupe.node.name ="), "expected a value, found the end"));
   EXPECT_TRUE(contains(read("troupe.node.name = \"\\q\""), "cannot be read"));
   EXPECT_TRUE(contains(read("[troupe.node\nname = 1"), "expected the ] of a section's name"));
-  EXPECT_TRUE(contains(read("[scheduler]\ntroupe.node.name = \"a\""), "configuration:2: troupe stands in section"));
+  EXPECT_TRUE(contains(read("[scheduler]\ntroupe.node.name = \"a\""), "configuration:2: troupe is in section"));
   EXPECT_TRUE(contains(read("troupe.node.name = \"a\"\n\ntroupe { node { name = \"b\" } }"),
-                       "configuration:3: troupe.node.name is set in line 1 already"));
+                       "configuration:3: troupe.node.name is already set in line 1"));
   EXPECT_TRUE(contains(read("a = " + std::string(10'000, '[')), "more than 64 braces and brackets"));
-  EXPECT_TRUE(contains(read("", {"--troupe.node.listen=[\"a\"] x"}), "behind the value stands"));
-  EXPECT_TRUE(contains(read("", {"--troupe.node.name:x"}), "an option ends with = and its value"));
+  EXPECT_TRUE(contains(read("", {"--troupe.node.listen=[\"a\"] x"}), "unexpected text after the value"));
+  EXPECT_TRUE(contains(read("", {"--troupe.node.name:x"}), "expected = and a value after the option"));
 }
 
 // Method: changes, removes or doubles a few bytes of the example; the seed is the number of the round.

@@ -97,7 +97,7 @@ TEST_F(waiting, get_says_what_it_has_waited_for_and_how_long) {
   auto value = far.ref.get(20ms);
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code(), node_errc::fetch_timed_out);
-  EXPECT_NE(value.error().message().find("24 bytes did not come within 20 ms"), std::string::npos)
+  EXPECT_NE(value.error().message().find("24 bytes did not arrive within 20 ms"), std::string::npos)
       << value.error().message();
   EXPECT_EQ(far.source->cancelled(), 1);
 }

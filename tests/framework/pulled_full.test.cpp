@@ -87,7 +87,7 @@ TEST_F(pulled_full, who_has_no_time_left_is_told_that_the_store_here_is_full) {
   const auto ref = send();
   fill(far());
   const auto got = ref.get(600ms);
-  expect_full(got, "the store here");
+  expect_full(got, "the local store");
   EXPECT_NE(got.error().message().find("store has"), std::string::npos) << got.error().message();
 }
 
@@ -95,8 +95,8 @@ TEST_F(pulled_full, what_waits_behind_another_for_room_says_so_too) {
   const auto first = send(), second = send();
   fill(far());
   auto other = std::async(std::launch::async, [&] { return first.get(1s); });
-  expect_full(second.get(1s), "the store here");
-  expect_full(other.get(), "the store here");
+  expect_full(second.get(1s), "the local store");
+  expect_full(other.get(), "the local store");
 }
 
 TEST_F(pulled_full, who_has_time_left_gets_it_when_there_is_room) {

@@ -347,13 +347,13 @@ TEST_F(putting, an_array_that_is_taken_for_something_else_says_what_it_is) {
   const auto taken = object_ref<index_page>(put(many()).state()).get();
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code(), node_errc::undecodable);
-  EXPECT_EQ(taken.error().message(), "the object is an array of f64, asked for is a value that is no array");
+  EXPECT_EQ(taken.error().message(), "the object is an array of f64, expected a value that is not an array");
   // What a layout says that was damaged is no text to pass on as it is.
   auto damaged = *put(many()).state();
   damaged.layout.element = "f\x1b\xff";
   const auto odd = number_ref(std::make_shared<internal::object_state>(damaged)).get();
   ASSERT_FALSE(odd);
-  EXPECT_EQ(odd.error().message(), "the object is an array of f??, asked for is an array of f64");
+  EXPECT_EQ(odd.error().message(), "the object is an array of f??, expected an array of f64");
   damaged.layout.element = "f64";
   damaged.layout.shape.clear();
   const auto scalar = number_ref(std::make_shared<internal::object_state>(damaged)).get();

@@ -48,7 +48,7 @@ public:
     const auto has_no_value = at_end();
     if (!has_no_value) {
       if (peek() != '=')
-        return fail("an option ends with = and its value; here stands " + found());
+        return fail("expected = and a value after the option, found " + found());
       ++at_;
       // As for CAF's own options, unquoted text is taken unchanged.
       if (!at_end() && (peek() == '"' || peek() == '[')) {
@@ -57,7 +57,7 @@ public:
           return std::unexpected{std::move(read).error()};
         value = *std::move(read);
         if (!at_end())
-          return fail("behind the value stands " + found());
+          return fail("unexpected text after the value: " + found());
       } else {
         value.text = text_.substr(at_);
       }
@@ -131,8 +131,7 @@ private:
           part += text_[at_++];
       }
       if (part.empty())
-        return fail("expected a key of letters, digits, - and _, or an address in double quotes; here stands "
-                    + found());
+        return fail("expected a key of letters, digits, - and _, or an address in double quotes, found " + found());
       path.push_back(std::move(part));
       if (at_end() || peek() != '.')
         return path;
@@ -153,8 +152,8 @@ private:
       return std::string{source.substr(1, source.size() - 2)};
     auto text = read_text_literal(source);
     if (!text)
-      return fail(R"(a text in quotes cannot be read; known behind \ are \, ", n, r and t)"); // Not quoted here: it may
-                                                                                              // be a secret.
+      return fail(R"(a text in quotes cannot be read; valid after \ are \, ", n, r and t)"); // Not quoted here: it may
+                                                                                             // be a secret.
     return *std::move(text);
   }
 
@@ -168,7 +167,7 @@ private:
       return std::unexpected{std::move(path).error()};
     skip_spaces();
     if (at_end() || peek() != ']')
-      return fail("expected the ] of a section's name; here stands " + found());
+      return fail("expected the ] of a section's name, found " + found());
     ++at_;
     section = *std::move(path);
     add({}, section, {.form = config_value::shape::group, .text = {}, .elements = {}}, where);
@@ -183,15 +182,15 @@ private:
     if (depth == 0)
       top_key_ = path->front();
     if (depth == 0 && !group.empty() && group.front() != root && path->front() == root)
-      return fail("troupe stands in section [" + group.front()
-                  + "], where nobody reads it; move it to the front of "
+      return fail("troupe is in section [" + group.front()
+                  + "], where it has no effect; move it to the front of "
                     "the file, or write its keys in a section [troupe]");
     skip_spaces();
     if (!at_end() && peek() == '=') {
       ++at_;
       skip_spaces();
     } else if (at_end() || peek() != '{') {
-      return fail("expected = or { behind the key \"" + path->back() + "\"; here stands " + found());
+      return fail("expected = or { after the key \"" + path->back() + "\", found " + found());
     }
     auto whole = group;
     whole.insert(whole.end(), path->begin(), path->end());
@@ -218,7 +217,7 @@ private:
     if (depth >= depth_max)
       return fail("more than 64 braces and brackets lie within each other");
     if (at_end())
-      return fail("expected a value; here stands the end");
+      return fail("expected a value, found the end");
     switch (peek()) {
     case '"':
     case '\'': {
@@ -243,7 +242,7 @@ private:
     }
     auto end = std::min(text_.find_first_of(" \t\r\n,;#[]{}\"'=", at_), text_.size());
     if (end == at_)
-      return fail("expected a value; here stands " + found());
+      return fail("expected a value, found " + found());
     auto begin = std::exchange(at_, end);
     return config_value{.text = std::string{text_.substr(begin, at_ - begin)}, .elements = {}};
   }
@@ -262,7 +261,7 @@ private:
         ++at_;
         skip_blanks();
       } else if (!at_end() && peek() != ']') {
-        return fail("expected , or ] in a list; here stands " + found());
+        return fail("expected , or ] in a list, found " + found());
       }
     }
     if (at_end())

@@ -164,7 +164,7 @@ std::optional<std::chrono::milliseconds> read_duration(std::string_view text) {
 
 assigned assign(const config_value& from, const option_range&, std::string& to) {
   if (from.is_switch)
-    return std::unexpected{std::string{"needs a value: write = and the text behind it"}};
+    return std::unexpected{std::string{"needs a value: write = and the text after it"}};
   auto text = as_text(from, from.is_argument);
   if (!text)
     return from.form == shape::word ? std::unexpected{std::string{"expects a text in double quotes, got none"}}

@@ -39,7 +39,7 @@ std::expected<void, node_error> check_item(const config_item& item, std::size_t 
     auto known = keys_in(rows, group);
     if (std::ranges::find(known, std::string_view{parts[i]}) == known.end()) {
       path inside{parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i)};
-      return known.empty() ? fail_at(item.place, dotted(inside) + " is an option, no group: nothing stands below it")
+      return known.empty() ? fail_at(item.place, dotted(inside) + " is an option, not a group: it has no keys")
                            : fail_at(item.place, dotted(inside) + " has no \"" + one_line(cut(parts[i])) + '"'
                                                      + did_you_mean(parts[i], known));
     }
@@ -138,8 +138,8 @@ std::expected<configuration, node_error> configuration::make(std::vector<config_
       continue;
     auto [before, is_new] = lines.try_emplace(item.path, item.place.line);
     if (!is_new)
-      return fail_at(item.place,
-                     dotted(item.path) + " is set in line " + std::to_string(before->second) + " already; leave one");
+      return fail_at(item.place, dotted(item.path) + " is already set in line " + std::to_string(before->second)
+                                     + "; remove one of them");
   }
   configuration result;
   result.items_ = std::move(items);

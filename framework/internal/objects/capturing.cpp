@@ -17,8 +17,8 @@ using detail::failure;
 
 std::unexpected<serialize_error> no_actors() {
   return failure(serialize_errc::out_of_band_handle,
-                 "an actor handle cannot be put into the store, where nobody would know when its actor ends; send it "
-                 "in a message beside the reference, or publish the actor and put its name");
+                 "an actor handle cannot be put into the store, which cannot track its actor; send the handle in a "
+                 "message beside the reference, or publish the actor and put its name");
 }
 
 /// The context while an object's value is decoded: finds the objects that it captured.
@@ -38,9 +38,8 @@ public:
       sources_ = *std::move(found);
     }
     if (place == 0 || place > sources_->size())
-      return failure(serialize_errc::malformed, "refers to object " + grouped(place)
-                                                    + " of those that it captured, which are "
-                                                    + grouped(sources_->size()));
+      return failure(serialize_errc::malformed,
+                     "refers to captured object " + grouped(place) + " of " + grouped(sources_->size()));
     return (*sources_)[place - 1];
   }
 
@@ -82,7 +81,7 @@ std::expected<std::uint32_t, serialize_error> capture_list::mention(const object
   if (captured_.size() == captured_max)
     return failure(serialize_errc::limit_exceeded,
                    "an object can hold references to at most " + grouped(captured_max)
-                       + " others; put groups of them into objects of their own, and refer to those");
+                       + " others; put groups of them into separate objects, and refer to those");
   auto source = keepable(object.source);
   if (!source)
     return failure(serialize_errc::codec_failed, failure_->message());
@@ -110,11 +109,10 @@ object_source_ptr capture_list::copy_of(const object_source& source) {
   if (!bytes || !inner || !inner->empty()) {
     failure_ = node_error{
         node_errc::unserializable,
-        bytes ? "an object_ref to an object that lies in this process's memory or in another store, and refers to "
-                "others, cannot be kept by an object of this one; put its value by this node, and refer to that"
-              : "an object_ref to " + grouped(source.size_bytes())
-                    + " bytes that only another node of this process can fetch cannot be kept by an object of this "
-                      "one; get it first, and put what it holds"};
+        bytes ? "an object of this store cannot hold an object_ref to an object that contains references and lies in "
+                "this process's memory or in another store; put its value by this node, and refer to that"
+              : "an object of this store cannot hold an object_ref to " + grouped(source.size_bytes())
+                    + " bytes that only another node of this process can fetch; get its value first, and put that"};
     return nullptr;
   }
   auto built = store_->create(bytes->size_bytes());

@@ -40,9 +40,9 @@ exchange_core::add_unfinished(std::uint64_t size_bytes, std::span<const handles:
   if (size_bytes > capacity_bytes_ || (others_bytes > 0 && size_bytes > bytes_max - std::min(bytes_max, others_bytes)))
     return std::unexpected{node_error{
         node_errc::store_full,
-        "an object of " + grouped(size_bytes) + " bytes refers to objects on other hosts, for which it has to wait, as "
-            + grouped(others_bytes) + " bytes of other objects do; those may take " + grouped(bytes_max)
-            + ", half of the store. Fetch the references with troupe::wait before putting them, or raise the store's "
+        "an object of " + grouped(size_bytes) + " bytes must wait for objects on other hosts that it refers to, with "
+            + grouped(others_bytes) + " bytes of other waiting objects, limit " + grouped(bytes_max)
+            + " (half of the store). Fetch the references with troupe::wait before putting them, or raise the store's "
               "capacity_bytes"}};
   const auto what = ledger_.add_unfinished(size_bytes, captured);
   carry_out();
@@ -139,7 +139,7 @@ exchange_core::receive(handles::link_number from, std::span<const handles::handl
     return *std::move(received);
   return std::unexpected{node_error{received.error() == handles::handle_errc::violation ? node_errc::protocol_violation
                                                                                         : node_errc::link_down,
-                                    "the peer sent a handle that it could not send"}};
+                                    "the peer sent an invalid handle"}};
 }
 
 std::vector<std::optional<handles::handle_descriptor>>

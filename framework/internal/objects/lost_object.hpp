@@ -30,7 +30,7 @@ public:
 private:
   [[nodiscard]] node_error reason() const {
     return {node_errc::object_lost,
-            "the object's " + grouped(size_bytes_) + " bytes were lost before this handle to them came"};
+            "the object's " + grouped(size_bytes_) + " bytes were lost before this handle to them arrived"};
   }
 
   const std::uint64_t size_bytes_;

@@ -109,8 +109,8 @@ std::expected<std::vector<std::byte>, serialize_error> codec_mentions::mention_a
     return context_extension::mention_all(what);
   if (!reads_mentions_of_parts())
     return failure(serialize_errc::codec_failed,
-                   "handles within a troupe::serialized cannot go to this peer, whose version does not know them there "
-                   "(the feature \"nested_handles\"); send them beside it");
+                   "handles within a troupe::serialized cannot be sent to this peer, whose version does not support "
+                   "them there (the feature \"nested_handles\"); send them beside it");
   const auto& list = static_cast<const listed_mentions&>(what).list();
   std::vector<std::byte> note;
   append_varint(note, list.actors.size());
@@ -126,8 +126,8 @@ std::expected<std::vector<std::byte>, serialize_error> codec_mentions::mention_a
       return std::unexpected{place.error()};
     if (*place == 0)
       return failure(serialize_errc::codec_failed,
-                     "an object_ref within a troupe::serialized cannot go to a node without a store of its own; send "
-                     "it beside that, or send what get() gives");
+                     "an object_ref within a troupe::serialized cannot be sent to a node without a store of its own; "
+                     "send it beside that, or send the result of get()");
     append_varint(note, *place);
   }
   return note;

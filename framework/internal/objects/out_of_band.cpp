@@ -209,8 +209,8 @@ std::expected<object_form, serialize_error> out_of_band_form(const object_state_
   if (!allowed && !(is_elsewhere && table().allows_any()))
     return failure(serialize_errc::out_of_band_handle,
                    "an object_ref can only be serialized inside a message to a remote actor, where it is counted; send "
-                   "it in one, or send what get() gives. Where a copy of the reference has to leave by other ways, "
-                   "troupe::allow_out_of_band_handles in code, node_options::allow_out_of_band_handles or "
+                   "it in a message, or send the result of get(). If a copy of the reference has to leave in another "
+                   "way, troupe::allow_out_of_band_handles in code, node_options::allow_out_of_band_handles or "
                        + std::string{allowing_variable} + "=1 allow it; the object then stays until its node ends");
   if (is_elsewhere)
     return failure(serialize_errc::out_of_band_handle,
@@ -228,19 +228,19 @@ std::expected<object_form, serialize_error> out_of_band_form(const object_state_
 std::expected<object_state_ptr, serialize_error> found_out_of_band(object_form&& from) {
   if (from.mention != out_of_band_mention)
     return failure(serialize_errc::out_of_band_handle,
-                   "an object_ref that was serialized for a message can only be read by who receives that message");
+                   "an object_ref that was serialized for a message can only be read by the receiver of that message");
   const auto name = msgpack::decode_described<out_of_band_name>(from.bytes.bytes());
   if (!name)
     return std::unexpected{name.error()};
   const auto gone = [](const std::string& object) {
     return std::make_shared<freed_object>(
         object
-        + " was let go when the node ended that had serialized the reference outside of a message, and nothing "
-          "else holds it; send references in messages, where they are counted");
+        + " was released when the node that serialized the reference outside of a message ended, and nothing else "
+          "holds it; send references in messages, where they are counted");
   };
   const auto never_given = [](const std::string& object) {
-    return std::make_shared<freed_object>(
-        "the name of object " + object + " is none that a process with its store has given: it was damaged or made up");
+    return std::make_shared<freed_object>("the name of object " + object
+                                          + " was not issued by a process of its store: it was damaged or made up");
   };
   if (name->store == 0) {
     if (auto found = table().of_number(name->number))
@@ -251,7 +251,7 @@ std::expected<object_state_ptr, serialize_error> found_out_of_band(object_form&&
   auto node = table().node_of(name->store);
   if (!node)
     return failure(serialize_errc::out_of_band_handle,
-                   "the object_ref is of a store that no node of this process has open; open one with the same store");
+                   "no node of this process has the store of the object_ref open; open one with the same store");
   const store::object_id id{name->store, name->index, name->generation};
   if (sum_of(*name, *node->store) != name->number)
     return std::make_shared<object_state>(

@@ -169,8 +169,8 @@ std::expected<void, node_error> replica_rooms::write(handles::link_number from, 
   note_progress(*into);
   if (into->sum != head.checksum)
     return std::unexpected{node_error{node_errc::protocol_violation,
-                                      "bytes of an object have been damaged on the way: the checksum of the first "
-                                          + grouped(come_bytes) + " of " + grouped(into->size_bytes) + " is another"}};
+                                      "an object was damaged in transit: wrong checksum of the first "
+                                          + grouped(come_bytes) + " of " + grouped(into->size_bytes) + " bytes"}};
   core_.lock()->room_filled(into->id, bytes.size());
   return {};
 }

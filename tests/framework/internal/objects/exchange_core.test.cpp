@@ -174,7 +174,7 @@ TEST_F(exchange_core_test, says_that_a_room_was_left_to_another_process) {
   core_.leave_room(room, 4711);
   pass(5s);
   ASSERT_EQ(around_.answers.size(), 1u);
-  EXPECT_NE(around_.answers[0].error->message().find("process 4711 of this host is pulling them"), std::string::npos);
+  EXPECT_NE(around_.answers[0].error->message().find("process 4711 of this host fetches them"), std::string::npos);
   EXPECT_EQ(around_.dropped, std::vector{room});
 }
 
@@ -351,7 +351,7 @@ TEST_F(exchange_core_test, says_how_large_an_object_is_that_did_not_come_and_how
   EXPECT_TRUE(around_.answers.empty());
   pass(3s);
   ASSERT_EQ(around_.answers.size(), 1u);
-  EXPECT_NE(around_.answers[0].error->message().find("the object's 1,234 bytes did not come within 5,000 ms"),
+  EXPECT_NE(around_.answers[0].error->message().find("the object's 1,234 bytes did not arrive within 5,000 ms"),
             std::string::npos)
       << around_.answers[0].error->message();
 }
