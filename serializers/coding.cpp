@@ -42,13 +42,13 @@ std::shared_ptr<const kept_mentions> context_extension::kept() const {
 
 std::expected<std::vector<std::byte>, serialize_error> context_extension::mention_all(const kept_mentions&) {
   return std::unexpected(
-      serialize_error(serialize_errc::out_of_band_handle, "a payload within this one cannot mention handles here"));
+      serialize_error(serialize_errc::out_of_band_handle, "a nested payload cannot contain handles here"));
 }
 
 std::expected<std::shared_ptr<const kept_mentions>, serialize_error>
 context_extension::find_all(std::span<const std::byte>) {
   return std::unexpected(
-      serialize_error(serialize_errc::out_of_band_handle, "a payload within this one cannot mention handles here"));
+      serialize_error(serialize_errc::out_of_band_handle, "a nested payload cannot contain handles here"));
 }
 
 serialize_error thrown_by_codec(std::string_view what) {
@@ -118,9 +118,8 @@ bool coding::too_deep() {
 }
 
 bool coding::too_high() {
-  return fail(serialize_errc::limit_exceeded,
-              "shared objects that hold each other more than " + grouped(context_->limits.height)
-                  + " deep, so that dropping them would exhaust the stack (limits::height)");
+  return fail(serialize_errc::limit_exceeded, "shared objects nested more than " + grouped(context_->limits.height)
+                                                  + " deep; destroying them would exhaust the stack (limits::height)");
 }
 
 void coding::begin_shared_content(std::size_t number, bool owned) {
@@ -142,7 +141,7 @@ bool coding::refer_to_shared(std::size_t number, bool& closes_circle) {
     return too_high();
   return !closes_circle || context_->allow_cycles
          || fail(serialize_errc::limit_exceeded,
-                 "a circle of shared pointers, which keeps itself alive: make one of them a weak_ptr, or set "
+                 "a cycle of shared pointers, which would never be freed: make one of them a weak_ptr, or set "
                  "link_options::allow_cycles on both ends (context::allow_cycles without a link)");
 }
 
@@ -212,9 +211,9 @@ bool decoding::admit_circle(const std::shared_ptr<void>& object) {
     const auto room = account->room();
     const auto taken = memory_given_ - memory_left_ + received_bytes_;
     if (taken > room)
-      return fail(serialize_errc::limit_exceeded,
-                  grouped(taken) + " bytes with circles of shared pointers in them, of which this link may keep "
-                      + grouped(room) + " more (link_options::cycle_bytes)");
+      return fail(serialize_errc::limit_exceeded, grouped(taken)
+                                                      + " bytes with cycles of shared pointers, this link may keep "
+                                                      + grouped(room) + " more (link_options::cycle_bytes)");
     if (room - taken < memory_left_) {
       memory_given_ -= memory_left_ - (room - taken);
       memory_left_ = room - taken;
@@ -229,8 +228,9 @@ bool decoding::admit_circle(const std::shared_ptr<void>& object) {
 
 bool decoding::over_budget(std::size_t count, std::size_t element_bytes) {
   if (count > elements_left_)
-    return fail(serialize_errc::limit_exceeded, grouped(count) + " elements, of " + grouped(context().limits.elements)
-                                                    + " are " + grouped(elements_left_) + " left (limits::elements)");
+    return fail(serialize_errc::limit_exceeded, grouped(count) + " elements, limit "
+                                                    + grouped(context().limits.elements) + ", "
+                                                    + grouped(elements_left_) + " left (limits::elements)");
   return fail(serialize_errc::limit_exceeded,
               grouped(count) + " elements of " + grouped(element_bytes) + " bytes, " + memory_left());
 }
@@ -254,9 +254,9 @@ std::string decoding::memory_left() const {
 
 bool decoding::over_probes(const std::type_info& container) {
   return fail(serialize_errc::limit_exceeded,
-              detail::type_text(container) + " has so many keys with the same hash, or such long ones, that filling it "
+              detail::type_text(container) + " has too many keys with the same hash, or too long ones: filling it "
                   + "takes more than " + grouped(context().limits.hash_probes)
-                  + " comparisons (limits::hash_probes): take an ordered container, or a better hash");
+                  + " comparisons (limits::hash_probes); use an ordered container, or a better hash");
 }
 
 std::size_t decoding::number_shared() {
@@ -277,7 +277,7 @@ void decoding::keep_shared(std::size_t number, std::type_index type, std::shared
 std::shared_ptr<void> decoding::find_shared(std::size_t number, std::type_index type, bool owned) {
   if (number >= shared_count()) {
     fail(serialize_errc::malformed,
-         "refers to shared object " + grouped(number) + ", of which there are " + grouped(shared_count()) + " so far");
+         "refers to shared object " + grouped(number) + ", only " + grouped(shared_count()) + " are known so far");
     return nullptr;
   }
   const auto& entry = (*shared_->entries)[number];

@@ -45,7 +45,7 @@ public:
       const auto place = unquoted(alias);
       seen_.clear();
       if (found == newer_.types.end())
-        add(breaking, place, "is not there any more: what older peers send of it is refused");
+        add(breaking, place, "is removed: values of it from older peers are refused");
       else
         compare(place, node, found->second);
     }
@@ -55,7 +55,7 @@ public:
     for (const auto& [name, shape] : older_.functions) {
       const auto found = newer_.functions.find(name);
       if (found == newer_.functions.end())
-        add(breaking, "function " + unquoted(name), "is not there any more: older peers' tasks are refused");
+        add(breaking, "function " + unquoted(name), "is removed: tasks from older peers are refused");
       else if (found->second != shape)
         add(breaking, "function " + unquoted(name), fmt::format("{} became {}", shape, found->second));
     }
@@ -114,7 +114,7 @@ private:
       return;
     }
     if (from.form != to.form) // Units and codecs may differ behind the first word.
-      return became(breaking, place, from, to, "neither reads what the other sends");
+      return became(breaking, place, from, to, "neither end reads values of the other");
     compare_parts(place, from, to);
   }
 
@@ -124,19 +124,19 @@ private:
     if (from.form == to.form)
       return compare(place, held(from), held(to));
     if ((from.form == "nothing" && to.form == "optional") || (from.form == "optional" && to.form == "nothing"))
-      return became(depends_on_values, place, from, to, "what is there is refused");
+      return became(depends_on_values, place, from, to, "values that are present are refused");
     if (!is_holder(from) && to.form == "optional") {
       became(depends_on_values, place, from, to, "older peers refuse it where it is absent");
       return compare(place, from_index, held(to));
     }
     if (from.form == "optional" && !is_holder(to)) {
-      became(depends_on_values, place, from, to, "what is absent at older peers is refused");
+      became(depends_on_values, place, from, to, "values that are absent at older peers are refused");
       return compare(place, held(from), to_index);
     }
     if (read_ == direction::to_newer && from.form != "shared")
       return;
     became(breaking, place, from, to,
-           from.form == "shared" ? "what older peers send is refused" : "older peers refuse what they are sent");
+           from.form == "shared" ? "values from older peers are refused" : "older peers refuse values from newer ones");
   }
 
   /// Lists, sets, vectors of numbers, arrays of fixed length and tuples all travel as lists.
@@ -191,21 +191,21 @@ private:
       return (left == one && right == other) || (left == other && right == one);
     };
     if (is("enum", "text"))
-      return became(depends_on_values, place, from, to, "what is no name of a value there is refused");
+      return became(depends_on_values, place, from, to, "texts that name no value there are refused");
     // An enum value travels as its name. A number can be read as an enum value, but a name cannot be read as a number.
     if (word_of(from.form) == "enum" && is_number(to.form))
-      return became(breaking, place, from, to, "what older peers send is refused");
+      return became(breaking, place, from, to, "values from older peers are refused");
     if (is_number(from.form) && word_of(to.form) == "enum")
       return read_ == direction::to_newer
-                 ? became(depends_on_values, place, from, to, "what is no value there is refused")
-                 : became(breaking, place, from, to, "older peers refuse what they are sent");
+                 ? became(depends_on_values, place, from, to, "numbers that are no value there are refused")
+                 : became(breaking, place, from, to, "older peers refuse values from newer ones");
     if (is("variant", "map"))
       return became(depends_on_values, place, from, to, "a map of one entry is taken for an alternative");
     if (from.form == "record" || to.form == "record")
       return became(depends_on_values, place, from, to, "records take all values, and give those of that shape");
     if (word_of(from.form) == "codec" || word_of(to.form) == "codec")
       return became(depends_on_values, place, from, to, "the codec's form decides");
-    became(breaking, place, from, to, "neither reads what the other sends");
+    became(breaking, place, from, to, "neither end reads values of the other");
   }
 
   /// A node's parts by name. A sorted map, not a hash table: a hostile text could choose names that collide.
@@ -233,8 +233,7 @@ private:
     for (const auto& [name, part] : from.parts) {
       const auto* there = known_to.find(name);
       if (there == nullptr)
-        add(depends_on_values, place + name,
-            fmt::format("the {} is not there any more: refused from older peers", what));
+        add(depends_on_values, place + name, fmt::format("the {} is removed: refused from older peers", what));
       else if (from.form == "variant")
         compare(place + name, part, *there);
     }
@@ -250,7 +249,7 @@ private:
       if (const auto* there = known_to.find(name))
         compare(place + name, part, *there);
       else
-        add(harmless, place + name, "is not there any more: older peers find its default, and theirs is skipped");
+        add(harmless, place + name, "is removed: older peers find its default, and theirs is skipped");
     for (const auto& [name, part] : to.parts)
       if (known_from.find(name) == nullptr)
         add(harmless, place + name, "is new: older peers skip it, and theirs has its default");

@@ -65,7 +65,7 @@ std::expected<void, serialize_error> decode_own(const type_entry& entry, const o
                                                 std::span<const frame> frames, const context& ctx) {
   if (frames.empty() || frames[0].size_bytes() != 1 || frames[0].bytes()[0] != form_of_own_codec)
     return own_failure(entry, by,
-                       {serialize_errc::layout_mismatch, "has a codec of its own here, and not where it comes from"});
+                       {serialize_errc::layout_mismatch, "has a codec of its own here, but not at the sender"});
   const auto done = own.from_frames(target, header.extra, frames.subspan(1), ctx);
   return done ? done : own_failure(entry, by, done.error());
 }

@@ -56,7 +56,7 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
   if (found->built_against != this_build)
     return failure(serialize_errc::not_loaded, "it was built against " + text_of(found->built_against)
                                                    + ", and this program against " + text_of(this_build)
-                                                   + "; build it anew against this program's");
+                                                   + "; rebuild it against this program's");
 
   // From here on the library must stay loaded: exceptions, families and objects that they make may still need its code.
   static_cast<void>(opened.release());

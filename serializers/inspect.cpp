@@ -174,8 +174,9 @@ void judge::add_parts(serializability& told, const found_type& found) const {
       continue;
     const auto culprit =
         std::ranges::find_if(told.children, [&](const auto& each) { return each.families[i].answer == travels::no; });
-    answer.reason = culprit != told.children.end() ? culprit->families[i].reason
-                                                   : told.path + ": is hindered as " + found.text + " is further up";
+    answer.reason = culprit != told.children.end()
+                        ? culprit->families[i].reason
+                        : told.path + ": has the same problem as " + found.text + " further up";
   }
 }
 
@@ -232,17 +233,17 @@ bool follow(serializability& at, std::span<const std::string_view> steps, bool w
 std::string_view advice_about(serialize_errc code) {
   switch (code) {
   case serialize_errc::limit_exceeded:
-    return "raise the limit that is named, at both ends, or send less at once";
+    return "raise the named limit at both ends, or send less at once";
   case serialize_errc::codec_failed:
-    return "this value is refused, not its type: send another, or change what refuses it";
+    return "the value is refused, not its type: send another value, or change the codec or function that refuses it";
   case serialize_errc::out_of_band_handle:
-    return "handles travel in messages between nodes only: send it over a link";
+    return "handles can be sent only in messages between nodes: send it over a link";
   case serialize_errc::unknown_type:
-    return "register the type that is named: types.add<...>(alias)";
+    return "register the named type: types.add<...>(alias)";
   case serialize_errc::not_supported:
-    return "send a value without this, or by a family that carries it";
+    return "send a value without it, or use a family that supports it";
   default:
-    return "the codec that writes this and the one that reads it do not fit together";
+    return "the codec that writes the value and the codec that reads it do not match";
   }
 }
 

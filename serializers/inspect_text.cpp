@@ -53,7 +53,7 @@ private:
         ++others;
     }
     if (others > 0 && others < place.children.size())
-      add_line(depth + 1, "", "and " + std::to_string(others) + " more, which nothing hinders");
+      add_line(depth + 1, "", "and " + std::to_string(others) + " more without problems");
   }
 
   // Adds the reasons at the place where they lie; the places above only show "no".

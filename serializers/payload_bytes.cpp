@@ -61,9 +61,9 @@ std::unexpected<serialize_error> too_long() {
 std::expected<void, serialize_error> check_begin(std::span<const std::byte> bytes) {
   if (const auto known = std::min(bytes.size(), magic.size());
       !std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(known), bytes.begin()))
-    return failure(serialize_errc::malformed, "the bytes are no payload: they do not begin with \"TPay\"");
+    return failure(serialize_errc::malformed, "the bytes are not a payload: they do not begin with \"TPay\"");
   if (bytes.size() > magic.size() && bytes[magic.size()] != std::byte{version})
-    return failure(serialize_errc::layout_mismatch, "a payload's bytes of version "
+    return failure(serialize_errc::layout_mismatch, "payload bytes of version "
                                                         + std::to_string(std::to_integer<int>(bytes[magic.size()]))
                                                         + ", this Troupe reads version " + std::to_string(version));
   return {};
@@ -80,7 +80,7 @@ std::expected<outline, serialize_error> outline_of(std::span<const std::byte> by
   }
   std::memcpy(&head, bytes.data(), sizeof(head));
   if (std::ranges::any_of(head.reserved, [](auto each) { return each != 0; }))
-    return failure(serialize_errc::malformed, "a payload's bytes whose reserved ones are not zero");
+    return failure(serialize_errc::malformed, "the reserved bytes of the payload are not zero");
   if (head.header_bytes > bounds.header_bytes)
     return failure(serialize_errc::limit_exceeded, "payload header of " + grouped(head.header_bytes) + " bytes, limit "
                                                        + grouped(bounds.header_bytes) + " (limits::header_bytes)");
@@ -134,7 +134,7 @@ std::expected<payload_from_bytes, serialize_error> read(std::span<const std::byt
   if (found->missing_bytes > 0)
     return payload_from_bytes{{}, found->missing_bytes, 0, bytes};
   if (!has_clean_padding(bytes, *found))
-    return failure(serialize_errc::malformed, "a payload's bytes that are not zero between its frames");
+    return failure(serialize_errc::malformed, "the bytes between the payload's frames are not zero");
   if (auto header = parse_header(bytes.subspan(found->header.at, found->header.bytes), bounds); !header)
     return std::unexpected(std::move(header.error()));
   return payload_from_bytes{make(*found), 0, found->end, bytes.subspan(found->end)};
@@ -169,10 +169,9 @@ std::expected<std::vector<std::byte>, serialize_error> to_bytes(const payload& o
   if (auto header = parse_header(of.header.bytes(), {.header_bytes = of.header.size_bytes()}); !header)
     return std::unexpected(std::move(header.error()));
   else if (!header->mentions.empty())
-    return failure(
-        serialize_errc::out_of_band_handle,
-        "the payload has arrived in a message and mentions handles, which mean nothing outside of it: get() its "
-        "value, and serialize what the handles stand for");
+    return failure(serialize_errc::out_of_band_handle,
+                   "the payload arrived in a message and contains handles, which are valid only in that message: get() "
+                   "its value, and serialize the values that the handles refer to");
   constexpr auto most = std::numeric_limits<std::uint32_t>::max();
   if (of.header.size_bytes() > most || of.frames.size() > most)
     return too_long();

@@ -37,10 +37,9 @@ std::expected<void, serialize_error> mention_in_header(const kept_mentions* what
   if (!fields || (what == nullptr && fields->mentions.empty()))
     return {};
   if (what == nullptr)
-    return failure(
-        serialize_errc::out_of_band_handle,
-        "a payload that mentions handles of a message, and was taken out of the troupe::serialized which held "
-        "them: send that one");
+    return failure(serialize_errc::out_of_band_handle,
+                   "the payload contains handles of a message, but was taken out of the troupe::serialized that holds "
+                   "them: send that troupe::serialized");
   if (ctx.extension == nullptr)
     return failure(serialize_errc::out_of_band_handle,
                    "a troupe::serialized with handles in it can only be serialized inside a message to a remote actor, "
@@ -51,7 +50,7 @@ std::expected<void, serialize_error> mention_in_header(const kept_mentions* what
   fields->mentions = *note;
   auto made = make_header(*fields);
   if (made.size_bytes() > ctx.limits.header_bytes)
-    return failure(serialize_errc::limit_exceeded, "so many handles make a header of " + grouped(made.size_bytes())
+    return failure(serialize_errc::limit_exceeded, "its handles make a header of " + grouped(made.size_bytes())
                                                        + " bytes, limit " + grouped(ctx.limits.header_bytes)
                                                        + " (limits::header_bytes)");
   header = std::move(made);
@@ -94,7 +93,7 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
   const auto* entry = ctx.types == nullptr ? nullptr : ctx.types->find(type);
   if (entry == nullptr)
     return failure(serialize_errc::unknown_type,
-                   detail::type_text(type) + " is marked by to_serialize() and in no registry: types.add<...>(alias)");
+                   detail::type_text(type) + " is marked by to_serialize() but not registered: types.add<...>(alias)");
   auto inner = ctx;
   inner.limits = detail::limits_of_parts(ctx.limits, 1);
   // Mentions that only this message can name are listed beside the payload.
@@ -102,7 +101,7 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
   inner.extension = part.get();
   inner.value_owner = value.held_;
   if (inner.limits.depth == 0)
-    return failure(serialize_errc::limit_exceeded, "too many payloads within each other (limits::depth)");
+    return failure(serialize_errc::limit_exceeded, "payloads are nested too deep (limits::depth)");
   encode_output output;
   const auto by = encode_value(*entry, value.held_->value(), ctx.families, inner, output);
   if (!by)
@@ -143,7 +142,7 @@ std::expected<serialized, serialize_error> codec<serialized>::rebuild(serialized
   std::shared_ptr<const kept_mentions> mentions;
   if (!fields->mentions.empty()) {
     if (ctx.extension == nullptr)
-      return failure(serialize_errc::out_of_band_handle, "a payload that mentions handles, outside of any message");
+      return failure(serialize_errc::out_of_band_handle, "a payload with handles outside of any message");
     auto found = ctx.extension->find_all(fields->mentions);
     if (!found)
       return std::unexpected(std::move(found.error()));

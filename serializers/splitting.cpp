@@ -68,7 +68,7 @@ std::expected<payload, serialize_error> join_frames(const payload& of, const lim
     return of;
   if (!fields->frame_codecs.empty())
     return detail::failure(serialize_errc::not_supported,
-                           "compressed pieces are joined when they are decompressed: deserialize it");
+                           "compressed pieces cannot be joined without decompressing them: deserialize the payload");
   auto joined = detail::join_pieces(fields->frame_pieces, of.frames, bounds);
   if (!joined)
     return std::unexpected(joined.error());

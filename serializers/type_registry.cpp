@@ -119,11 +119,10 @@ bool type_registry::insert(std::unique_ptr<type_entry> entry) {
     return clash(detail::type_text(entry->type()) + " has the alias '" + same_type->second->alias()
                  + "' and the alias '" + entry->alias() + "'");
   if (entry->alias().empty())
-    return clash(detail::type_text(entry->type()) + " has an empty alias: that is what objects have that need none");
+    return clash(detail::type_text(entry->type()) + " has an empty alias, reserved for objects without one");
   if (entry->alias().size() > alias_bytes_max)
     return clash(detail::type_text(entry->type()) + " has an alias of " + grouped(entry->alias().size())
-                 + " bytes, of which a header that receivers take by default holds no more than "
-                 + grouped(alias_bytes_max));
+                 + " bytes, limit " + grouped(alias_bytes_max) + " for receivers with default limits");
   if (same_type != by_type_.end()) {
     const auto codec_of = [](const type_entry& of) {
       return of.own_ ? "with a codec of its own for '" + of.own_->family + "'"
@@ -282,7 +281,7 @@ serialize_error type_registry::why_not_found(const std::type_info& type) const {
   if (auto sound = check(); !sound)
     return std::move(sound).error();
   return {serialize_errc::unknown_type,
-          "C++ type " + detail::type_text(type) + " is in no registry: types.add<...>(alias)"};
+          "C++ type " + detail::type_text(type) + " is not registered: types.add<...>(alias)"};
 }
 
 std::vector<serialize_error> type_registry::errors() const {

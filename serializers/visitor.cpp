@@ -72,7 +72,7 @@ bool value_writer::attach(const frame& attached) {
 
 bool value_writer::shared_again(std::size_t) {
   return fail(serialize_errc::not_supported,
-              "the same object a second time, which this family cannot tell from a copy");
+              "the same object appears twice, and this family cannot tell it from a copy");
 }
 
 value_reader::~value_reader() = default;

@@ -177,9 +177,9 @@ caf::error caf_reader::take_frame(frame& to) {
 
 caf::error caf_reader::finish() {
   if (!body_.empty())
-    return refuse(serialize_errc::malformed, grouped(body_.size()) + " bytes behind the value");
+    return refuse(serialize_errc::malformed, grouped(body_.size()) + " bytes are left over after the value");
   if (!frames_.empty())
-    return refuse(serialize_errc::malformed, grouped(frames_.size()) + " frames that the value does not have");
+    return refuse(serialize_errc::malformed, grouped(frames_.size()) + " frames are left over");
   return {};
 }
 

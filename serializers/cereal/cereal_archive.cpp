@@ -74,9 +74,9 @@ void cereal_reader::begin() {
 
 void cereal_reader::finish() {
   if (!body_.empty())
-    refuse(serialize_errc::malformed, grouped(body_.size()) + " bytes behind the value");
+    refuse(serialize_errc::malformed, grouped(body_.size()) + " bytes are left over after the value");
   if (!frames_.empty())
-    refuse(serialize_errc::malformed, grouped(frames_.size()) + " frames that the value does not have");
+    refuse(serialize_errc::malformed, grouped(frames_.size()) + " frames are left over");
 }
 
 const frame& cereal_reader::take_frame() {

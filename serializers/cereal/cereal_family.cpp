@@ -63,7 +63,7 @@ std::string thrown_text(std::string_view what) {
 // When reading, cereal's own exceptions name the symptom and not the cause.
 std::string refused_text(std::string_view what) {
   return "cereal cannot read the bytes: " + cut(what)
-         + " (they are damaged, or the sender's cereal functions or registered classes are others than here)";
+         + " (they are damaged, or the sender's cereal functions or registered classes differ from those here)";
 }
 
 /// Runs a step that may throw, and records its failure in `state`. Cereal's own exceptions become `cereals_code`.
@@ -121,8 +121,8 @@ std::expected<void, serialize_error> cereal_family::decode(const type_entry& ent
     return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   if (!std::ranges::equal(header.schema, schema(entry)))
     return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
-                   "the sender has another version of the type, or carries it by other functions; described types go "
-                   "by this family only between equal versions");
+                   "the sender has another version of the type, or uses other functions for it; this family needs "
+                   "equal versions of described types at both ends");
   cereal_reader reader(ctx, frames);
   return run(reader, entry, serialize_errc::malformed, [&] {
     reader.begin();

@@ -61,7 +61,7 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   const auto form = std::to_integer<std::uint8_t>(body[0]);
   if (form == by_own_codec)
     return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
-                   "has a codec of its own where it comes from, and not here");
+                   "has a codec of its own at the sender, but not here");
   if (form != by_description)
     return failure(serialize_errc::malformed, name(), entry.alias(),
                    "a body of the unknown form " + std::to_string(form));
@@ -85,7 +85,7 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   // Another version of the type: the sender's layout guides decoding, field by field.
   if (header.schema.empty() || detail::fingerprint_of(header.schema) != fingerprint)
     return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
-                   "the sender has another version of the type, and its layout did not come along");
+                   "the sender has another version of the type, and did not send its layout");
   detail::schema_reader reader(ctx, header.schema, body, prefix_bytes, behind, received);
   if (entry.codecs().visit_read(reader, target) && reader.finish())
     return {};

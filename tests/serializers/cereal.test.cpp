@@ -450,7 +450,7 @@ TEST_F(cereal_test, what_cereal_does_not_find_in_the_bytes_is_an_error_that_says
   EXPECT_EQ(refused.error().code(), serialize_errc::malformed);
   EXPECT_NE(refused.error().message().find(
                 "cereal cannot read the bytes: Error while trying to deserialize a polymorphic pointer. Could not find "
-                "type id 7 (they are damaged, or the sender's cereal functions or registered classes are others than"),
+                "type id 7 (they are damaged, or the sender's cereal functions or registered classes differ from"),
             std::string::npos)
       << refused.error().message();
 }
@@ -481,7 +481,7 @@ TEST_F(cereal_test, a_value_cut_at_any_byte_is_refused) {
 
 TEST_F(cereal_test, bytes_behind_the_value_are_refused) {
   const auto body = rich::text_of(encoded(some_lamp())->frames[0]);
-  EXPECT_EQ(error_of<lamp>(with_body<lamp>(body + "xy")), "cereal: lamp: 2 bytes behind the value");
+  EXPECT_EQ(error_of<lamp>(with_body<lamp>(body + "xy")), "cereal: lamp: 2 bytes are left over after the value");
 }
 
 TEST_F(cereal_test, big_endian_values_are_refused) {

@@ -127,7 +127,7 @@ TEST_F(choosing, refuses_what_is_not_listed_before_decoding_it) {
 TEST_F(choosing, refuses_types_that_nobody_registered) {
   const auto made = serialize(rich::leaf{}, {}, types, families);
   ASSERT_FALSE(made.has_value());
-  EXPECT_EQ(made.error().message(), "C++ type rich::leaf is in no registry: types.add<...>(alias)");
+  EXPECT_EQ(made.error().message(), "C++ type rich::leaf is not registered: types.add<...>(alias)");
   auto sent = *encoded({"typed"});
   EXPECT_EQ(deserialize<std::string>(sent, {}, types, families).error().code(), serialize_errc::type_mismatch);
   sent.header = make_header({.family = "typed", .type = "elsewhere", .schema = {}, .extra = {}});

@@ -128,8 +128,8 @@ TEST_P(limits_of, elements) {
   const auto sent = encoded(wanted{1, {"a", "b", "c"}});
   ctx.limits.elements = 2;
   EXPECT_EQ(failure_of<wanted>(sent),
-            said(GetParam().counts_ahead ? "wanted.names: 3 elements, of 2 are 2 left (limits::elements)"
-                                         : "wanted.names[1]: 1 elements, of 2 are 0 left (limits::elements)"));
+            said(GetParam().counts_ahead ? "wanted.names: 3 elements, limit 2, 2 left (limits::elements)"
+                                         : "wanted.names[1]: 1 elements, limit 2, 0 left (limits::elements)"));
 }
 
 TEST_P(limits_of, depth_in_both_directions) {

@@ -171,9 +171,9 @@ TEST(contract, knows_types_and_functions_that_come_and_go) {
   after.add<narrow>("came").add_function<&twice>("new");
   const auto changes = compare_contracts(contract_of(before), contract_of(after));
   ASSERT_TRUE(changes.has_value()) << changes.error().message();
-  EXPECT_EQ(to_text(*changes), "breaking: gone: is not there any more: what older peers send of it is refused\n"
+  EXPECT_EQ(to_text(*changes), "breaking: gone: is removed: values of it from older peers are refused\n"
                                "harmless: came: is new: older peers refuse it\n"
-                               "breaking: function old: is not there any more: older peers' tasks are refused\n"
+                               "breaking: function old: is removed: tasks from older peers are refused\n"
                                "harmless: function new: is new: older peers do not have it\n");
 }
 
@@ -289,8 +289,8 @@ TEST(contract, in_a_file_is_checked_and_written) {
   after.add<box<std::string>>("it");
   const auto changes = check_contract(file, after);
   ASSERT_TRUE(changes.has_value()) << changes.error().message();
-  EXPECT_EQ(to_text(*changes), "breaking: it.value: i32 became text: neither reads what the other sends\n"
-                               "harmless: it.added: is not there any more: older peers find its default, and theirs is "
+  EXPECT_EQ(to_text(*changes), "breaking: it.value: i32 became text: neither end reads values of the other\n"
+                               "harmless: it.added: is removed: older peers find its default, and theirs is "
                                "skipped\n");
   ::setenv("TROUPE_WRITE_CONTRACT", "1", 1);
   EXPECT_TRUE(check_contract(file, after).value().empty());

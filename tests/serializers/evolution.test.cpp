@@ -281,7 +281,7 @@ TEST(typed_evolution, without_the_senders_layout_another_version_is_refused) {
   const auto back = deserialize<narrow>(sent, {}, to, families);
   ASSERT_FALSE(back.has_value());
   EXPECT_EQ(back.error().message(),
-            "typed: message: the sender has another version of the type, and its layout did not come along");
+            "typed: message: the sender has another version of the type, and did not send its layout");
 }
 
 // Goal: a layout with a body of no bytes cannot make a reader step through more values than the limits grant.

@@ -99,7 +99,7 @@ TEST_F(loading, a_library_of_another_version_is_refused_before_it_runs) {
   EXPECT_THAT(error.message(),
               AllOf(HasSubstr("it was built against Troupe 9.8.7 (layout 6-5), and this program against "
                               "Troupe " TROUPE_VERSION " (layout "),
-                    HasSubstr("build it anew against this program's")));
+                    HasSubstr("rebuild it against this program's")));
 }
 
 TEST_F(loading, a_library_with_a_symbol_that_nobody_has_is_refused_by_that_name) {

@@ -247,10 +247,10 @@ TEST_F(inspecting, prints_a_tree_of_what_hinders) {
             "no     no       no        batch.items[]: shop::item\n"
             "no     no       no          batch.items[].lock: std::mutex\n"
             "                              why: std::mutex guards memory of its own process\n"
-            "                              do: keep it out of the type that travels, or give that type a codec<T> "
-            "which makes a new one on arrival, or where it has no description types.register_serializer<T>(to, from)\n"
-            "                            and 1 more, which nothing hinders\n"
-            "                        and 1 more, which nothing hinders\n");
+            "                              do: keep it out of the type that is sent, or give that type a codec<T> that "
+            "makes a new one on arrival; without a description use types.register_serializer<T>(to, from)\n"
+            "                            and 1 more without problems\n"
+            "                        and 1 more without problems\n");
 }
 
 TEST_F(inspecting, agrees_with_the_families_about_everything_that_travels) {
@@ -301,8 +301,8 @@ TEST_F(inspecting, unfolds_a_type_once_and_knows_that_it_is_hindered_elsewhere_t
   const auto* again = told.find("inner.outers[].inners[]");
   ASSERT_NE(again, nullptr);
   EXPECT_TRUE(again->children.empty());
-  EXPECT_EQ(reason_of(*again), "inner.outers[].inners[]: is hindered as shop::inner is further up");
-  EXPECT_EQ(reason_of(told), "inner.outers[].inners[]: is hindered as shop::inner is further up");
+  EXPECT_EQ(reason_of(*again), "inner.outers[].inners[]: has the same problem as shop::inner further up");
+  EXPECT_EQ(reason_of(told), "inner.outers[].inners[]: has the same problem as shop::inner further up");
   EXPECT_EQ(told.find("inner.outers[].anything")->families[0].answer, travels::no);
 }
 
@@ -399,7 +399,7 @@ TEST_F(inspecting_values, mark_an_enumerator_without_a_name) {
   EXPECT_EQ(reason_of(*told.find("paints.list[]"), "json"), "paints.list[1]: 9 is no value of the enum color");
   EXPECT_FALSE(told.find("paints.list")->ok());
   EXPECT_TRUE(told.find("paints.by_number")->ok());
-  EXPECT_THAT(told.find("paints.list[]")->advice, HasSubstr("this value is refused"));
+  EXPECT_THAT(told.find("paints.list[]")->advice, HasSubstr("the value is refused"));
 }
 
 TEST_F(inspecting_values, mark_places_behind_maps_tuples_and_pointers) {
@@ -492,7 +492,7 @@ TEST_F(inspecting_functions, lambdas_do_not_travel) {
   int captured = 1;
   const auto with = of_value([captured](auto x) { return captured + x; });
   EXPECT_FALSE(with.ok());
-  EXPECT_THAT(reason_of(with), HasSubstr("does not tell what it has captured"));
+  EXPECT_THAT(reason_of(with), HasSubstr("does not expose its captures"));
   EXPECT_THAT(with.advice, HasSubstr("described functor"));
   EXPECT_THAT(with.advice, HasSubstr("fn_ref<&f>"));
   EXPECT_THAT(reason_of(of_value([](int x) { return x; })), HasSubstr("code does not travel"));

@@ -216,7 +216,7 @@ TEST_F(bytes_of_one_number, have_one_spelling) {
   ASSERT_GT(zeros, 0U);
   auto changed = spaced;
   changed[spaced.size() - 8'001] = std::byte{1};
-  EXPECT_THAT(error_of(changed).message(), HasSubstr("not zero between its frames"));
+  EXPECT_THAT(error_of(changed).message(), HasSubstr("between the payload's frames are not zero"));
 }
 
 } // namespace

@@ -217,8 +217,8 @@ TEST(type_registry, refuses_an_alias_that_no_header_has_room_for) {
   EXPECT_TRUE(types.errors().empty());
   types.add<rich::leaf>(std::string(32'769, 'l'));
   ASSERT_EQ(types.errors().size(), 1U);
-  EXPECT_EQ(types.errors()[0].message(), "rich::leaf has an alias of 32,769 bytes, of which a header that receivers "
-                                         "take by default holds no more than 32,768");
+  EXPECT_EQ(types.errors()[0].message(),
+            "rich::leaf has an alias of 32,769 bytes, limit 32,768 for receivers with default limits");
 }
 
 } // namespace

@@ -75,7 +75,8 @@ bool fail_unreadable(coding& state) {
 template <class T>
 bool fail_unmovable(coding& state) {
   return state.fail(serialize_errc::not_supported,
-                    type_text(typeid(T)) + " holds what can neither be moved nor copied: hold a pointer to it");
+                    type_text(typeid(T))
+                        + " contains a value that can neither be moved nor copied: hold a pointer to it");
 }
 
 /// Calls a user's codec; its exceptions become errors.
@@ -420,7 +421,7 @@ bool check_owned(coding& state, const T* object) {
   if constexpr (may_be_derived<T> && !std::has_virtual_destructor_v<T>)
     return object == nullptr || typeid(*object) == typeid(T)
            || state.fail(serialize_errc::not_supported,
-                         type_text(typeid(T)) + " has no virtual destructor, so that no unique_ptr to it can own "
+                         type_text(typeid(T)) + " has no virtual destructor: a unique_ptr to it cannot own "
                              + type_text(typeid(*object)));
   else
     return true;

@@ -131,7 +131,7 @@ bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of
     return target != nullptr;
   } else {
     return from.fail(serialize_errc::not_supported,
-                     type_text(typeid(object)) + " has no virtual destructor, so that no unique_ptr to it can own a '"
+                     type_text(typeid(object)) + " has no virtual destructor: a unique_ptr to it cannot own a '"
                          + std::string(alias_of(of)) + "'");
   }
 }

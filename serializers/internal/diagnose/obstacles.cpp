@@ -23,10 +23,10 @@ constexpr std::string_view is_a_thread = "is a thread of its own process";
 constexpr std::string_view is_open = "is open in its own process";
 constexpr std::string_view is_a_promise = "waits for something in its own process";
 constexpr std::string_view has_no_range = "does not let its elements be walked";
-constexpr std::string_view leave_out = "keep it out of the type that travels, or give that type a codec<T> which makes "
-                                       "a new one on arrival, or where it has "
-                                       "no description types.register_serializer<T>(to, from)";
-constexpr std::string_view send_the_work = "send what it works on, to an actor that lives there";
+constexpr std::string_view leave_out =
+    "keep it out of the type that is sent, or give that type a codec<T> that makes a new one on arrival; without a "
+    "description use types.register_serializer<T>(to, from)";
+constexpr std::string_view send_the_work = "send the data that it works on to an actor on the other node";
 constexpr std::string_view send_the_value =
     "hold the plain value in what travels; or a codec<T> whose form is that value";
 constexpr std::string_view send_the_result = "wait for the result and send that";
@@ -66,17 +66,17 @@ constexpr auto known_types = std::to_array<known_type>({
     {"std::shared_future<", is_a_promise, send_the_result},
     {"std::promise<", is_a_promise, send_the_result},
     {"std::packaged_task<", is_a_promise, send_the_result},
-    {"std::function<", "hides what it calls and what that holds", send_a_functor},
-    {"std::move_only_function<", "hides what it calls and what that holds", send_a_functor},
-    {"std::_Bind<", "hides what it calls and what that holds", send_a_functor},
-    {"std::any", "hides what it holds", "use std::variant of the types that may be in it"},
+    {"std::function<", "does not expose what it calls", send_a_functor},
+    {"std::move_only_function<", "does not expose what it calls", send_a_functor},
+    {"std::_Bind<", "does not expose what it calls", send_a_functor},
+    {"std::any", "does not expose its content", "use std::variant of the types that may be in it"},
     {"std::string_view", "looks at a text that does not travel with it", send_a_string},
     {"std::span<", "looks at elements that do not travel with it",
      "use std::vector, or troupe::array, or troupe::frame for bytes that leave without a copy"},
     {"std::initializer_list<", "looks at elements that do not travel with it", "use std::vector"},
     {"std::reference_wrapper<", "refers to an object that does not travel with it",
      "hold the value itself, or a std::shared_ptr to it"},
-    {"std::exception_ptr", "hides what it holds", "send its what() as std::string"},
+    {"std::exception_ptr", "does not expose its content", "send its what() as std::string"},
     {"std::exception", "has no text that could be filled in on arrival", "send its what() as std::string"},
     {"std::error_code", "refers to a category of its own process", "send its message() as std::string"},
     {"std::type_index", "names a type of its own program", "send the alias that the type_registry has for the type"},
@@ -125,14 +125,13 @@ explanation explain_class(const type_node& of, const std::string& type) {
   if (const auto* known = find_known(type))
     return {std::string(known->why), std::string(known->advice)};
   if (of.is_callable && is_lambda(type))
-    return of.is_empty
-               ? explanation{"is code, and code does not travel", std::string(send_a_functor), true}
-               : explanation{"does not tell what it has captured",
-                             "make it a described functor: a struct with operator() whose members, named by "
-                             "TROUPE_DESCRIBE, are what it captures; then they are looked into. Or register a "
-                             "function by types.add_function<&f>(\"name\"), give it as arguments what is captured, "
-                             "and call it by fn_ref<&f>",
-                             true};
+    return of.is_empty ? explanation{"is code, and code does not travel", std::string(send_a_functor), true}
+                       : explanation{"does not expose its captures",
+                                     "make it a described functor: a struct with operator() whose members are the "
+                                     "captures, named by TROUPE_DESCRIBE; then they are inspected. Or register a "
+                                     "function by types.add_function<&f>(\"name\"), pass the captures as arguments, "
+                                     "and call it by fn_ref<&f>",
+                                     true};
   constexpr std::string_view why = "has neither TROUPE_DESCRIBE, nor a codec<T>, nor reduce() and rebuild()";
   if (type.starts_with("std::"))
     return {std::string(why), "give it a codec<T> whose form is a type that travels; or " + stand_in_for(type)};

@@ -170,8 +170,8 @@ bool decompress(std::span<const std::byte> from, const frame_form& form, std::by
 std::expected<void, serialize_error> check_form(std::size_t number, const frame_form& form, const frame& compressed,
                                                 const limits& bounds) {
   const auto says = [&] {
-    return name_of_frame(number) + " of " + grouped(compressed.size_bytes()) + " compressed bytes says that it had "
-           + grouped(form.original_bytes);
+    return name_of_frame(number) + " of " + grouped(compressed.size_bytes())
+           + " compressed bytes states an original size of " + grouped(form.original_bytes);
   };
   const auto most = number == 0 ? bounds.body_bytes : bounds.frame_bytes;
   if (form.original_bytes > most)
@@ -186,7 +186,7 @@ std::expected<void, serialize_error> check_form(std::size_t number, const frame_
           ? ZSTD_getFrameContentSize(compressed.bytes().data(), compressed.size_bytes()) != form.original_bytes
           : form.original_bytes > LZ4_MAX_INPUT_SIZE || compressed.size_bytes() > INT_MAX;
   if (form.original_bytes == 0 || is_lie)
-    return failure(serialize_errc::malformed, says() + ", which is not so");
+    return failure(serialize_errc::malformed, says() + ", which is wrong");
   return {};
 }
 
@@ -282,7 +282,7 @@ std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::s
                                                     + ", known are 1 (lz4) and 2 (zstd)");
     if (form.codec != frame_codec::none && !take_varint(note, form.original_bytes))
       return failure(serialize_errc::malformed,
-                     name_of_frame(forms.size()) + " is compressed and says not of what size");
+                     name_of_frame(forms.size()) + " is compressed but does not state its original size");
     forms.push_back(form);
   }
   return forms;
@@ -292,8 +292,8 @@ std::expected<std::vector<frame_form>, serialize_error> read_frame_codecs(std::s
                                                                           std::size_t frame_count) {
   auto forms = read_frame_codecs(note);
   if (forms && forms->size() != frame_count)
-    return failure(serialize_errc::malformed, "the header says how " + grouped(forms->size()) + " frames are "
-                                                  + "compressed, of " + grouped(frame_count) + " that are there");
+    return failure(serialize_errc::malformed, "the header says how " + grouped(forms->size())
+                                                  + " frames are compressed, but there are " + grouped(frame_count));
   return forms;
 }
 

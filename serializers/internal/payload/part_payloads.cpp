@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t layout_cost = 4;
 
 std::unexpected<serialize_error> too_deep() {
-  return failure(serialize_errc::limit_exceeded, "too many payloads within each other (limits::depth)");
+  return failure(serialize_errc::limit_exceeded, "payloads are nested too deep (limits::depth)");
 }
 
 } // namespace
@@ -87,7 +87,7 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
   made.layout_bytes_left_ = decoding_bytes(ctx.limits, received) / layout_cost;
   for (const auto& each : made.list_.parts) {
     if (each.header >= made.by_.size() || each.name >= made.list_.names.size() || each.frames > frames.size())
-      return failure(serialize_errc::malformed, "a part that refers to what is not there");
+      return failure(serialize_errc::malformed, "a part refers to a header, name or frame that is missing");
     made.frames_.push_back(frames.first(each.frames));
     if (ctx.repeated_bytes > 0)
       made.repeated_bytes_.push_back(known.count(made.frames_.back()));

@@ -46,12 +46,13 @@ std::expected<std::vector<std::size_t>, serialize_error> read_pieces(std::span<c
     std::uint64_t count = 0;
     if (!take_varint(note, count) || count == 0 || count > left)
       return failure(serialize_errc::malformed, "the header says how many pieces frame " + grouped(pieces.size())
-                                                    + " consists of, which is not so: " + grouped(left) + " are left");
+                                                    + " consists of, which is wrong: " + grouped(left) + " are left");
     left -= count;
     pieces.push_back(static_cast<std::size_t>(count));
   }
   if (left > 0)
-    return failure(serialize_errc::malformed, grouped(left) + " frames belong to none, by what the header says");
+    return failure(serialize_errc::malformed,
+                   grouped(left) + " frames are left over after the pieces that the header describes");
   return pieces;
 }
 

@@ -98,20 +98,19 @@ std::expected<expanded_frames, serialize_error> expand_repeats(std::span<const s
     if (!take_varint(note, number) || number >= std::max<std::size_t>(1, made.size())
         || (number == 0 && used == frames.size()))
       return failure(serialize_errc::malformed,
-                     "the header says which earlier frame is frame " + grouped(made.size()) + ", which is not so");
+                     "the header says which earlier frame is frame " + grouped(made.size()) + ", which is wrong");
     if (made.size() == bounds.frames)
       return failure(serialize_errc::limit_exceeded,
-                     "frames that repeat earlier ones make more than " + grouped(bounds.frames) + " (limits::frames)");
+                     "frames and repeated frames are more than " + grouped(bounds.frames) + " (limits::frames)");
     if (number > 0 && !align(number))
-      return failure(serialize_errc::limit_exceeded, "frames that are there again take more than "
-                                                         + grouped(bounds.memory_bytes)
+      return failure(serialize_errc::limit_exceeded, "repeated frames take more than " + grouped(bounds.memory_bytes)
                                                          + " bytes (limits::memory_bytes)");
     made.push_back(number == 0 ? frames[used++] : made[number]);
   }
   found.taken_bytes += made.capacity() * sizeof(frame);
   if (used < frames.size())
     return failure(serialize_errc::malformed,
-                   grouped(frames.size() - used) + " frames are none, by what the header says of repeated ones");
+                   grouped(frames.size() - used) + " frames are left over after the frames that the header describes");
   return found;
 }
 

@@ -67,10 +67,10 @@ bool schema_reader::parse_parts(typed_reader& from, std::size_t index, std::size
 
 bool schema_reader::add_node(std::uint8_t code, std::size_t& index) {
   if (nodes_.size() >= nodes_max)
-    return fail(serialize_errc::limit_exceeded,
-                "the sender's layout of the type has more than " + grouped(nodes_max)
-                    + " parts, which is the most that another version is read by: bring both ends to one version, or "
-                      "divide the type");
+    return fail(
+        serialize_errc::limit_exceeded,
+        "the sender's layout of the type has more than " + grouped(nodes_max)
+            + " parts, the limit for reading another version: use one version at both ends, or divide the type");
   if (nodes_.size() == nodes_.capacity()) {
     const auto capacity = std::max<std::size_t>(8, 2 * nodes_.capacity());
     if (!charge_scratch(capacity * sizeof(schema_node)))
@@ -143,8 +143,8 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
                                std::vector<std::size_t>& structures) {
   if (depth > depth_max)
     return from.fail(serialize_errc::limit_exceeded,
-                     "types within each other more than " + grouped(depth_max)
-                         + " deep, which is the most that another version is read by: bring both ends to one version");
+                     "types nested more than " + grouped(depth_max)
+                         + " deep, the limit for reading another version: use one version at both ends");
   if (!from.need(1))
     return false;
   const auto code = from.take<std::uint8_t>();

@@ -103,9 +103,9 @@ bool leaves_strided(std::span<const std::size_t> shape, std::span<const std::ptr
 bool check_dimensions(coding& state, std::size_t count) {
   const auto most = std::min(array_dimensions_max, state.context().limits.depth);
   return count <= most
-         || state.fail(serialize_errc::limit_exceeded,
-                       "an array of " + grouped(count) + " dimensions, of which those that travel have at most "
-                           + grouped(most) + (most < array_dimensions_max ? " (limits::depth)" : ""));
+         || state.fail(serialize_errc::limit_exceeded, "an array of " + grouped(count) + " dimensions, limit "
+                                                           + grouped(most)
+                                                           + (most < array_dimensions_max ? " (limits::depth)" : ""));
 }
 
 bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes) {

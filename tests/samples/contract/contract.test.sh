@@ -28,8 +28,8 @@ output=$("$sample/check" "$troupe" "$shop") || fail "the committed contract is b
 
 expect 0 'harmless: shop.order.cents: is new: older peers skip it, and theirs has its default' '/\.cents: /d'
 expect 0 'depends on values: shop.order.paid_by.card: the value is new: older peers refuse it' '/\.card: /d'
-expect 1 'breaking: shop.order.cents: text became i64: neither reads what the other sends' 's/\.cents: i64/.cents: text/'
-expect 1 'breaking: shop.invoice: is not there any more: what older peers send of it is refused' 's/shop.order/shop.invoice/'
+expect 1 'breaking: shop.order.cents: text became i64: neither end reads values of the other' 's/\.cents: i64/.cents: text/'
+expect 1 'breaking: shop.invoice: is removed: values of it from older peers are refused' 's/shop.order/shop.invoice/'
 expect 2 '' 's/troupe contract 1/something else/'
 "$troupe" contract check --strict "$folder/older" "$sample/released.contract" 2>/dev/null && fail "nonsense is no contract"
 sed '/\.card: /d' "$sample/released.contract" >"$folder/older"
