@@ -119,7 +119,7 @@ public:
   /// The elements in place. Throws std::logic_error unless is_contiguous().
   [[nodiscard]] std::span<const T> span() const {
     if (!is_contiguous())
-      throw std::logic_error("array::span: the elements do not lie one after the other; contiguous() makes them");
+      throw std::logic_error("array::span: the elements are not contiguous; call contiguous() first");
     return {first_, size()};
   }
   /// `values[row, column]`. Requires: an index for each dimension, each less than its length.

@@ -126,7 +126,7 @@ private:
     if ((from.form == "nothing" && to.form == "optional") || (from.form == "optional" && to.form == "nothing"))
       return became(depends_on_values, place, from, to, "values that are present are refused");
     if (!is_holder(from) && to.form == "optional") {
-      became(depends_on_values, place, from, to, "older peers refuse it where it is absent");
+      became(depends_on_values, place, from, to, "older peers refuse it if it is absent");
       return compare(place, from_index, held(to));
     }
     if (from.form == "optional" && !is_holder(to)) {

@@ -41,7 +41,7 @@ std::expected<void, serialize_error> guarded(const type_entry& entry, const fami
   } catch (const std::exception& thrown) {
     return own_failure(entry, by, thrown_by_codec(thrown));
   } catch (...) {
-    return own_failure(entry, by, thrown_by_codec("something that is no std::exception"));
+    return own_failure(entry, by, thrown_by_codec("an object that is not a std::exception"));
   }
 }
 

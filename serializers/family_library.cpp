@@ -68,7 +68,7 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
   } catch (const std::exception& exception) {
     thrown = exception_text(exception);
   } catch (...) {
-    thrown = "something that is no std::exception";
+    thrown = "an object that is not a std::exception";
   }
   if (!thrown && errors_.size() == errors_before && families_.size() > families_before)
     return {};

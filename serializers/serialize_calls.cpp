@@ -186,11 +186,10 @@ std::expected<any_value, serialize_error> deserialize_any(const payload& from, c
     const auto known = header->type == entry->alias();
     if (known || (code != serialize_errc::layout_mismatch && code != serialize_errc::not_supported))
       return std::unexpected(naming(header->type, std::move(done.error())));
-    return detail::failure(serialize_errc::unknown_type, "no type with the alias '"
-                                                             + std::string(header->type.substr(0, 100))
-                                                             + "' is registered, and the payload does not say what it "
-                                                               "consists of: "
-                                                             + done.error().message());
+    return detail::failure(serialize_errc::unknown_type,
+                           "no type with the alias '" + std::string(header->type.substr(0, 100))
+                               + "' is registered, and the payload does not describe its structure: "
+                               + done.error().message());
   }
   value.complete(*entry, std::string(header->type));
   return value;

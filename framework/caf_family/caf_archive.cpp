@@ -276,7 +276,7 @@ caf::error caf_reader::apply_impl(long double& value) {
     return stopped;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed != std::errc() || end != text.data() + text.size())
-    return refuse(serialize_errc::malformed, "a number that is none: " + text.substr(0, 40));
+    return refuse(serialize_errc::malformed, "not a number: " + text.substr(0, 40));
   return {};
 }
 

@@ -45,9 +45,9 @@ caf::error apply_to(Archive& archive, T& value);
 } // namespace detail
 
 /// The reason for refusing parts that neither archive carries.
-inline constexpr std::string_view network_only = "has something in it that CAF carries on its own network only: a "
-                                                 "message, a group, or an actor's handle in an inspect "
-                                                 "that is written for CAF's serializers alone";
+inline constexpr std::string_view network_only =
+    "contains a value that CAF sends only on its own network: a message, a group, or an actor handle in an inspect "
+    "that is written only for CAF's serializers";
 
 /// Appends to an output's body. Once a step has failed, steps return an error; the coding state has the reason.
 class TROUPE_EXPORT caf_writer final : public encoding, public caf::serializer {

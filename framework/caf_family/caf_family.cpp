@@ -81,7 +81,7 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
   } catch (const std::exception& thrown) {
     state.fail(serialize_errc::codec_failed, thrown_text(exception_text(thrown)));
   } catch (...) {
-    state.fail(serialize_errc::codec_failed, thrown_text("something that is no std::exception"));
+    state.fail(serialize_errc::codec_failed, thrown_text("an object that is not a std::exception"));
   }
   if (state.failed()) // Even if a function has ignored an error.
     return std::unexpected(state.error(entry.alias(), "caf"));

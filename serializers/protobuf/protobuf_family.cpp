@@ -136,7 +136,7 @@ std::expected<void, serialize_error> protobuf_family::decode(const type_entry& e
     return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   if (frames.size() != 1)
     return failure(serialize_errc::malformed, name(), entry.alias(),
-                   grouped(frames.size()) + " frames, where a message is the one that is the body");
+                   grouped(frames.size()) + " frames, a protobuf message has exactly one: the body");
   read_state state(ctx, frames[0].size_bytes());
   if (!read(state, functions->message_at(target), *functions->costs, frames[0].bytes()))
     return std::unexpected(state.error(entry.alias(), name()));

@@ -139,7 +139,7 @@ typename Inspector::result_type inspect(Inspector& f, picky& x) {
   return f(x.value, caf::meta::save_callback(check), caf::meta::load_callback(check));
 }
 
-// CAF carries the contents of letter and club on its own network only.
+// CAF carries the contents of letter and club only on its own network.
 struct letter {
   caf::message content;
 };
@@ -410,7 +410,8 @@ TEST_F(caf_family_test, what_inspect_functions_give_or_throw_becomes_an_error) {
   EXPECT_EQ(refusal_of(picky{13}).find("caf: lamps::picky: an inspect function gave: "), 0U) << refusal_of(picky{13});
   EXPECT_NE(refusal_of(picky{13}).find("unlucky"), std::string::npos) << refusal_of(picky{13});
   EXPECT_EQ(refusal_of(picky{14}), "caf: lamps::picky: an inspect function threw: worse");
-  EXPECT_EQ(refusal_of(picky{15}), "caf: lamps::picky: an inspect function threw: something that is no std::exception");
+  EXPECT_EQ(refusal_of(picky{15}),
+            "caf: lamps::picky: an inspect function threw: an object that is not a std::exception");
   using namespace std::string_view_literals;
   EXPECT_NE(error_of<picky>("\0\0\0\x0d"sv).find("unlucky"), std::string::npos) << error_of<picky>("\0\0\0\x0d"sv);
   EXPECT_EQ(error_of<picky>("\0\0\0\x0e"sv), "caf: lamps::picky: an inspect function threw: worse");
@@ -423,7 +424,7 @@ TEST_F(caf_family_test, handles_do_not_leave_outside_a_link) {
   const auto refused = encoded(guest{someone});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), serialize_errc::out_of_band_handle) << refused.error().message();
-  EXPECT_NE(refusal_of(old_guest{someone, {"a"}}).find("CAF carries on its own network only"), std::string::npos)
+  EXPECT_NE(refusal_of(old_guest{someone, {"a"}}).find("CAF sends only on its own network"), std::string::npos)
       << refusal_of(old_guest{someone, {"a"}});
   EXPECT_EQ(system.registry().running(), 1U);
 }
@@ -440,11 +441,11 @@ TEST_F(caf_family_test, what_needs_cafs_own_network_is_refused_in_both_direction
   const auto refused = encoded(letter{caf::make_message(1)});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), serialize_errc::not_supported);
-  EXPECT_NE(refused.error().message().find("CAF carries on its own network only: a message"), std::string::npos)
+  EXPECT_NE(refused.error().message().find("CAF sends only on its own network: a message"), std::string::npos)
       << refused.error().message();
   caf::actor_system_config config;
   caf::actor_system system{config};
-  EXPECT_NE(refusal_of(club{system.groups().get_local("the club")}).find("on its own network only"), std::string::npos)
+  EXPECT_NE(refusal_of(club{system.groups().get_local("the club")}).find("only on its own network"), std::string::npos)
       << refusal_of(club{system.groups().get_local("the club")});
   using namespace std::string_view_literals;
   for (const auto& body : {"\x04@<>+"sv, "\0\0\x05@<>+@"sv, "\x05local\x01x"sv, "\x03@i3"sv}) {

@@ -255,7 +255,7 @@ TEST_F(a_configuration, refuses_what_is_no_configuration) {
   EXPECT_TRUE(contains(read("[scheduler]\ntroupe.node.name = \"a\""), "configuration:2: troupe is in section"));
   EXPECT_TRUE(contains(read("troupe.node.name = \"a\"\n\ntroupe { node { name = \"b\" } }"),
                        "configuration:3: troupe.node.name is already set in line 1"));
-  EXPECT_TRUE(contains(read("a = " + std::string(10'000, '[')), "more than 64 braces and brackets"));
+  EXPECT_TRUE(contains(read("a = " + std::string(10'000, '[')), "braces and brackets are nested more than 64 deep"));
   EXPECT_TRUE(contains(read("", {"--troupe.node.listen=[\"a\"] x"}), "unexpected text after the value"));
   EXPECT_TRUE(contains(read("", {"--troupe.node.name:x"}), "expected = and a value after the option"));
 }

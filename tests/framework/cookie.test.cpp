@@ -126,7 +126,7 @@ TEST_F(cookie_file, lies_where_the_environment_says) {
     const auto nowhere = default_cookie_file();
     ASSERT_FALSE(nowhere);
     expect_contains(nowhere.error().message(),
-                    "XDG_RUNTIME_DIR is not set, and HOME is no absolute path (\"relative\"); set");
+                    "XDG_RUNTIME_DIR is not set, and HOME is not an absolute path (\"relative\"); set");
     ::setenv("HOME", before.c_str(), 1);
   }
   if (runtime)

@@ -361,7 +361,7 @@ TEST_F(hostile_rings, an_offer_of_an_impossible_size_ends_the_link) {
     const int some = ::memfd_create("test", MFD_CLOEXEC);
     peer.write_admin_with(std::array{some}, admin_op::ring_offer, ring_offer{bytes});
     ::close(some);
-    expect_contains(peer.farewell(), "no power of two");
+    expect_contains(peer.farewell(), "must be a power of two");
   }
   EXPECT_TRUE(node_is_well());
 }

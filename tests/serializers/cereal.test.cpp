@@ -440,7 +440,7 @@ TEST_F(cereal_test, what_functions_throw_becomes_an_error) {
   const auto sent = encoded(faulty{false});
   ASSERT_TRUE(sent);
   EXPECT_EQ(error_of<faulty>(*sent),
-            "cereal: lamps::faulty: a cereal function threw: something that is no std::exception");
+            "cereal: lamps::faulty: a cereal function threw: an object that is not a std::exception");
 }
 
 TEST_F(cereal_test, what_cereal_does_not_find_in_the_bytes_is_an_error_that_says_why) {

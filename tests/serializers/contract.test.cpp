@@ -214,7 +214,7 @@ TEST(contract, that_is_none_is_refused_with_the_line) {
   EXPECT_EQ(refused("troupe contract 1\nnonsense\n"),
             "line 2: expected 'type \"alias\": ...' or 'function \"name\": ...'");
   EXPECT_EQ(refused("troupe contract 1\ntype \"a\": struct\n  .b: again 7\n"),
-            "line 3: 'again' of what does not stand further up");
+            "line 3: 'again' refers to a part that is not further up");
   EXPECT_EQ(refused("troupe contract 1\ntype \"a\": i32\ntype \"a\": i32\n"), "line 3: an alias twice");
   for (const auto* form : {"list", "optional", "shared", "form", "pointee", "fixed 3", "unit \"s\"", "numbers", "array",
                            "enum", "numbers f65", "nonsense", ""}) {

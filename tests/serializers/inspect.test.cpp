@@ -474,7 +474,7 @@ TEST_F(inspecting_functions, the_mutex_that_a_functor_captured_is_found) {
 
 TEST_F(inspecting_functions, an_undescribed_functor_is_to_be_described) {
   EXPECT_EQ(of_value(shop::doubler{}).advice,
-            "add TROUPE_DESCRIBE(doubler, ...), with all its fields, beside it; or where it cannot be changed, "
+            "add TROUPE_DESCRIBE(doubler, ...), with all its fields, beside it; or if it cannot be changed, "
             "types.register_serializer<shop::doubler>(to, from) at both ends");
 }
 

@@ -150,7 +150,7 @@ TEST_F(typed, refuses_nonsense_in_every_sort_of_field) {
             serialize_errc::malformed);
   EXPECT_EQ(code_of<std::string>({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}),
             serialize_errc::malformed);
-  EXPECT_EQ(code_of<std::string>({0x03, 'a'}), serialize_errc::malformed) << "a frame that is not there";
+  EXPECT_EQ(code_of<std::string>({0x03, 'a'}), serialize_errc::malformed) << "a missing frame";
   EXPECT_EQ(code_of<std::vector<double>>({0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}),
             serialize_errc::malformed);
   EXPECT_EQ(code_of<std::vector<rich::point>>({0xff, 0xff, 0xff, 0xff, 0x0f}), serialize_errc::malformed);

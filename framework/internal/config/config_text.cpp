@@ -215,7 +215,7 @@ private:
   /// The content of braces becomes items below `path`.
   std::expected<config_value, node_error> read_value(const std::vector<std::string>& path, std::size_t depth) {
     if (depth >= depth_max)
-      return fail("more than 64 braces and brackets lie within each other");
+      return fail("braces and brackets are nested more than 64 deep");
     if (at_end())
       return fail("expected a value, found the end");
     switch (peek()) {

@@ -27,7 +27,7 @@ std::expected<const received_header*, node_error> received_element::header(const
 }
 
 std::unexpected<node_error> not_as_signed(const received_header& header, std::string_view type) {
-  return violation("a payload of type \"" + std::string{header.fields.type} + "\" stands where the signature says \""
+  return violation("a payload of type \"" + std::string{header.fields.type} + "\" was sent, but the signature says \""
                    + std::string{type} + '"');
 }
 

@@ -14,7 +14,7 @@ namespace troupe::internal {
 namespace {
 
 std::unexpected<node_error> out_of_place(const char* what) {
-  return violation(std::string{what} + " is out of place: the two ends have not come so far with their rings");
+  return violation(std::string{what} + " is out of order in the exchange about rings");
 }
 
 } // namespace
@@ -69,7 +69,7 @@ std::expected<void, node_error> ring_move::on_offer(const ring_offer& what) {
   if (!is_ring_size(what.ring_bytes)) {
     ::close(descriptor);
     return violation("rings of " + grouped(what.ring_bytes)
-                     + " bytes are offered, which is no power of two between 4,096 and 16,777,216");
+                     + " bytes are offered; the size must be a power of two between 4,096 and 16,777,216");
   }
   if (what.ring_bytes > mine_.ring_bytes) {
     decline(descriptor, "rings of " + grouped(what.ring_bytes) + " bytes, this end takes " + grouped(mine_.ring_bytes));

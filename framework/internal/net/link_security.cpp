@@ -16,7 +16,8 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::string_view elsewhere_without_secret =
-    " is not on this host: set credentials.secret or credentials.secret_file to what the node there has, or use tls://";
+    " is not on this host: set credentials.secret or credentials.secret_file to the secret of the node there, or use "
+    "tls://";
 
 /// The secret in the options; empty if they have none.
 std::expected<std::string, node_error> given_secret(const credentials& with) {

@@ -63,11 +63,11 @@ std::string obstacle_at(const std::string& path) {
   if (::lstat(path.c_str(), &status) != 0)
     return {}; // Gone meanwhile.
   if (S_ISLNK(status.st_mode))
-    return "a symbolic link stands there, where a socket would be made; remove it, or choose another path";
+    return "the path is a symbolic link; remove it, or choose another path";
   if (S_ISDIR(status.st_mode))
-    return "a folder stands there; choose a path within it, such as " + path + "/socket";
+    return "the path is a folder; choose a path within it, such as " + path + "/socket";
   if (!S_ISSOCK(status.st_mode))
-    return "a file that is no socket stands there; remove it, or choose another path";
+    return "the path is a file that is not a socket; remove it, or choose another path";
   if (status.st_uid != ::geteuid())
     return "the socket there belongs to user " + std::to_string(status.st_uid)
            + "; choose another path, or have that user remove it";

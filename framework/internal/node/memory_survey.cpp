@@ -42,7 +42,7 @@ public:
           store.summary({.rows_max = static_cast<std::size_t>(query_.objects_max), .only_own = !query_.whole_store});
       if (!known)
         return std::unexpected{
-            node_error{node_errc::object_lost, "the store cannot be asked: " + known.error().message()}};
+            node_error{node_errc::object_lost, "the store cannot be read: " + known.error().message()}};
       result_.processes.push_back({own_, node_.options().name, known->name, {}});
       look_at_store(*known);
     } else {

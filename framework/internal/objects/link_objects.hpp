@@ -218,7 +218,7 @@ private:
               "object " + store::to_string(id) + " was not handed over: " + why.message()};
     if (unclaimed_.size() >= unclaimed_max)
       return {node_errc::protocol_violation,
-              "more than " + grouped(unclaimed_max) + " objects are handed over while the store cannot be asked"};
+              "more than " + grouped(unclaimed_max) + " objects are handed over while the store cannot be read"};
     unclaimed_.push_back(id);
     const auto held = mutex_.lock();
     path_.release(held, id, 1);

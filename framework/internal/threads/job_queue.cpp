@@ -11,7 +11,7 @@ bool job_queue::add(std::function<void()> job) {
   if (is_ended_)
     return false;
   jobs_.push_back(std::move(job));
-  (void)start_locked("what waits for a store needs a thread");
+  (void)start_locked("waiting for a store needs a thread");
   changed_.notify_one();
   return true;
 }

@@ -46,7 +46,7 @@ private:
 std::expected<void, node_error> check_owner_and_mode(const open_file& file, const std::string& path) {
   struct stat status {};
   if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode))
-    return bad_option("\"" + path + "\" is no ordinary file");
+    return bad_option("\"" + path + "\" is not a regular file");
   if (status.st_uid != ::geteuid() && status.st_uid != 0)
     return bad_option("\"" + path + "\" belongs to user " + std::to_string(status.st_uid)
                       + ", this process runs as user " + std::to_string(::geteuid())
@@ -129,9 +129,9 @@ std::expected<std::string, node_error> default_cookie_file() {
   const auto state_of = [](const char* name, const char* value) {
     return std::string{name}
            + (value == nullptr || *value == '\0' ? " is not set"
-                                                 : " is no absolute path (\"" + one_line(cut(value)) + "\")");
+                                                 : " is not an absolute path (\"" + one_line(cut(value)) + "\")");
   };
-  return bad_option("there is no place for the cookie file: " + state_of("XDG_RUNTIME_DIR", runtime) + ", and "
+  return bad_option("no folder for the cookie file: " + state_of("XDG_RUNTIME_DIR", runtime) + ", and "
                     + state_of("HOME", home) + "; set credentials.cookie_file or credentials.secret");
 }
 

@@ -87,7 +87,7 @@ auto called_codec(Step step) -> decltype(step()) {
   } catch (const std::exception& thrown) {
     return std::unexpected(thrown_by_codec(thrown));
   } catch (...) {
-    return std::unexpected(thrown_by_codec("something that is no std::exception"));
+    return std::unexpected(thrown_by_codec("an object that is not a std::exception"));
   }
 }
 

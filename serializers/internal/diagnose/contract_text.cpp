@@ -253,7 +253,7 @@ private:
       std::size_t number = 0;
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
       if (error != std::errc() || end != rest.data() + rest.size() || number >= numbered_.size())
-        return fail("'again' of what does not stand further up");
+        return fail("'again' refers to a part that is not further up");
       return made = numbered_[number], true;
     }
     made = tree_.nodes.size();
@@ -265,7 +265,7 @@ private:
       if (const auto word = word_with_argument(chain); !word.empty())
         return within(made, word, chain, indent);
     if (!is_end(chain))
-      return fail(fmt::format("'{}' is no form, or lacks what it is of", chain.substr(0, 100)));
+      return fail(fmt::format("'{}' is not a form, or its parts are missing", chain.substr(0, 100)));
     if (chain == "struct")
       numbered_.push_back(made);
     tree_.nodes[made].form = chain;
@@ -294,7 +294,7 @@ private:
       std::string_view name;
       std::string_view rest;
       if (!split(*line, name, rest))
-        return fail("expected a name, ': ' and what it is");
+        return fail("expected a name, ': ' and a type");
       if (!names.insert(name).second)
         return fail(fmt::format("{} twice", name));
       std::size_t part = 0;

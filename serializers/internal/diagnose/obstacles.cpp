@@ -28,7 +28,7 @@ constexpr std::string_view leave_out =
     "description use types.register_serializer<T>(to, from)";
 constexpr std::string_view send_the_work = "send the data that it works on to an actor on the other node";
 constexpr std::string_view send_the_value =
-    "hold the plain value in what travels; or a codec<T> whose form is that value";
+    "hold the plain value in the type that is sent; or use a codec<T> whose form is that value";
 constexpr std::string_view send_the_result = "wait for the result and send that";
 constexpr std::string_view send_the_name =
     "send its name (std::filesystem::path) or its content (std::string, troupe::frame)";
@@ -59,7 +59,7 @@ constexpr auto known_types = std::to_array<known_type>({
     {"std::stop_token", is_a_wait, leave_out},
     {"std::thread", is_a_thread, send_the_work},
     {"std::jthread", is_a_thread, send_the_work},
-    {"std::thread::id", is_a_thread, "send the name of what runs there"},
+    {"std::thread::id", is_a_thread, "send the name of the thread's task"},
     {"std::atomic<", "is for the threads of one process, and cannot be copied", send_the_value},
     {"std::atomic_flag", "is for the threads of one process, and cannot be copied", send_the_value},
     {"std::future<", is_a_promise, send_the_result},
@@ -137,13 +137,12 @@ explanation explain_class(const type_node& of, const std::string& type) {
     return {std::string(why), "give it a codec<T> whose form is a type that travels; or " + stand_in_for(type)};
   if (type.ends_with('>'))
     return {std::string(why),
-            "add TROUPE_DESCRIBE_INSIDE, with all its fields, within the template; or where it cannot be "
-            "changed, "
+            "add TROUPE_DESCRIBE_INSIDE, with all its fields, within the template; or if it cannot be changed, "
                 + stand_in_for(type)};
   const auto name = std::string(unqualified(type));
   return {std::string(why), (of.is_aggregate ? "add TROUPE_DESCRIBE(" + name + ", ...), with all its fields, beside it"
                                              : "add TROUPE_DESCRIBE_INSIDE(" + name + ", ...) within it; or a codec<T>")
-                                + "; or where it cannot be changed, " + stand_in_for(type)};
+                                + "; or if it cannot be changed, " + stand_in_for(type)};
 }
 
 explanation explain_pointer(const std::string& type) {
@@ -151,7 +150,7 @@ explanation explain_pointer(const std::string& type) {
   if (type == "char*" || type == "char const*")
     return {std::string(why), std::string(send_a_string), true};
   if (type == "void*" || type == "void const*")
-    return {std::string(why), "use troupe::frame, or the type that lies there", true};
+    return {std::string(why), "use troupe::frame, or the type of the object there", true};
   if (type == "_IO_FILE*")
     return {std::string(is_open), std::string(send_the_name), true};
   return {std::string(why),
@@ -187,8 +186,7 @@ explanation explain(const type_node& of) {
             "use std::variant of the classes that may stand there; or a codec<T>"};
   case obstacle::no_default:
     return {"has no default constructor",
-            "give it one; or a codec<T>, or reduce() and rebuild(); or where it cannot be changed, "
-                + stand_in_for(type)};
+            "give it one; or a codec<T>, or reduce() and rebuild(); or if it cannot be changed, " + stand_in_for(type)};
   case obstacle::not_described:
     return explain_class(of, type);
   }

@@ -253,7 +253,7 @@ bool number_of_form(typed_reader& from, std::size_t& number) {
   bool is_named = false;
   if (!read_named_type(from, from, named, number, is_named))
     return false;
-  return is_named || from.fail(serialize_errc::malformed, "a value that does not say in what form it comes");
+  return is_named || from.fail(serialize_errc::malformed, "a value that does not state its form");
 }
 
 bool number_of_form(value_reader&, std::size_t&) {

@@ -153,7 +153,7 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     if (!from.count(count, 0))
       return false;
     if (count >= structures.size())
-      return from.fail(serialize_errc::malformed, "refers to a structure that is not there");
+      return from.fail(serialize_errc::malformed, "refers to a structure that does not exist");
     index = structures[count];
     return true;
   }
@@ -210,7 +210,7 @@ bool schema_reader::parse_node(typed_reader& from, std::size_t& index, std::size
     structures.push_back(index);
     return parse_parts(from, index, 1, false, depth, structures)
            && (behind_forms(index) != index
-               || from.fail(serialize_errc::malformed, "a form that is nothing but itself"));
+               || from.fail(serialize_errc::malformed, "a form that refers only to itself"));
   case schema_code::variant:
     return from.count(count, 1) && parse_parts(from, index, count, true, depth, structures);
   case schema_code::tuple:

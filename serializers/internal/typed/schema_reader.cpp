@@ -71,7 +71,7 @@ bool schema_reader::enter_foreign() {
   if (!read_named_type(wire_, *this, named, number, is_named))
     return transfer();
   if (!is_named)
-    return fail(serialize_errc::malformed, "a value that does not say in what form it comes");
+    return fail(serialize_errc::malformed, "a value that does not state its form");
   if (!named_node(number, named, node))
     return false;
   expect(node);
@@ -463,7 +463,7 @@ bool schema_reader::shared(bool& first, std::size_t& number) {
   if (!varint(code))
     return false;
   if (code == 0)
-    return fail(serialize_errc::malformed, "nothing where a shared object was announced");
+    return fail(serialize_errc::malformed, "a shared object was announced and is missing");
   first = code == 1;
   number = first ? shared_count() : code - 2;
   if (first)

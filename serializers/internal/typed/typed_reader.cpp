@@ -36,7 +36,7 @@ bool typed_reader::from_frame(block& found, std::uint64_t count, std::size_t ele
 
 bool typed_reader::next_frame(const frame*& found) {
   if (frames_.empty())
-    return fail(serialize_errc::malformed, "refers to a frame that is not there");
+    return fail(serialize_errc::malformed, "refers to a missing frame");
   found = &frames_.front();
   frames_ = frames_.subspan(1);
   return true;

@@ -20,7 +20,7 @@ template <class T>
 bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level) {
   constexpr auto unknown = static_cast<std::size_t>(-1);
   const auto fail_ragged = [&] {
-    return from.fail(serialize_errc::malformed, "an array whose lists within each other differ in length");
+    return from.fail(serialize_errc::malformed, "an array whose nested lists differ in length");
   };
   std::size_t expected = 0;
   if (!from.enter() || !from.begin_list(expected) || !from.charge(expected, sizeof(T)))
@@ -133,7 +133,7 @@ bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& row
   }
   const auto kind = number_kind_named(parts.as.type);
   if (!kind)
-    return from.fail(serialize_errc::malformed, "an array in a frame that does not say of what type");
+    return from.fail(serialize_errc::malformed, "an array in a frame does not state its element type");
   const auto element_bytes = size_of(*kind);
   const auto count = bytes.size() / element_bytes;
   if (bytes.size() % element_bytes != 0)

@@ -226,14 +226,14 @@ TEST_F(listener_at_a_file, says_what_stands_in_its_way) {
   };
   const auto begin = "bad_address: cannot listen at unix://" + path_ + ": ";
   std::ofstream{path_} << "precious";
-  EXPECT_EQ(refusal(), begin + "a file that is no socket stands there; remove it, or choose another path");
+  EXPECT_EQ(refusal(), begin + "the path is a file that is not a socket; remove it, or choose another path");
   std::filesystem::remove(path_);
   std::filesystem::create_directory(path_);
-  EXPECT_EQ(refusal(), begin + "a folder stands there; choose a path within it, such as " + path_ + "/socket");
+  EXPECT_EQ(refusal(), begin + "the path is a folder; choose a path within it, such as " + path_ + "/socket");
   std::filesystem::remove(path_);
   std::filesystem::create_symlink("/nowhere", path_);
   EXPECT_EQ(refusal(), begin
-                           + "a symbolic link stands there, where a socket would be made; remove it, or choose "
+                           + "the path is a symbolic link; remove it, or choose "
                              "another path");
   std::filesystem::remove(path_);
   if (::geteuid() != 0)

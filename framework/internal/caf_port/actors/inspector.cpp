@@ -78,7 +78,7 @@ caf::actor spawn_inspector(caf::actor_system& system, inspection_answers answers
     if (request.size() == 1 && request.match_element<report_query>(0))
       return answer(answers.report, request.get_as<report_query>(0), "allow_inspection");
     return to_caf_error(
-        {node_errc::unsupported, "link::memory_summary and link::report are answered here, and nothing else"});
+        {node_errc::unsupported, "the inspector of a link answers only link::memory_summary and link::report"});
   };
   auto admit = [count = std::make_shared<answer_count>()](const caf::strong_actor_ptr& sender) {
     const auto* const from = sender ? as_proxy(itself(sender)) : nullptr;

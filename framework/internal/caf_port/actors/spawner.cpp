@@ -34,7 +34,7 @@ caf::error explain(const caf::error& error, const std::string& name) {
 
 request_outcome spawn(caf::actor_system& system, const caf::message& request) {
   if (request.empty() || !request.match_element<spawn_call>(0))
-    return failed(node_errc::unsupported, "actors are spawned by link::spawn, and nothing else comes here");
+    return failed(node_errc::unsupported, "the spawner of a link accepts only link::spawn");
   const auto& call = request.get_as<spawn_call>(0);
   const std::set<std::string> interface { call.interface.begin(), call.interface.end() };
   try {

@@ -39,7 +39,7 @@ std::vector<std::type_index> argument_types(const caf::message& content) {
 
 request_outcome run(const caf::message& content, const type_registry& types) {
   if (content.empty() || !content.match_element<task_call>(0))
-    return failed(node_errc::unsupported, "tasks are sent by link::submit, and nothing else comes here");
+    return failed(node_errc::unsupported, "the task runner of a link accepts only link::submit");
   const auto& name = content.get_as<task_call>(0).name;
   const auto function = types.find_function(name);
   if (!function)

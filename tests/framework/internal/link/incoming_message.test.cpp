@@ -339,7 +339,7 @@ TEST_F(message_in, a_payload_of_another_type_than_the_signature_says_ends_the_li
   const auto decoded = decoder_.decode(incoming_.elements(), types, built);
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().code(), node_errc::protocol_violation);
-  EXPECT_EQ(decoded.error().message(), "a payload of type \"str\" stands where the signature says \"reading\"");
+  EXPECT_EQ(decoded.error().message(), "a payload of type \"str\" was sent, but the signature says \"reading\"");
   EXPECT_EQ(incoming_.undecoded(types, {}, known_).error().message(), decoded.error().message());
 }
 
