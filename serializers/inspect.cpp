@@ -233,7 +233,7 @@ bool follow(serializability& at, std::span<const std::string_view> steps, bool w
 std::string_view advice_about(serialize_errc code) {
   switch (code) {
   case serialize_errc::limit_exceeded:
-    return "raise the named limit at both ends, or send less at once";
+    return "raise the limit at both ends, or send less at once";
   case serialize_errc::codec_failed:
     return "the value is refused, not its type: send another value, or change the codec or function that refuses it";
   case serialize_errc::out_of_band_handle:

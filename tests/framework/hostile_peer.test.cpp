@@ -405,7 +405,7 @@ TEST_F(hostile_peer, a_request_number_that_would_be_a_flag_ends_the_link) {
                                 .request_number = 0x8000'0000'0000'0007,
                                 .signature = 0});
   peer.write_packet(packet_kind::message, message_flags::request, message);
-  expect_contains(peer.farewell(), "cannot be read");
+  expect_contains(peer.farewell(), "cannot read the head of a message packet");
 }
 
 TEST_F(hostile_peer, a_bare_error_does_not_end_the_actor_that_gets_it) {

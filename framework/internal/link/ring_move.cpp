@@ -14,7 +14,7 @@ namespace troupe::internal {
 namespace {
 
 std::unexpected<node_error> out_of_place(const char* what) {
-  return violation(std::string{what} + " is out of order in the exchange about rings");
+  return violation(std::string{what} + " is out of place in the exchange about rings");
 }
 
 } // namespace
