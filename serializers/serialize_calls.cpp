@@ -166,9 +166,9 @@ std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, 
   if (!header)
     return std::unexpected(header.error());
   if (header->type != entry.alias())
-    return std::unexpected(
-        serialize_error(serialize_errc::type_mismatch, "payload of type '" + std::string(header->type.substr(0, 100))
-                                                           + "', asked for '" + entry.alias() + "'"));
+    return std::unexpected(serialize_error(serialize_errc::type_mismatch, "payload of type '"
+                                                                              + std::string(header->type.substr(0, 100))
+                                                                              + "', expected '" + entry.alias() + "'"));
   return decode_checked(entry, target, *header, from, options, types, families);
 }
 

@@ -77,7 +77,7 @@ serialized::accepted_options(const deserialize_options& options) const {
 }
 
 serialize_error serialized::holds_another(const std::type_info& wanted) const {
-  return {serialize_errc::type_mismatch, "holds a value of " + detail::type_text(held_->type) + ", asked for "
+  return {serialize_errc::type_mismatch, "holds a value of " + detail::type_text(held_->type) + ", expected "
                                              + detail::type_text(wanted)
                                              + (held_->type == wanted ? ", which cannot be copied" : "")};
 }

@@ -26,7 +26,7 @@ std::expected<bool, node_error> heartbeat::beat(const signs_of_life& seen, clock
            + " ms";
   };
   if (seen.stalled >= timeout_)
-    return fail(node_errc::link_down, "the peer has taken nothing for " + text(std::max(silent, seen.stalled)));
+    return fail(node_errc::link_down, "the peer has read nothing for " + text(std::max(silent, seen.stalled)));
   if (silent >= timeout_)
     return fail(node_errc::link_down, "the peer has been silent for " + text(silent));
   return silent >= interval_;

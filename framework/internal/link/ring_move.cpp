@@ -32,7 +32,7 @@ void ring_move::open(connection& over, wishes mine) {
 
 void ring_move::offer() {
   if (!take_budget(mine_.ring_bytes)) {
-    link_.log.say(log_level::debug, "the rings of this node's links take all that ring_memory_bytes says: the link to "
+    link_.log.say(log_level::debug, "ring_memory_bytes is used up by this node's links: the link to "
                                         + link_.peer_name() + " stays in its socket");
     return;
   }
@@ -80,7 +80,7 @@ std::expected<void, node_error> ring_move::on_offer(const ring_offer& what) {
 
 std::expected<void, node_error> ring_move::accept(int descriptor, std::size_t ring_bytes) {
   if (!take_budget(ring_bytes)) {
-    decline(descriptor, "the rings of its links take all that ring_memory_bytes says");
+    decline(descriptor, "its ring_memory_bytes is used up");
     return {};
   }
   auto theirs = ring_memory::adopt(descriptor, ring_bytes);

@@ -211,7 +211,7 @@ void connection::hand_rest_to_io_thread(std::expected<std::size_t, std::error_co
     else if (self->ended_)
       self->writing_.clear();
     else
-      self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
+      self->stop_writing({node_errc::link_down, "cannot write to the peer: " + written.error().message()});
   });
 }
 
@@ -265,7 +265,7 @@ bool connection::write_once() {
   held.unlock();
   auto written = write_now();
   if (!written) {
-    stop_writing({node_errc::link_down, "the peer cannot be written to: " + written.error().message()});
+    stop_writing({node_errc::link_down, "cannot write to the peer: " + written.error().message()});
     return false;
   }
   if (*written < writing_.size_bytes()) {
@@ -295,7 +295,7 @@ void connection::write_rest(std::size_t written) {
       return;
     }
     if (error) {
-      self->stop_writing({node_errc::link_down, "the peer cannot be written to: " + error.message()});
+      self->stop_writing({node_errc::link_down, "cannot write to the peer: " + error.message()});
       return;
     }
     self->bytes_written_.fetch_add(bytes, std::memory_order_relaxed);

@@ -71,7 +71,7 @@ std::expected<void, node_error> use_certificate(ssl_ctx_st* context, const tls_o
                       + "\" holds no usable certificate in PEM: " + openssl_reason());
   if (::SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
     return bad_option("credentials.tls.key_file \"" + options.key_file
-                      + "\" holds no usable key in PEM without a passphrase, or not the certificate's: "
+                      + "\" holds no usable key in PEM without a passphrase, or a key of another certificate: "
                       + openssl_reason());
   if (::SSL_CTX_check_private_key(context) != 1)
     return bad_option("credentials.tls.key_file \"" + options.key_file

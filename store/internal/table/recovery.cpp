@@ -210,7 +210,7 @@ void rebuild_origins(table_held held) {
 }
 
 [[nodiscard]] std::string difference(const char* what, std::uint64_t is, std::uint64_t should_be) {
-  return std::string(what) + ": " + std::to_string(is) + " is recorded, " + std::to_string(should_be) + " is true";
+  return std::string(what) + ": " + std::to_string(is) + " is recorded, " + std::to_string(should_be) + " is correct";
 }
 
 [[nodiscard]] check_result verify_extents(table_held held) {

@@ -56,7 +56,7 @@ TEST_F(a_heartbeat, gives_up_a_peer_that_speaks_and_takes_nothing) {
   ++seen_.bytes_read;
   const auto gone = after(100ms);
   ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().message(), "the peer has taken nothing for 3,000 ms");
+  EXPECT_EQ(gone.error().message(), "the peer has read nothing for 3,000 ms");
 }
 
 TEST(heartbeats, are_looked_at_often_enough_and_not_all_the_time) {
