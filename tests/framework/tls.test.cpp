@@ -118,7 +118,7 @@ TEST_F(tls, may_ask_for_both) {
   ask_for_certificates();
   far_options_.accepted_links.credentials.secret = test_secret;
   show(made_.issue(authority_, "client", "DNS:client"));
-  expect_contains(refusal(), "the dialing end was given none");
+  expect_contains(refusal(), "the dialing end has none");
   near_links_.credentials.secret = test_secret;
   EXPECT_EQ(refusal(), "connected");
 }

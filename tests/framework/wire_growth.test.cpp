@@ -12,6 +12,8 @@
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<std::filesystem::path>)
+
 namespace troupe::tests {
 namespace {
 

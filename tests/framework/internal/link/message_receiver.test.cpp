@@ -289,7 +289,7 @@ TEST_F(way_in, a_run_of_a_peer_without_credit_ends_the_link) {
   begin_run();
   const auto taken = receiver_.on_run(plain_packets(100), 100);
   ASSERT_FALSE(taken);
-  EXPECT_TRUE(taken.error().message().starts_with("the peer sends to actor 3 without credit"))
+  EXPECT_TRUE(taken.error().message().starts_with("the peer exceeded its credit for actor 3"))
       << taken.error().message();
 }
 
@@ -356,7 +356,7 @@ TEST_F(way_in, a_peer_without_credit_is_refused) {
   std::string refused;
   for (int i = 0; i < 100 && refused.empty(); ++i)
     refused = failure(0, plain(head_));
-  EXPECT_TRUE(refused.starts_with("the peer sends to actor 3 without credit")) << refused;
+  EXPECT_TRUE(refused.starts_with("the peer exceeded its credit for actor 3")) << refused;
 }
 
 TEST_F(way_in, an_answer_counts_with_the_answers_and_not_in_the_window) {
