@@ -155,7 +155,8 @@ TEST_F(a_configuration, names_the_place_and_the_known_ones_for_an_unknown_key) {
       "certificate-file, key-file, authority-file, require-client-certificate, server-name");
   EXPECT_EQ(read("", {"--troupe.node.nmae=x"}).substr(0, 77),
             "command line: --troupe.node.nmae: troupe.node has no \"nmae\"; did you mean \"na");
-  EXPECT_TRUE(contains(read("troupe.links.\"tpc://a:1\" { }"), "configuration:1: address \"tpc://a:1\" is not one"));
+  EXPECT_TRUE(
+      contains(read("troupe.links.\"tpc://a:1\" { }"), "configuration:1: address \"tpc://a:1\" is not supported"));
   EXPECT_TRUE(contains(read("troupe.links.default.qqqqqqqq = 1"), "has no \"qqqqqqqq\"; known: serializers"));
   EXPECT_TRUE(contains(read("troupe.node.name.first = \"x\""), "troupe.node.name is an option, not a group"));
   EXPECT_TRUE(contains(read("troupe.node.store = false"), "troupe.node.store is a group"));
@@ -424,9 +425,9 @@ TEST(a_configured_node, does_not_open_with_credentials_that_no_link_could_use) {
 
 TEST(a_configured_node, does_not_open_with_credentials_that_an_address_never_uses) {
   const auto secret = "secret = \"" + std::string{good_secret} + '"';
-  EXPECT_NE(error_with_credentials("unix://@a", secret).find("credentials.secret does nothing at a unix socket"),
+  EXPECT_NE(error_with_credentials("unix://@a", secret).find("credentials.secret has no effect at a unix socket"),
             std::string::npos);
-  EXPECT_NE(error_with_credentials("inproc://a", "cookie-file = \"c\"").find("does nothing within a process"),
+  EXPECT_NE(error_with_credentials("inproc://a", "cookie-file = \"c\"").find("has no effect within a process"),
             std::string::npos);
   EXPECT_NE(error_with_credentials("tcp://[::1]:7", "tls.server-name = \"x\"").find("use tls:// for encrypted"),
             std::string::npos);

@@ -103,7 +103,7 @@ TEST_F(flow, a_request_at_the_bound_fails_with_the_numbers) {
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code(), static_cast<std::uint8_t>(node_errc::link_busy));
   auto text = text_of(answer);
-  EXPECT_NE(text.find("of 16,000 bytes to consume"), std::string::npos) << text;
+  EXPECT_NE(text.find("of 16,000 bytes unconsumed"), std::string::npos) << text;
   EXPECT_NE(text.find("link_ready"), std::string::npos) << text;
 }
 

@@ -244,7 +244,7 @@ TEST_F(hostile_peer, unknown_packets_and_operations_end_the_link) {
   raw_peer peer{address_};
   peer.open_and_find("echo");
   peer.write_packet(packet_kind::admin, 99, {});
-  expect_contains(peer.farewell(), "admin message 99 has to be understood");
+  expect_contains(peer.farewell(), "admin message 99 is mandatory");
 }
 
 TEST_F(hostile_peer, a_request_that_was_never_asked_is_not_forwarded_to_anybody) {
@@ -455,7 +455,7 @@ TEST_F(hostile_peer, credit_for_what_was_never_sent_ends_the_link) {
   raw_peer peer{address_};
   auto echo = peer.open_and_find("echo");
   peer.write_admin(admin_op::credit, credit{echo, 1});
-  expect_contains(peer.farewell(), "the peer has consumed 1 bytes");
+  expect_contains(peer.farewell(), "the peer reports 1 consumed bytes");
 }
 
 TEST_F(hostile_peer, down_messages_have_no_name_on_a_link) {

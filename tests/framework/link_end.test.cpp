@@ -219,7 +219,7 @@ TEST_P(link_end, what_had_not_left_is_said) {
   for (int i = 0; i < 100; ++i)
     caf::anon_send(stuck, std::string(10'000, 'x'));
   link_->close();
-  EXPECT_TRUE(eventually([&] { return log.with(" messages to far had not left: ") == 1; })) << log.text();
+  EXPECT_TRUE(eventually([&] { return log.with(" messages to far were not sent: ") == 1; })) << log.text();
 }
 
 // CAF's accessors would read through the null pointer that such an error holds.

@@ -275,13 +275,13 @@ TEST_F(wire_growth, what_has_to_be_understood_ends_the_link_and_is_named) {
     raw_peer peer{address_};
     peer.open();
     peer.write_packet(packet_kind::admin, first_skippable_number - 1, {});
-    expect_contains(peer.farewell(), "admin message 127 has to be understood");
+    expect_contains(peer.farewell(), "admin message 127 is mandatory");
   }
   {
     raw_peer peer{address_};
     peer.open();
     peer.write_packet(static_cast<packet_kind>(first_skippable_number - 1), 0, {});
-    expect_contains(peer.farewell(), "a packet of kind 127 has to be understood");
+    expect_contains(peer.farewell(), "a packet of kind 127 is mandatory");
   }
   raw_peer peer{address_};
   peer.open();
