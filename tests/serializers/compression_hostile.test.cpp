@@ -88,7 +88,7 @@ std::vector<claim> claims() {
   const auto packed = honest(compression::lz4).frames[1].size_bytes();
   std::vector<claim> all{
       {"a_bomb_of_zstd", limit_exceeded, noted(as_it_is + zstd(1_GiB), {body(), bomb}),
-       "had 1,073,741,824, limit 256 times as much (limits::decompression_ratio)"},
+       "states an original size of 1,073,741,824, limit 256 times as much (limits::decompression_ratio)"},
       {"a_bomb_that_denies_it", malformed, noted(as_it_is + zstd(1'000'000), {body(), bomb}), "which is wrong"},
       {"a_bomb_that_says_it_is_lz4", malformed, noted(as_it_is + lz4(1'000'000), {body(), bomb}),
        "cannot be decompressed to 1,000,000", 1'100'000},
@@ -114,10 +114,10 @@ std::vector<claim> claims() {
       {"an_unknown_codec", malformed, changed(as_it_is + "\x07" + varint(50'000)),
        "frame 1 is compressed by codec 7, known are 1 (lz4) and 2 (zstd)"},
       {"the_other_codec", malformed, changed(as_it_is + zstd(50'000)), "which is wrong"},
-      {"too_few_entries", malformed, changed(as_it_is), "how 1 frames are compressed, of 2 that are there"},
+      {"too_few_entries", malformed, changed(as_it_is), "how 1 frames are compressed, but there are 2"},
       {"too_many_entries", malformed, changed(as_it_is + lz4(50'000) + as_it_is),
-       "how 3 frames are compressed, of 2 that are there"},
-      {"entries_without_frames", malformed, noted(lz4(50'000), {}), "how 1 frames are compressed, of 0 that are there"},
+       "how 3 frames are compressed, but there are 2"},
+      {"entries_without_frames", malformed, noted(lz4(50'000), {}), "how 1 frames are compressed, but there are 0"},
       {"an_empty_frame", limit_exceeded, noted(as_it_is + lz4(50'000), {body(), frame()}),
        "(limits::decompression_ratio)"},
       {"more_after_the_end", malformed,

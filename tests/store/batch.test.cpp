@@ -58,7 +58,7 @@ TEST_F(batch_test, creating_gives_all_or_none) {
   EXPECT_EQ(store.summary()->objects, 1u); // Dropped at once.
   const auto never = store.create_all(std::vector<std::size_t>(17, settings_.capacity_bytes / 16));
   EXPECT_EQ(code_of(never), store_errc::full);
-  EXPECT_NE(message_of(never).find("one of 17 that do not fit together"), std::string::npos) << message_of(never);
+  EXPECT_NE(message_of(never).find("one of 17 objects that do not fit together"), std::string::npos) << message_of(never);
   EXPECT_TRUE(store.create_all({})->empty());
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
