@@ -57,9 +57,10 @@ struct allowed_unsafe_message_type<T> : troupe::detail::described_message_type<T
 template <troupe::detail::unknown_class T>
 struct allowed_unsafe_message_type<T> : troupe::detail::undescribed_message_type<T> {};
 
-// CAF asks for a type's number as soon as a handler or an interface names the type.
+// CAF asks for a type's number as soon as a handler or an interface names the type. Containers are checked only if they
+// are sent: a handler may receive containers that families carry and CAF does not.
 template <troupe::detail::unknown_class T>
-struct type_nr<T, false> {
+requires(!detail::is_iterable<T>::value) struct type_nr<T, false> {
   static_assert(allowed_unsafe_message_type<T>::value);
   static constexpr std::uint16_t value = 0;
 };

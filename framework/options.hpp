@@ -21,8 +21,8 @@ struct node_options {
 
   /// Addresses to listen at: "unix:///path/of/socket", "unix://@name" (a name without a file), "inproc://name" (for
   /// other nodes of this process), "tcp://host:port" or "tls://host:port". The host is an IPv4 address, an IPv6 address
-  /// in brackets, or a name, which stands for its first address; "0.0.0.0" and "[::]" are all addresses of this host.
-  /// With port 0 the system chooses a port, which `node::addresses` tells. A node can also listen later:
+  /// in brackets, or a name, which stands for all of its addresses; "0.0.0.0" and "[::]" are all addresses of this
+  /// host. With port 0 the system chooses a port, which `node::addresses` tells. A node can also listen later:
   /// `node::listen`.
   std::vector<std::string> listen = {};
 

@@ -12,8 +12,6 @@
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<std::filesystem::path>)
-
 namespace troupe::tests {
 namespace {
 
