@@ -36,7 +36,8 @@ struct payload_size {
 constexpr payload_size sizes[] = {
     {64 << 10, "64 KiB"}, {1 << 20, "1 MiB"}, {16 << 20, "16 MiB"}, {256 << 20, "256 MiB"}};
 
-/// Enough values to be meaningful, but not so many that small ones take longer than large ones.
+/// Returns the number of values of one size. The number is bounded, so that small values do not take longer than large
+/// values.
 std::uint64_t count_of(std::size_t size_bytes, std::size_t bytes_each) {
   constexpr std::uint64_t least = 3;
   constexpr std::uint64_t most = 300;

@@ -311,13 +311,13 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 wait
 )sh";
 
-/// The shell of a rank. It ends when the far end releases the file `alive`, in whatever way the far end ends.
+/// The shell of a rank. The shell ends when the far end releases the file `alive`: at its exit, or when it is killed.
 constexpr const char* keep_rank = R"sh(
 exec 3<"$0/alive" &&
   env -0 >"$0/new$OMPI_COMM_WORLD_RANK" && mv "$0/new$OMPI_COMM_WORLD_RANK" "$0/rank$OMPI_COMM_WORLD_RANK" && flock -s 3
 )sh";
 
-/// Starts the job. It ends after this process, in whatever way this process ends.
+/// Starts the job. The job ends after this process exits or is killed.
 std::expected<process, std::string> start_job(const std::filesystem::path& folder) {
   auto job = process::start({.program = "/bin/sh",
                              .words = {"sh", "-c", keep_job, TROUPE_BENCH_MPIRUN, folder.string(), keep_rank},

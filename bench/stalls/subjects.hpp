@@ -17,7 +17,7 @@ namespace bench {
 struct stalls_subject {
   std::string name;
   std::chrono::microseconds handler{0}; // The slow actor's time for a message; 0 for no slow actor.
-  std::uint64_t once_in = 1;            // One in so many messages takes that time, the others none.
+  std::uint64_t once_in = 1;            // Every nth message takes that time, the others none.
   bool asks_over_another_link = false;  // Other than the link that feeds the slow actor.
   /// The far node's time to decode a message of the other link; 0 if that link carries none.
   std::chrono::microseconds decoding{0};

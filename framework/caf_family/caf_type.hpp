@@ -35,7 +35,8 @@ consteval carriage find_caf_carriage() {
 
 } // namespace detail
 
-/// A type can travel if it has an inspect, whatever its parts are, or if it is described and its parts can travel.
+/// A type can travel if it has an inspect function; its parts are then not checked. A described type can travel if all
+/// its parts can travel.
 template <>
 struct carriage_rule<caf_family> {
   template <class T>
