@@ -13,9 +13,15 @@ endif()
 
 include(TroupePackage)
 
-# Includes read <troupe/store/...> in the tree and after installation alike.
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/troupe SYMBOLIC)
+# Includes read <troupe/store/...> and <troupe/troupe.hpp> in the tree and after installation alike.
+if(IS_SYMLINK ${PROJECT_BINARY_DIR}/include/troupe)
+  file(REMOVE ${PROJECT_BINARY_DIR}/include/troupe)
+endif()
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/troupe)
+foreach(folder base serializers store framework certificates processes bench samples)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/include/troupe/${folder} SYMBOLIC)
+endforeach()
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/framework/troupe.hpp ${PROJECT_BINARY_DIR}/include/troupe/troupe.hpp SYMBOLIC)
 
 # Flags for the project's own sources only; users of the libraries do not inherit them.
 add_library(troupe_build_flags INTERFACE)

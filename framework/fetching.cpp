@@ -202,14 +202,12 @@ std::expected<frame, node_error> bytes_within(const object_state_ptr& state, std
   return std::move(bytes->front());
 }
 
-} // namespace internal
-
-std::expected<wait_result, node_error> wait(std::span<const internal::object_state_ptr> states, std::size_t how_many,
-                                            std::chrono::milliseconds timeout) {
-  auto gathered = internal::gather(states, {.timeout = timeout, .enough = [&](internal::tally now) {
-                                              return now.here >= how_many || now.here + now.failed == states.size()
-                                                     || states.size() - now.failed < how_many;
-                                            }});
+std::expected<wait_result, node_error> wait_for(std::span<const object_state_ptr> states, std::size_t how_many,
+                                                std::chrono::milliseconds timeout) {
+  auto gathered = gather(states, {.timeout = timeout, .enough = [&](tally now) {
+                                    return now.here >= how_many || now.here + now.failed == states.size()
+                                           || states.size() - now.failed < how_many;
+                                  }});
   if (!gathered)
     return std::unexpected{std::move(gathered).error()};
   wait_result result;
@@ -222,5 +220,7 @@ std::expected<wait_result, node_error> wait(std::span<const internal::object_sta
   }
   return result;
 }
+
+} // namespace internal
 
 } // namespace troupe

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <expected>
 #include <span>
@@ -35,14 +36,17 @@ bytes_of_all(std::span<const object_state_ptr> states, std::chrono::milliseconds
 /// Adds "object 2 of 5" to the text of `error`, unless `count` is 1.
 [[nodiscard]] TROUPE_EXPORT node_error of_position(const node_error& error, std::size_t position, std::size_t count);
 
-template <class T>
-[[nodiscard]] std::vector<object_state_ptr> states_of(std::span<const object_ref<T>> refs) {
+template <class Ref>
+[[nodiscard]] std::vector<object_state_ptr> states_of(std::span<const Ref> refs) {
   std::vector<object_state_ptr> states;
   states.reserve(refs.size());
   for (const auto& ref : refs)
-    states.push_back(ref.state());
+    states.push_back(state_of(ref));
   return states;
 }
+
+[[nodiscard]] TROUPE_EXPORT std::expected<wait_result, node_error>
+wait_for(std::span<const object_state_ptr> states, std::size_t how_many, std::chrono::milliseconds timeout);
 
 } // namespace internal
 
@@ -59,7 +63,7 @@ get_all(std::span<const object_ref<T>> refs, std::chrono::milliseconds timeout =
   std::vector<T> values;
   values.reserve(refs.size());
   for (std::size_t i = 0; i < refs.size(); ++i) {
-    auto value = internal::value_of<T>(*refs[i].state(), (*bytes)[i]);
+    auto value = internal::value_of<T>(*internal::state_of(refs[i]), (*bytes)[i]);
     if (!value)
       return std::unexpected{internal::of_position(value.error(), i, refs.size())};
     values.push_back(*std::move(value));
@@ -74,24 +78,21 @@ get_all(const std::vector<object_ref<T>>& refs, std::chrono::milliseconds timeou
 
 /// Fetches all objects at once. Returns when the bytes of `how_many` are on this host, when that number can no longer
 /// be reached, or at the timeout. The result lists every object that is here by then, possibly more than `how_many`;
-/// the other fetches are cancelled. If enough objects are here already, nothing is fetched. For references of several
-/// types, pass the `ref.state()` of each.
+/// the other fetches are cancelled. If enough objects are here already, nothing is fetched. References of several types
+/// go into a `std::vector<any_object_ref>`.
 /// Fails with `unsupported` if it would have to wait in an actor's handler; with a timeout of 0 it never waits.
 /// Threads: those in which object_ref::get() may wait.
-[[nodiscard]] TROUPE_EXPORT std::expected<wait_result, node_error>
-wait(std::span<const internal::object_state_ptr> states, std::size_t how_many,
-     std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
-template <class T>
+template <std::derived_from<any_object_ref> Ref>
 [[nodiscard]] std::expected<wait_result, node_error>
-wait(std::span<const object_ref<T>> refs, std::size_t how_many,
+wait(std::span<const Ref> refs, std::size_t how_many,
      std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) {
-  return wait(std::span<const internal::object_state_ptr>(internal::states_of(refs)), how_many, timeout);
+  return internal::wait_for(internal::states_of(refs), how_many, timeout);
 }
-template <class T>
+template <std::derived_from<any_object_ref> Ref>
 [[nodiscard]] std::expected<wait_result, node_error>
-wait(const std::vector<object_ref<T>>& refs, std::size_t how_many,
+wait(const std::vector<Ref>& refs, std::size_t how_many,
      std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) {
-  return wait(std::span<const object_ref<T>>(refs), how_many, timeout);
+  return wait(std::span<const Ref>(refs), how_many, timeout);
 }
 
 } // namespace troupe

@@ -3,7 +3,7 @@
 
 namespace troupe {
 
-class kept_link;
+class reconnecting_link;
 class link;
 class node;
 struct link_event;
@@ -12,14 +12,14 @@ struct link_options;
 struct link_stats;
 struct node_options;
 struct node_stats;
-class node_view;
+class weak_node;
 struct reconnect_policy;
 template <class T>
 class object_ref;
 template <auto Function>
-struct function_ref;
+struct registered_function;
 template <class Handle>
-class spawning;
+class spawn_request;
 class system_config;
 
 namespace internal {

@@ -5,7 +5,6 @@
 #include <caf/scoped_actor.hpp>
 
 #include <troupe/base/longest_wait.hpp>
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/link/family_changes.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
@@ -14,6 +13,7 @@
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_report.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
@@ -35,11 +35,19 @@ std::expected<Answer, node_error> asked(internal::node_link& over, std::chrono::
 } // namespace
 
 std::uint64_t link::number() const noexcept {
-  return core_->serial();
+  return core_->number();
 }
 
 const std::string& link::peer_name() const {
   return core_->peer_name();
+}
+
+const std::string& link::peer_address() const {
+  return core_->peer_address();
+}
+
+troupe::compression link::compression() const {
+  return core_->compression_in_force();
 }
 
 std::expected<void, node_error> link::reconfigure(const link_changes& changes, std::chrono::milliseconds timeout) {

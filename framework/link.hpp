@@ -46,7 +46,7 @@ public:
   /// too, or a typed actor's handle, whose interface is checked.
   /// Fails with `not_found` (the peer answered that it has no such name), `interface_mismatch` (reported at once),
   /// `timed_out` (the peer did not answer), `link_down`, `link_busy` (1,024 lookups are pending on this link), or
-  /// `unsupported` in a callback of a kept link.
+  /// `unsupported` in a callback of a reconnecting link.
   ///
   ///     auto cup = link.find("cup");           // Waits for 5 s at most.
   ///     auto clock = link.find("clock", 1min);
@@ -72,25 +72,26 @@ public:
   }
 
   /// Returns a call of a registered function (type_registry::add_function), to run in the peer. The peer's end of the
-  /// link must have `allow_tasks`. Nothing is sent before `request` or `get` of the returned task (task.hpp, where
-  /// submit is defined). Arguments are converted as in a call of the function; an object_ref travels as a handle.
+  /// link must have `allow_tasks`. Nothing is sent before `request` or `get` of the returned call (remote_call.hpp,
+  /// where submit is defined). Arguments are converted as in a call of the function; an object_ref travels as a handle.
   ///
   ///     link.submit(troupe::fn_ref<&count_words>, text).request(self, 5s).then([](int words) { ... }, ...);
   ///     auto words = link.submit(threshold{0.5}, samples).get(5s); // A described functor brings its state.
   template <auto Function, class... Arguments>
-  auto submit(function_ref<Function>, Arguments&&... arguments) const;
+  auto submit(registered_function<Function>, Arguments&&... arguments) const;
   template <class Functor, class... Arguments>
   requires(std::is_class_v<Functor>) auto submit(Functor functor, Arguments&&... arguments) const;
 
   /// Returns a call that spawns an actor in the peer, of a type registered with the peer's actor system
   /// (actor_system_config::add_actor_type) and constructed from `arguments`. The peer's end of the link must have
-  /// `allow_spawn`. Nothing is sent before `request` or `get` of the returned object (spawning.hpp). The actor ends
-  /// like a local one, when nothing refers to it any more. References from this end are dropped when the link ends.
+  /// `allow_spawn`. Nothing is sent before `request` or `get` of the returned object (spawn_request.hpp). The actor
+  /// ends like a local one, when nothing refers to it any more. References from this end are dropped when the link
+  /// ends.
   ///
   ///     auto worker = link.spawn("worker", 42).get(5s);
   ///     auto counter = link.spawn<counter_actor>("counter").get(5s); // Its interface is checked.
   template <class Handle = caf::actor, class... Arguments>
-  [[nodiscard]] spawning<Handle> spawn(std::string name, Arguments&&... arguments) const;
+  [[nodiscard]] spawn_request<Handle> spawn(std::string name, Arguments&&... arguments) const;
 
   /// Asks the peer's node what it keeps and why. The peer's end of the link must have `allow_memory_summary`. Blocks
   /// until the answer: not for actors' handlers. Fails with `not_allowed`, `timed_out`, `link_down`, or `object_lost`
@@ -98,8 +99,8 @@ public:
   [[nodiscard]] std::expected<troupe::memory_summary, node_error>
   memory_summary(std::chrono::milliseconds timeout = std::chrono::seconds(10), const memory_query& query = {}) const;
 
-  /// Asks the peer's node for a report on itself, its links and its types (inspection.hpp). The peer's end of the link
-  /// must have `allow_inspection`. Blocks, and fails, as memory_summary() does.
+  /// Asks the peer's node for a report on itself, its links and its types (node_report.hpp). The peer's end of the link
+  /// must have `allow_report`. Blocks, and fails, as memory_summary() does.
   [[nodiscard]] std::expected<node_report, node_error> report(std::chrono::milliseconds timeout,
                                                               const report_query& query) const;
 
@@ -113,6 +114,10 @@ public:
 
   /// The name that the peer's node was opened with.
   [[nodiscard]] const std::string& peer_name() const;
+
+  /// Where the peer is: the address that was dialed, or for links that the peer dialed the
+  /// address from which it came. Empty if that has none, as over unix sockets.
+  [[nodiscard]] const std::string& peer_address() const;
 
   /// Changes the link's options while messages travel in both directions; no message is lost, refused or overtaken
   /// because of the change. Messages encoded after the change use the new lists. Families that the peer may no longer
@@ -129,6 +134,9 @@ public:
   /// The families that this end sends with, as far as the peer accepts them; and the families that this end accepts.
   [[nodiscard]] std::vector<std::string> serializers() const;
   [[nodiscard]] std::vector<std::string> deserializers() const;
+
+  /// Whether this end compresses what it sends.
+  [[nodiscard]] troupe::compression compression() const;
 
   /// Whether large frames travel as handles to a store that both ends share.
   [[nodiscard]] bool shares_store() const;

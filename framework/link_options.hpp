@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/setting.hpp>
 #include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/limits.hpp>
 
@@ -44,6 +45,8 @@ struct tls_options {
 
   /// For dialing: the name or IP address that the peer's certificate must contain. Empty: the host of the address.
   std::string server_name = {};
+
+  friend bool operator==(const tls_options&, const tls_options&) = default;
 };
 
 /// How the two ends of a TCP or TLS link authenticate each other. Unix sockets need no credentials: they admit only
@@ -64,20 +67,25 @@ struct credentials {
   std::string cookie_file = {};
 
   tls_options tls = {};
+
+  friend bool operator==(const credentials&, const credentials&) = default;
 };
 
-/// The policy of one link. Each end has its own and states in the handshake what it sends and accepts.
+/// The policy of one link. Each end has its own and states in the handshake what it sends and accepts. An option that
+/// the program leaves unset takes the value of the configuration, if there is one (options.md), or else the default
+/// below. `credentials` and `receive_limits` count as set, as a whole, if any of their members differs from its
+/// default.
 struct link_options {
   /// Families that encode what this end sends, in order of preference. Each value uses the first family that supports
   /// its type and that the peer accepts.
-  std::vector<std::string> serializers = {"typed", "msgpack"};
+  setting<std::vector<std::string>> serializers{by_default, {"typed", "msgpack"}};
 
   /// Families that this end accepts; empty: the same as `serializers`. A payload of any other family ends the link.
-  std::vector<std::string> deserializers = {};
+  setting<std::vector<std::string>> deserializers = {};
 
   /// If both ends share a store, frames of at least this size go into it and travel as handles. Lower: less is copied
   /// through the socket, but each handle costs about two messages' time.
-  std::size_t spill_bytes = 64_KiB;
+  setting<std::size_t> spill_bytes{by_default, 64_KiB};
 
   /// A message whose values take at least this much memory is encoded by another thread of the actor system, so that
   /// its sender continues at once; later messages to the same receiver wait behind it. 0: none. Not offloaded: values
@@ -85,7 +93,7 @@ struct link_options {
   /// and queue together bound the messages that wait to be encoded; a message beyond that is treated as `when_full`
   /// says.
   /// Lower: less time in senders' handlers; each offloaded message takes some ten microseconds more.
-  std::size_t offload_bytes = 4_MiB;
+  setting<std::size_t> offload_bytes{by_default, 4_MiB};
 
   /// Whether this end compresses frames of 10,000 bytes and more, if first samples and then the whole frame shrink to
   /// 0.7 of their size or less. Frames are never compressed between ends that share a store, nor within a process.
@@ -94,68 +102,68 @@ struct link_options {
   /// Worth it if the network is slower than the codec: bench/README.md has figures. `message_bytes` bounds the bytes in
   /// the socket; windows and queues also count the decompressed size. Over TLS, the size of compressed data reveals
   /// something about its content.
-  troupe::compression compression = compression::none;
+  setting<troupe::compression> compression{by_default, compression::none};
 
   /// Whether the lists above may name families that trust their input, such as "cereal"; otherwise naming one is an
   /// error. Only for peers that might as well run code here. The option adds no family to the lists: a program has to
   /// add the family to its set first, and links to peers that know only "msgpack" would fail.
-  bool trusted_families = false;
+  setting<bool> trusted_families = {};
 
   /// Whether values may contain cycles of shared pointers; otherwise sending or receiving one is an error, because such
   /// objects keep each other alive after their message is consumed. Both ends must allow it. Sharing without cycles and
   /// weak pointers back are always permitted.
-  bool allow_cycles = false;
+  setting<bool> allow_cycles = {};
 
   /// How much memory the values with cycles that came over this link may take at once. A value counts until the program
   /// has cut all its cycles; values beyond the bound are refused. Higher: a peer can make this process keep as much for
   /// ever.
-  std::size_t cycle_bytes = 64_MiB;
+  setting<std::size_t> cycle_bytes{by_default, 64_MiB};
 
   /// Whether the peer shares the store, if both ends have opened the same one; nullopt: only over unix sockets and
   /// within a process. A peer that shares a store can map all of it. The object of an object_ref is found in a store
   /// that both ends have open, regardless of this setting.
-  std::optional<bool> share_store = std::nullopt;
+  setting<std::optional<bool>> share_store = {};
 
   /// Whether the link's bytes go through rings in shared memory instead of its unix socket, if both ends want that:
   /// while both ends are busy, rings need no system call. nullopt: if the store is shared, or if the address says
   /// "shm://". No effect over other transports. The peer can write into the ring at any time, so the bytes are checked
   /// like those of a socket.
-  std::optional<bool> use_rings = std::nullopt;
+  setting<std::optional<bool>> use_rings = {};
 
   /// The size of the ring of each direction: a power of two between 4 KiB and 16 MiB. A link with rings takes twice
   /// this memory from its start. An end declines rings that are larger than its own setting. Higher: a sender can
   /// continue for longer while the peer is busy.
-  std::size_t ring_bytes = 256_KiB;
+  setting<std::size_t> ring_bytes{by_default, 256_KiB};
 
   /// How the thread that reads this link waits for the peer.
-  wait_mode wait = wait_mode::adaptive;
+  setting<wait_mode> wait{by_default, wait_mode::adaptive};
 
   /// Requests that the peer of this link may make, beyond sending messages to the actors whose handles it was given.
-  bool allow_spawn = false; ///< Spawn actors of registered types in this process: link::spawn.
-  bool allow_tasks = false; ///< Run registered functions in this process: link::submit.
+  setting<bool> allow_spawn = {}; ///< Spawn actors of registered types in this process: link::spawn.
+  setting<bool> allow_tasks = {}; ///< Run registered functions in this process: link::submit.
   /// End this process's actors by exit messages: by send_exit, or because an actor of the peer ends that is linked to
   /// an actor of this process. Without this permission an actor link still works in the other direction: the peer's
   /// actor ends with this process's.
-  bool allow_exit = false;
-  bool allow_memory_summary = false; ///< Ask what this node keeps alive, and why: link::memory_summary.
-  bool allow_inspection = false;     ///< Ask for this node's links, figures and types: link::report.
+  setting<bool> allow_exit = {};
+  setting<bool> allow_memory_summary = {}; ///< Ask what this node keeps alive, and why: link::memory_summary.
+  setting<bool> allow_report = {};         ///< Ask for this node's links, figures and types: link::report.
 
   /// Whether this node may dial nodes that the peer of this link names, to reach directly the actors and objects that
   /// the peer only passes on. Such links use this link's options and credentials, without the permissions above.
   /// Handles that came through the peer then survive its death. Bounds: framework/handle-protocol.md.
-  bool dial_introduced = true;
+  setting<bool> dial_introduced{by_default, true};
 
   /// How the ends authenticate over TCP and TLS.
   struct credentials credentials = {};
 
   /// The timeout for connecting, from dialing to the end of the handshake; also applies to peers that connect to this
   /// node. Longer: slow networks get through; a peer that connects and stays silent is kept for longer.
-  std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
+  setting<std::chrono::milliseconds> connect_timeout{by_default, std::chrono::seconds(5)};
 
   /// The largest message that this end accepts through the socket; the peer is told, and refuses to send larger ones.
   /// Frames that travel as handles do not count. Higher: larger messages pass; a hostile peer can make this node hold
   /// as much.
-  std::size_t message_bytes = 1_GiB;
+  setting<std::size_t> message_bytes{by_default, 1_GiB};
 
   /// How much the peer may have sent that is not consumed here. A message counts until its last reference is gone,
   /// which is when its handler has returned; each message counts 128 bytes besides its content. One message may exceed
@@ -163,11 +171,11 @@ struct link_options {
   /// Higher: faster over long distances; a slow node holds as much, and twice as much again for a peer that understates
   /// the memory of its values. For messages of a few bytes a node holds more: 1.5 times the window, three times for
   /// requests, five times if each message has another sender.
-  std::size_t window_bytes = 32_MiB;
+  setting<std::size_t> window_bytes{by_default, 32_MiB};
 
   /// The window for one receiving actor, so that a slow actor leaves room for the others. The lesser of both ends'
   /// values counts.
-  std::size_t actor_window_bytes = 8_MiB;
+  setting<std::size_t> actor_window_bytes{by_default, 8_MiB};
 
   /// How much may lie behind the handles of messages that the peer has sent and that are not consumed here: frames in
   /// the shared store, and the objects of object_refs, each counted once however often it is sent. This bounds what one
@@ -175,39 +183,39 @@ struct link_options {
   /// not count. Objects that an actor keeps after its handler has returned no longer count: only the store's capacity
   /// bounds them. Higher: more large values in flight; a slow node holds as much. The lesser of both ends' values
   /// counts.
-  std::size_t handle_window_bytes = 128_MiB;
+  setting<std::size_t> handle_window_bytes{by_default, 128_MiB};
 
   /// The handle window for one receiving actor. An object sent to several actors counts for each of them, but only once
   /// in `handle_window_bytes`.
-  std::size_t actor_handle_window_bytes = 32_MiB;
+  setting<std::size_t> actor_handle_window_bytes{by_default, 32_MiB};
 
   /// How much may wait on this end until the peer has consumed enough: in all, and for one receiver. The bytes behind
   /// the handles of waiting messages are bounded by a quarter of the handle windows above. A message counts at least
   /// 640 bytes; a message that finds half of the room free may exceed it. Higher: longer bursts pass instead of being
   /// refused; more memory, and older messages.
-  std::size_t queue_bytes = 8_MiB;
-  std::size_t actor_queue_bytes = 2_MiB;
+  setting<std::size_t> queue_bytes{by_default, 8_MiB};
+  setting<std::size_t> actor_queue_bytes{by_default, 2_MiB};
 
   /// What happens to a message that finds no room to wait. Answers, down messages and the link's own messages do not
   /// wait: each request reserves room for its answer.
-  troupe::when_full when_full = when_full::fail;
+  setting<troupe::when_full> when_full{by_default, when_full::fail};
 
   /// How many written bytes, beyond the window, a peer may leave unread before the next answer is replaced by the error
   /// `link_busy`. If it leaves twice as many unread, again beyond the window, the link ends. One answer may exceed the
   /// bound. Higher: more large answers at once over slow networks; a peer that asks and does not read makes this node
   /// hold as much.
-  std::size_t unread_answer_bytes = 256_MiB;
+  setting<std::size_t> unread_answer_bytes{by_default, 256_MiB};
 
   /// How long a thread that runs no actors (main, a scoped_actor's) waits for room before `when_full` applies. 0: not
   /// at all.
-  std::chrono::milliseconds block_timeout = std::chrono::seconds(10);
+  setting<std::chrono::milliseconds> block_timeout{by_default, std::chrono::seconds(10)};
 
   /// A peer that is silent for this long is asked whether it is alive.
-  std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(5);
+  setting<std::chrono::milliseconds> heartbeat_interval{by_default, std::chrono::seconds(5)};
 
   /// A peer that is silent, or takes no bytes, for this long is given up. Lower: a frozen peer is found sooner; a busy
   /// peer may be given up by mistake.
-  std::chrono::milliseconds heartbeat_timeout = std::chrono::seconds(20);
+  setting<std::chrono::milliseconds> heartbeat_timeout{by_default, std::chrono::seconds(20)};
 
   /// Limits on decoding one value.
   limits receive_limits = {};
@@ -215,7 +223,7 @@ struct link_options {
   /// Whether messages within a process are encoded and decoded instead of being handed over, in both directions, so
   /// that they fail for the same reasons as on a socket. For tests. It applies if either end sets it. On: each message
   /// costs about as much as over a unix socket.
-  bool verify_serialization = false;
+  setting<bool> verify_serialization = {};
 };
 
 /// Changes to the options of a live link, for `link::reconfigure`; nullopt leaves an option unchanged. The other

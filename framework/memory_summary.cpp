@@ -95,7 +95,7 @@ std::vector<const memory_object*> cycles(const memory_summary& summary) {
     known.emplace(each.object, &each);
   std::unordered_map<std::string_view, std::vector<const memory_object*>> captured_in;
   std::vector<const memory_object*> reached;
-  std::unordered_set<const memory_object*> is_kept;
+  std::unordered_set<const memory_object*> is_active;
   for (const auto& [name, suspect] : suspects)
     for (const auto& holder : suspect->holders) {
       const auto outer = captured(holder) ? known.find(holder.object) : known.end();
@@ -104,19 +104,19 @@ std::vector<const memory_object*> cycles(const memory_summary& summary) {
       // Kept by something that is no object, or by an object that something else keeps.
       const auto is_kept_by_it =
           outer == known.end() || (!suspects.contains(holder.object) && !outer->second->holders.empty());
-      if (is_kept_by_it && is_kept.insert(suspect).second)
+      if (is_kept_by_it && is_active.insert(suspect).second)
         reached.push_back(suspect);
     }
   while (!reached.empty()) {
     const auto* outer = reached.back();
     reached.pop_back();
     for (const auto* inner : captured_in[outer->object])
-      if (is_kept.insert(inner).second)
+      if (is_active.insert(inner).second)
         reached.push_back(inner);
   }
   std::vector<const memory_object*> result;
   for (const auto& each : summary.objects)
-    if (suspects.contains(each.object) && !is_kept.contains(&each))
+    if (suspects.contains(each.object) && !is_active.contains(&each))
       result.push_back(&each);
   return result;
 }

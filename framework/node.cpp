@@ -25,36 +25,33 @@ std::string shape_text(std::span<const std::size_t> shape) {
   return text;
 }
 
+/// Options that are not set take the values of the configuration.
+std::expected<link_options, node_error> completed(const internal::node_core& core, std::string_view address,
+                                                  const link_options& options) {
+  const auto* config = internal::config_of(core.system());
+  return config != nullptr ? config->link_options_for(address, core.families(), options) : options;
+}
+
 } // namespace
 
 std::expected<node, node_error> node::open(caf::actor_system& system, type_registry& types, const family_set& families,
                                            node_options options) {
+  const auto* config = internal::config_of(system);
+  const auto* read = config != nullptr ? config->configuration() : nullptr;
+  if (config != nullptr) {
+    auto complete = config->node_options_with(families, std::move(options));
+    if (!complete)
+      return std::unexpected{std::move(complete).error()};
+    options = *std::move(complete);
+  }
   auto core = std::make_shared<internal::node_core>(system, types, families, std::move(options));
+  if (read != nullptr)
+    if (auto checked = core->check_configuration(); !checked) {
+      core->shut_down();
+      return std::unexpected{std::move(checked).error()};
+    }
   if (auto started = core->start(); !started) {
     core->shut_down();
-    return std::unexpected{std::move(started).error()};
-  }
-  return node{std::move(core)};
-}
-
-std::expected<node, node_error> node::open_as_configured(caf::actor_system& system, type_registry& types,
-                                                         const family_set& families, std::vector<publication> publish) {
-  const auto* config = internal::config_of(system);
-  if (config == nullptr)
-    return open(system, types, families, node_options{}); // Fails with the reason.
-  auto options = config->node_options_with(families);
-  if (!options)
-    return std::unexpected{std::move(options).error()};
-  options->publish = std::move(publish);
-  auto core = std::make_shared<internal::node_core>(system, types, families, *std::move(options));
-  if (auto checked = core->check_configuration(); !checked) {
-    core->shut_down();
-    return std::unexpected{std::move(checked).error()};
-  }
-  auto started = core->start();
-  if (!started) {
-    core->shut_down();
-    const auto* read = config->configuration();
     auto place = read != nullptr ? read->place_of_node() : std::string{};
     if (place.empty())
       return std::unexpected{std::move(started).error()};
@@ -69,7 +66,11 @@ node::node(std::shared_ptr<internal::node_core> core) : core_(std::move(core)) {
 node::node(node&&) noexcept = default;
 
 node& node::operator=(node&& other) noexcept {
-  std::swap(core_, other.core_);
+  if (this != &other) {
+    if (core_)
+      core_->shut_down();
+    core_ = std::move(other.core_);
+  }
   return *this;
 }
 
@@ -100,38 +101,32 @@ bool node::unpublish(std::string_view name) {
 }
 
 std::expected<link, node_error> node::connect(std::string_view address, const link_options& options) {
-  auto connected = core_->connect(address, options);
+  auto complete = completed(*core_, address, options);
+  if (!complete)
+    return std::unexpected{std::move(complete).error()};
+  auto connected = core_->connect(address, *complete);
   if (!connected)
     return std::unexpected{std::move(connected).error()};
   return link{*std::move(connected)};
 }
 
-std::expected<link, node_error> node::connect(std::string_view address) {
+std::expected<reconnecting_link, node_error> node::keep_connected(std::string_view address, reconnect_options options) {
+  auto complete = completed(*core_, address, options.link);
+  if (!complete)
+    return std::unexpected{std::move(complete).error()};
   const auto* config = internal::config_of(core_->system());
-  auto options = config != nullptr ? config->link_options_for(address, core_->families()) : link_options{};
-  if (!options)
-    return std::unexpected{std::move(options).error()};
-  return connect(address, *options);
-}
-
-std::expected<kept_link, node_error> node::keep_connected(std::string_view address, const link_options& options,
-                                                          const reconnect_policy& policy, link_events events) {
-  auto keeper = internal::link_keeper::make(core_, address, options, policy, std::move(events));
+  auto policy =
+      config != nullptr ? config->reconnect_policy_for(address, std::move(options.policy)) : std::move(options.policy);
+  auto keeper = internal::link_keeper::make(core_, address, *complete, policy, std::move(options.events));
   if (!keeper)
     return std::unexpected{std::move(keeper).error()};
   if (auto kept = core_->dials().keep(*keeper); !kept)
     return std::unexpected{std::move(kept).error()};
-  return kept_link{*std::move(keeper)};
+  return reconnecting_link{*std::move(keeper)};
 }
 
-std::expected<kept_link, node_error> node::keep_connected(std::string_view address, link_events events) {
-  const auto* config = internal::config_of(core_->system());
-  if (config == nullptr)
-    return keep_connected(address, link_options{}, reconnect_policy{}, std::move(events));
-  auto options = config->link_options_for(address, core_->families());
-  if (!options)
-    return std::unexpected{std::move(options).error()};
-  return keep_connected(address, *options, config->reconnect_policy_for(address), std::move(events));
+const std::string& node::name() const {
+  return *core_->options().name;
 }
 
 std::vector<std::string> node::addresses() const {
@@ -149,8 +144,8 @@ node_stats node::stats() const {
   return core_->stats();
 }
 
-node_view node::view() const noexcept {
-  return node_view{core_};
+weak_node node::weak() const noexcept {
+  return weak_node{core_};
 }
 
 std::expected<memory_summary, node_error> node::memory_summary(const memory_query& query) const {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <concepts>
 #include <expected>
 #include <initializer_list>
 #include <memory>
@@ -31,15 +30,15 @@
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
-#include <troupe/framework/node_view.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/out_of_band.hpp>
 #include <troupe/framework/publication.hpp>
 #include <troupe/framework/reconnect.hpp>
-#include <troupe/framework/spawning.hpp>
+#include <troupe/framework/remote_call.hpp>
+#include <troupe/framework/spawn_request.hpp>
 #include <troupe/framework/system_config.hpp>
-#include <troupe/framework/task.hpp>
+#include <troupe/framework/weak_node.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
 #include <troupe/store/object_store.hpp>
@@ -59,27 +58,14 @@ namespace troupe {
 class TROUPE_EXPORT node {
 public:
   /// Opens the store, publishes the names in the options, listens at the options' addresses, and starts the I/O
-  /// threads. Adds the CAF types that cross links to the registry, and reports the clashes found in it so far.
-  /// Fails with `bad_option` (also if a function of `publish` throws), `name_taken`, `bad_address` or `cannot_connect`
-  /// (the address is in use).
-  [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
-                                                            const family_set& families, node_options options);
-
-  /// Opens a node with the options of the configuration (system_config.hpp, options.md). The whole configuration is
-  /// checked now; an error names file and line. Options given in code replace the configuration as a whole.
-  [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
-                                                            const family_set& families) {
-    return open_as_configured(system, types, families, {});
-  }
-
-  /// Opens a node as configured and publishes `publish`, as node_options::publish does; a file cannot name actors.
+  /// threads. Options that are not set take the values of the configuration (system_config.hpp, options.md), or else
+  /// their defaults. Adds the CAF types that cross links to the registry.
+  /// Fails with `bad_option` (also if a function of `publish` throws, and for any error in the configuration, whose
+  /// file and line the text names), `name_taken`, `bad_address` or `cannot_connect` (the address is in use).
   ///
-  ///     node::open(system, types, families, std::vector<troupe::publication>{{"cup", cup}});
-  template <std::same_as<std::vector<publication>> Publications> // A template, so that {} means node_options.
+  ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen", .publish = {{"cup", cup}}});
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
-                                                            const family_set& families, Publications publish) {
-    return open_as_configured(system, types, families, std::move(publish));
-  }
+                                                            const family_set& families, node_options options = {});
 
   /// A moved-from node can only be assigned to or destroyed.
   node(node&&) noexcept;
@@ -91,7 +77,7 @@ public:
   /// peers dial use `node_options::accepted_links`. If one of several addresses fails, the node listens at none of
   /// them. May block while a host name is looked up: not for actors' handlers.
   /// Fails with `bad_option`, `bad_address`, `cannot_connect` (the address is in use), `link_down` (the node is
-  /// closing), or `unsupported` in a callback of a kept link.
+  /// closing), or `unsupported` in a callback of a reconnecting link.
   ///
   ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen"});
   ///     auto published = node->publish("cup", system.spawn(cup, &*node));
@@ -113,23 +99,20 @@ public:
 
   /// Dials a node and performs the handshake. Blocks until the link is open. Fails with `bad_option`, `bad_address`,
   /// `cannot_connect`, `refused`, `nothing_in_common` (the text has both lists), `timed_out`, `link_down` (the listener
-  /// speaks another protocol), `protocol_violation`, or `unsupported` in a callback of a kept link, which must not
-  /// block.
-  [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options);
+  /// speaks another protocol), `protocol_violation`, or `unsupported` in a callback of a reconnecting link, which must
+  /// not block. Options that are not set take the values of the configuration for this address, or else their defaults.
+  [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options = {});
 
-  /// Connects with the configured options for this address, or with the configured defaults.
-  [[nodiscard]] std::expected<link, node_error> connect(std::string_view address);
-
-  /// Dials now, without blocking, and again each time the link is lost, as the policy says; reports to `events`.
-  /// Without options and policy, those of the configuration apply. Fails with `bad_option` or `bad_address` if no dial
-  /// could ever succeed.
+  /// Dials now, without blocking, and again each time the link is lost, as the policy says; reports to the events'
+  /// receivers. Options that are not set take the values of the configuration for this address, or else their defaults.
+  /// Fails with `bad_option` or `bad_address` if no dial could ever succeed.
   ///
-  ///     auto kept = node->keep_connected(address, {}, {.longest_pause = 5s}, {.listener = self});
-  [[nodiscard]] std::expected<kept_link, node_error> keep_connected(std::string_view address,
-                                                                    const link_options& options,
-                                                                    const reconnect_policy& policy,
-                                                                    link_events events = {});
-  [[nodiscard]] std::expected<kept_link, node_error> keep_connected(std::string_view address, link_events events = {});
+  ///     auto kept = node->keep_connected(address, {.policy = {.longest_pause = 5s}, .events = {.listener = self}});
+  [[nodiscard]] std::expected<reconnecting_link, node_error> keep_connected(std::string_view address,
+                                                                            reconnect_options options = {});
+
+  /// The name that this node was opened with.
+  [[nodiscard]] const std::string& name() const;
 
   /// The addresses at which this node listens: those of its options, then those of `listen`, in order, with the ports
   /// that the system chose.
@@ -138,9 +121,9 @@ public:
   /// The open links, both dialed and accepted.
   [[nodiscard]] std::vector<link> links() const;
 
-  /// The totals of all links and of the node. A `view` shows the same and may outlive the node.
+  /// The totals of all links and of the node. A `weak_node` shows the same and may outlive the node.
   [[nodiscard]] node_stats stats() const;
-  [[nodiscard]] node_view view() const noexcept;
+  [[nodiscard]] weak_node weak() const noexcept;
 
   /// Puts `value` into one object of the store, or of this process's memory if the node has no store. Values are
   /// encoded by the node's `store_families`; an `array` is stored as it lies in memory. Large parts are copied once, to
@@ -176,7 +159,7 @@ public:
     }
     if (!state)
       return std::unexpected{std::move(state).error()};
-    return object_ref<T>{*std::move(state)};
+    return internal::ref_to<T>(*std::move(state));
   }
 
   /// Reserves room in the store for an array of `count` values, or of `shape`, to be filled in place and sealed. Fails
@@ -206,8 +189,9 @@ public:
   requires std::is_class_v<Self>
   [[nodiscard]] auto fetch(Self* self, const object_ref<T>& ref,
                            std::optional<std::chrono::milliseconds> timeout = std::nullopt) const {
-    return self->request(internal::make_fetcher(self->system(), ref.state(), internal::kind_of<T>(), timeout),
-                         caf::infinite, caf::unit);
+    return self->request(
+        internal::make_fetcher(self->system(), internal::state_of(ref), internal::kind_of<T>(), timeout), caf::infinite,
+        caf::unit);
   }
   template <class T>
   [[nodiscard]] auto fetch(const caf::scoped_actor& self, const object_ref<T>& ref,
@@ -222,7 +206,7 @@ public:
   /// `object_lost` if the store cannot be asked.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error> memory_summary(const memory_query& query = {}) const;
 
-  /// Reports on this node, its links and its types (inspection.hpp), as peers see it through link::report.
+  /// Reports on this node, its links and its types (node_report.hpp), as peers see it through link::report.
   [[nodiscard]] node_report report(const report_query& query) const;
 
   /// The attachment to the host's store; null if the node has none.
@@ -230,10 +214,6 @@ public:
 
 private:
   explicit node(std::shared_ptr<internal::node_core> core);
-  [[nodiscard]] static std::expected<node, node_error> open_as_configured(caf::actor_system& system,
-                                                                          type_registry& types,
-                                                                          const family_set& families,
-                                                                          std::vector<publication> publish);
   [[nodiscard]] std::expected<void, node_error> publish_untyped(std::string name, caf::strong_actor_ptr actor);
   [[nodiscard]] std::expected<internal::object_state_ptr, node_error>
   put_value(const std::type_info& type, const void* value, const std::source_location& where);

@@ -27,10 +27,10 @@ namespace internal {
 template <class Inspector, class T>
 typename Inspector::result_type inspect(Inspector& inspector, object_ref<T>& ref) {
   if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) { // Prints or compares.
-    auto text = internal::shown(ref.state());
+    auto text = internal::shown(internal::state_of(ref));
     return inspector(text);
   } else if constexpr (Inspector::reads_state) {
-    auto text = internal::out_of_band_text(ref.state());
+    auto text = internal::out_of_band_text(internal::state_of(ref));
     return text ? inspector(*text) : std::move(text).error();
   } else {
     std::string text;
@@ -39,7 +39,7 @@ typename Inspector::result_type inspect(Inspector& inspector, object_ref<T>& ref
     auto state = internal::found_by_text(text);
     if (!state)
       return std::move(state).error();
-    ref = object_ref<T>{*std::move(state)};
+    ref = internal::ref_to<T>(*std::move(state));
     return {};
   }
 }

@@ -30,6 +30,8 @@ namespace troupe {
 
 namespace internal {
 
+struct object_access;
+
 /// The position of one frame of a payload in its object.
 struct frame_extent {
   std::uint64_t offset = 0;
@@ -141,6 +143,57 @@ template <class T>
 
 } // namespace internal
 
+/// A counted reference to an immutable value whose type is not known here: for lists of references of several types. It
+/// does not travel in messages. Threads and lifetime: as for object_ref.
+class any_object_ref {
+public:
+  /// An empty reference.
+  any_object_ref() = default;
+
+  [[nodiscard]] bool empty() const noexcept { return state_ == nullptr; }
+
+  /// The bytes that the value takes in the store.
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
+
+  /// Whether both refer to the same object.
+  friend bool operator==(const any_object_ref& one, const any_object_ref& other) {
+    return internal::is_same_object(one.state_, other.state_);
+  }
+
+private:
+  friend struct internal::object_access;
+
+  internal::object_state_ptr state_;
+};
+
+template <class T>
+class object_ref;
+
+namespace internal {
+
+/// Converts between references and their state.
+struct object_access {
+  [[nodiscard]] static const object_state_ptr& state(const any_object_ref& ref) noexcept { return ref.state_; }
+
+  template <class Ref>
+  [[nodiscard]] static Ref ref(object_state_ptr state) noexcept {
+    Ref result;
+    static_cast<any_object_ref&>(result).state_ = std::move(state);
+    return result;
+  }
+};
+
+[[nodiscard]] inline const object_state_ptr& state_of(const any_object_ref& ref) noexcept {
+  return object_access::state(ref);
+}
+
+template <class T>
+[[nodiscard]] object_ref<T> ref_to(object_state_ptr state) noexcept {
+  return object_access::ref<object_ref<T>>(std::move(state));
+}
+
+} // namespace internal
+
 /// A counted reference to an immutable value of type T. Copies are cheap and refer to the same value. The value lives
 /// as long as any reference to it, in this process, in another one, or in a message in flight.
 ///
@@ -149,16 +202,10 @@ template <class T>
 /// `unsupported`.
 /// Threads: as for std::shared_ptr. Lifetime: the registry and the families of the node must outlive it.
 template <class T>
-class object_ref {
+class object_ref : public any_object_ref {
 public:
   /// An empty reference; get() fails with `object_lost`.
   object_ref() = default;
-  explicit object_ref(internal::object_state_ptr state) : state_(std::move(state)) {}
-
-  [[nodiscard]] bool empty() const noexcept { return state_ == nullptr; }
-
-  /// The bytes that the value takes in the store.
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
 
   /// Returns the value. Its arrays are read-only views of the bytes in place, and keep the bytes alive.
   /// Bytes on another host are fetched: the call waits for at most `timeout`; with 0 it never waits; with
@@ -173,21 +220,12 @@ public:
   /// references: fetching.hpp.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
-    auto bytes = internal::bytes_within(state_, timeout);
+    const auto& state = internal::state_of(*this);
+    auto bytes = internal::bytes_within(state, timeout);
     if (!bytes)
       return std::unexpected{std::move(bytes).error()};
-    return internal::value_of<T>(*state_, *bytes);
+    return internal::value_of<T>(*state, *bytes);
   }
-
-  /// Whether both refer to the same object.
-  friend bool operator==(const object_ref& one, const object_ref& other) {
-    return internal::is_same_object(one.state_, other.state_);
-  }
-
-  [[nodiscard]] const internal::object_state_ptr& state() const noexcept { return state_; }
-
-private:
-  internal::object_state_ptr state_;
 };
 
 /// References travel in every family. They may be encoded in messages and in objects, where they are counted; anywhere
@@ -197,14 +235,14 @@ struct codec<object_ref<T>> {
   using form = internal::object_form;
 
   static std::expected<form, serialize_error> reduce(const object_ref<T>& ref, const context& ctx) {
-    return internal::reduce_object(ref.state(), ctx);
+    return internal::reduce_object(internal::state_of(ref), ctx);
   }
 
   static std::expected<object_ref<T>, serialize_error> rebuild(form&& from, const context& ctx) {
     auto state = internal::rebuild_object(std::move(from), ctx);
     if (!state)
       return std::unexpected{std::move(state).error()};
-    return object_ref<T>{*std::move(state)};
+    return internal::ref_to<T>(*std::move(state));
   }
 };
 
@@ -278,7 +316,7 @@ public:
         {.element = internal::element_name<T>(), .shape = {shape_.begin(), shape_.end()}, .header = {}, .frames = {}});
     if (!sealed)
       return std::unexpected{std::move(sealed).error()};
-    return object_ref<array<T>>{*std::move(sealed)};
+    return internal::ref_to<array<T>>(*std::move(sealed));
   }
 
 private:

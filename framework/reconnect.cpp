@@ -7,35 +7,38 @@
 
 namespace troupe {
 
-kept_link::kept_link(std::shared_ptr<internal::link_keeper> keeper) : keeper_(std::move(keeper)) {}
+reconnecting_link::reconnecting_link(std::shared_ptr<internal::link_keeper> keeper) : keeper_(std::move(keeper)) {}
 
-kept_link::kept_link(kept_link&&) noexcept = default;
+reconnecting_link::reconnecting_link(reconnecting_link&&) noexcept = default;
 
-kept_link& kept_link::operator=(kept_link&& other) noexcept {
-  std::swap(keeper_, other.keeper_);
+reconnecting_link& reconnecting_link::operator=(reconnecting_link&& other) noexcept {
+  if (this != &other) {
+    stop();
+    keeper_ = std::move(other.keeper_);
+  }
   return *this;
 }
 
-kept_link::~kept_link() {
+reconnecting_link::~reconnecting_link() {
   stop();
 }
 
-std::optional<link> kept_link::current() const {
+std::optional<link> reconnecting_link::current() const {
   if (auto open = keeper_ ? keeper_->current() : nullptr)
     return link{std::move(open)};
   return std::nullopt;
 }
 
-bool kept_link::is_kept() const {
+bool reconnecting_link::is_active() const {
   return keeper_ && !keeper_->is_over();
 }
 
-void kept_link::stop() {
+void reconnecting_link::stop() {
   if (keeper_)
     keeper_->stop();
 }
 
-void kept_link::close() {
+void reconnecting_link::close() {
   if (keeper_)
     keeper_->close_with();
   stop();

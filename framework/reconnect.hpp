@@ -20,7 +20,7 @@
 
 namespace troupe {
 
-/// A change in the state of a kept link.
+/// A change in the state of a reconnecting link.
 struct link_event {
   enum class kind : std::uint8_t {
     connected,      ///< `link` is open. It is a new link each time, so actors must be looked up again.
@@ -44,11 +44,21 @@ struct link_event {
 /// The receivers of events: a function, an actor, both or none. Each receives the events in order.
 struct link_events {
   /// Called on the node's main I/O thread. It must not throw, and must not block, as `link::find(name)` does. It is not
-  /// called after the `kept_link` was stopped; stopping waits for a call in progress on another thread.
+  /// called after the `reconnecting_link` was stopped; stopping waits for a call in progress on another thread.
   std::function<void(const link_event&)> callback = {};
   /// Receives each event as a message, `[](const troupe::link_event& event)`, and may look up actors with
   /// `link::find(self, ...)`. It is not kept alive, and must be an actor of this process.
   caf::actor listener = {};
+};
+
+/// How a node keeps connected with one peer.
+struct reconnect_options {
+  /// The options of each link.
+  link_options link = {};
+  /// When a lost link is dialed again.
+  reconnect_policy policy = {};
+  /// The receivers of reports.
+  link_events events = {};
 };
 
 /// Keeps a node connected with one peer: dials, and dials again when the link is lost. Each connection is a new link,
@@ -62,19 +72,19 @@ struct link_events {
 /// Threads: every member from any thread.
 /// Lifetime: the destructor stops dialing and events at once, and leaves an open link open, as after `connect`. The
 /// node's end stops them too; after that the object does nothing.
-class TROUPE_EXPORT kept_link {
+class TROUPE_EXPORT reconnecting_link {
 public:
-  explicit kept_link(std::shared_ptr<internal::link_keeper> keeper);
+  explicit reconnecting_link(std::shared_ptr<internal::link_keeper> keeper);
   /// A moved-from object can only be assigned to or destroyed.
-  kept_link(kept_link&&) noexcept;
-  kept_link& operator=(kept_link&&) noexcept;
-  ~kept_link();
+  reconnecting_link(reconnecting_link&&) noexcept;
+  reconnecting_link& operator=(reconnecting_link&&) noexcept;
+  ~reconnecting_link();
 
   /// Returns the link that is open now, if any.
   [[nodiscard]] std::optional<link> current() const;
 
   /// False once it has given up or was stopped, or the node has ended.
-  [[nodiscard]] bool is_kept() const;
+  [[nodiscard]] bool is_active() const;
 
   /// Ends dialing and events. An open link stays open.
   void stop();

@@ -144,30 +144,31 @@ void system_config::warn_of_near_groups(const std::string& file_name) const {
                                             + internal::one_line(internal::cut(name)) + "\"; did you mean \"troupe\"?");
 }
 
-std::expected<struct node_options, node_error> system_config::node_options_with(const family_set& families) const {
+std::expected<struct node_options, node_error> system_config::node_options_with(const family_set& families,
+                                                                                struct node_options given) const {
   if (content.find("troupe") != content.end())
     return std::unexpected{node_error{
         node_errc::bad_option, "the configuration has \"troupe\" among CAF's own options, where it has no effect: call "
                                "parse of troupe::system_config, not of its base; in code, give options to "
                                "node::open and node::connect"}};
   if (!configuration_)
-    return troupe::node_options{};
+    return given;
   if (auto known = configuration_->check_families(families); !known)
     return std::unexpected{std::move(known).error()};
-  return configuration_->node();
+  return configuration_->node(std::move(given));
 }
 
-std::expected<struct link_options, node_error> system_config::link_options_for(std::string_view address,
-                                                                               const family_set& families) const {
+std::expected<struct link_options, node_error>
+system_config::link_options_for(std::string_view address, const family_set& families, struct link_options given) const {
   if (!configuration_)
-    return troupe::link_options{};
+    return given;
   if (auto known = configuration_->check_families(families, address); !known)
     return std::unexpected{std::move(known).error()};
-  return configuration_->link(address).options;
+  return configuration_->link(address, {.options = std::move(given)}).options;
 }
 
-reconnect_policy system_config::reconnect_policy_for(std::string_view address) const {
-  return configuration_ ? configuration_->link(address).policy : reconnect_policy{};
+reconnect_policy system_config::reconnect_policy_for(std::string_view address, reconnect_policy given) const {
+  return configuration_ ? configuration_->link(address, {.policy = std::move(given)}).policy : given;
 }
 
 } // namespace troupe

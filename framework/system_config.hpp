@@ -54,19 +54,20 @@ public:
   caf::error parse(int argument_count, char** arguments, std::istream& file);
   caf::error parse(int argument_count, char** arguments, const char* file = nullptr);
 
-  /// The options for `node::open` without options: `troupe.node`, with `troupe.links.accepted` for links that peers
-  /// dial. Fails with `bad_option` if any option, including those of links, names a family that is not in `families`;
-  /// the text has file and line, and the known families.
-  [[nodiscard]] std::expected<struct node_options, node_error> node_options_with(const family_set& families) const;
+  /// Completes `given` as `node::open` does: options that are not set take the values of `troupe.node`, and those of
+  /// links that peers dial take the values of `troupe.links.accepted`. Fails with `bad_option` if any option, including
+  /// those of links, names a family that is not in `families`; the text has file and line, and the known families.
+  [[nodiscard]] std::expected<struct node_options, node_error> node_options_with(const family_set& families,
+                                                                                 struct node_options given = {}) const;
 
-  /// The options for `node::connect` without options: the address's entry in `troupe.links`, which starts from the
-  /// entry `default`. Addresses are compared as texts. Fails as node_options_with() does, but checks only the options
-  /// that it returns.
-  [[nodiscard]] std::expected<struct link_options, node_error> link_options_for(std::string_view address,
-                                                                                const family_set& families) const;
+  /// Completes `given` as `node::connect` does: options that are not set take the values of the address's entry in
+  /// `troupe.links`, or else those of the entry `default`. Addresses are compared as texts. Fails as
+  /// node_options_with() does, but checks only the options of these two entries.
+  [[nodiscard]] std::expected<struct link_options, node_error>
+  link_options_for(std::string_view address, const family_set& families, struct link_options given = {}) const;
 
-  /// The policy for `node::keep_connected` without a policy: the group `reconnect` of the address's entry.
-  [[nodiscard]] reconnect_policy reconnect_policy_for(std::string_view address) const;
+  /// Completes `given` as `node::keep_connected` does, from the group `reconnect` of the address's entry.
+  [[nodiscard]] reconnect_policy reconnect_policy_for(std::string_view address, reconnect_policy given = {}) const;
 
   /// @private Null if nothing was read.
   [[nodiscard]] const internal::configuration* configuration() const noexcept { return configuration_.get(); }

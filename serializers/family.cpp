@@ -258,11 +258,10 @@ family_set::family_set() {
 
 family_set& family_set::add(std::unique_ptr<family> added) {
   if (added->name() == detail::elements_family::reserved_name || added->name() == detail::error_family)
-    errors_.emplace_back(serialize_errc::clash, "the name '" + std::string(added->name()) + "' is reserved");
-  else if (find(added->name()) != nullptr)
-    errors_.emplace_back(serialize_errc::clash, "two families have the name '" + std::string(added->name()) + "'");
-  else
-    families_.push_back(std::move(added));
+    throw registration_error("the name '" + std::string(added->name()) + "' is reserved");
+  if (find(added->name()) != nullptr)
+    throw registration_error("two families have the name '" + std::string(added->name()) + "'");
+  families_.push_back(std::move(added));
   return *this;
 }
 

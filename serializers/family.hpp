@@ -11,7 +11,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/context.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/payload.hpp>
 #include <troupe/serializers/serialize_error.hpp>
 
@@ -61,7 +61,7 @@ public:
   family_set(family_set&&) noexcept = default;
   family_set& operator=(family_set&&) noexcept = default;
 
-  /// Adds a family. A second family of one name, or a reserved name, is recorded in errors(): check them before use.
+  /// Adds a family. Throws `registration_error` if the name is taken or reserved.
   family_set& add(std::unique_ptr<family> added);
   /// Adds the families of a shared library that contains TROUPE_FAMILIES (family_library.hpp): all of them, or none if
   /// a name is taken. The library stays loaded until the process ends, since objects of its families may outlive this
@@ -77,11 +77,9 @@ public:
   [[nodiscard]] std::expected<void, serialize_error> resolve(std::span<const std::string> names,
                                                              std::vector<const family*>& into) const;
   [[nodiscard]] std::vector<std::string> names() const;
-  [[nodiscard]] const std::vector<serialize_error>& errors() const { return errors_; }
 
 private:
   std::vector<std::unique_ptr<family>> families_;
-  std::vector<serialize_error> errors_;
 };
 
 /// Empties the output, then encodes with the first family that supports the type. After `not_supported` the next family

@@ -19,9 +19,9 @@ namespace troupe {
 
 /// A function as a value that can be passed by name: `fn_ref<&count_words>`.
 template <auto Function>
-struct function_ref {};
+struct registered_function {};
 template <auto Function>
-inline constexpr function_ref<Function> fn_ref{};
+inline constexpr registered_function<Function> fn_ref{};
 
 namespace detail {
 
@@ -113,7 +113,7 @@ public:
   [[nodiscard]] static function_entry of_functor(std::string name);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// The key for lookup in C++: the type of a function_ref, or of the functor.
+  /// The key for lookup in C++: the type of a registered_function, or of the functor.
   [[nodiscard]] std::type_index key() const { return key_; }
   /// The parameters' types. For functors the first one is the functor itself.
   [[nodiscard]] std::span<const std::type_index> parameters() const { return parameters_; }
@@ -137,7 +137,7 @@ template <auto Function>
 function_entry function_entry::of_function(std::string name) {
   using shape = detail::call_shape<std::remove_const_t<decltype(Function)>>;
   return [&]<class... Parameters>(std::type_identity<std::tuple<Parameters...>>) {
-    return function_entry(std::move(name), typeid(function_ref<Function>), {typeid(Parameters)...},
+    return function_entry(std::move(name), typeid(registered_function<Function>), {typeid(Parameters)...},
                           typeid(typename shape::result), [](std::span<const void* const> arguments) {
                             return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
                               return detail::settle<typename shape::result>(

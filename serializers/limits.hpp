@@ -34,6 +34,8 @@ struct limits {
   /// One object of another host that an object_ref names, by the size that its source announces. Its place in the store
   /// is taken at once, which may push other objects to disk; pages are taken only as its bytes arrive.
   std::size_t object_bytes = 64_GiB;
+
+  friend bool operator==(const limits&, const limits&) = default;
 };
 
 } // namespace troupe

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 
 namespace troupe {

@@ -21,15 +21,6 @@ payload error_payload(const type_entry& entry, const serialize_error& error) {
           {frame::copy_of(std::as_bytes(std::span(text)))}};
 }
 
-/// Reports errors of the registry or the families, which a program without a node would not hear of otherwise.
-std::expected<void, serialize_error> check(const type_registry& types, const family_set& families) {
-  if (!families.errors().empty()) {
-    const auto& first = families.errors().front();
-    return detail::failure(first.code(), "the families have errors: " + first.message());
-  }
-  return types.check();
-}
-
 /// A T that each thread reuses. If a codec serializes in turn, the nested call gets a T of its own.
 template <class T>
 class used_again {
@@ -102,8 +93,6 @@ const family* family_of_standard_header(const type_entry& entry, std::span<const
 std::expected<void, serialize_error> decode_checked(const type_entry& entry, void* target, const header_fields& header,
                                                     const payload& from, const deserialize_options& options,
                                                     const type_registry& types, const family_set& families) {
-  if (const auto sound = check(types, families); !sound)
-    return sound;
   resolved_families accepted;
   if (auto known = families.resolve(options.deserializers, *accepted); !known)
     return known;
@@ -126,8 +115,6 @@ serialize_error naming(std::string_view alias, serialize_error error) {
 std::expected<payload, serialize_error> serialize_entry(const type_entry& entry, const void* value,
                                                         const serialize_options& options, const type_registry& types,
                                                         const family_set& families) {
-  if (const auto sound = check(types, families); !sound)
-    return std::unexpected(sound.error());
   resolved_families serializers;
   if (auto known = families.resolve(options.serializers, *serializers); !known)
     return std::unexpected(std::move(known).error());
@@ -154,7 +141,7 @@ std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, 
                                                        const deserialize_options& options, const type_registry& types,
                                                        const family_set& families) {
   // Most payloads come from a program with the same type: their header is known without reading it.
-  if (from.header.size_bytes() <= options.context.limits.header_bytes && check(types, families)) {
+  if (from.header.size_bytes() <= options.context.limits.header_bytes) {
     resolved_families accepted;
     if (families.resolve(options.deserializers, *accepted))
       if (const auto* by = family_of_standard_header(entry, from.header.bytes(), *accepted))

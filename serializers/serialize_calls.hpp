@@ -24,7 +24,7 @@ enum class on_error : std::uint8_t {
 
 struct serialize_options {
   std::vector<std::string> serializers = {"typed", "msgpack"};
-  troupe::on_error on_error = troupe::on_error::message;
+  troupe::on_error on_error = troupe::on_error::raise;
   troupe::iterate iterate = troupe::iterate::automatic;
   troupe::context context = {};
 };
@@ -44,8 +44,7 @@ deserialize_entry(const type_entry& entry, void* target, const payload& from, co
                   const type_registry& types, const family_set& families);
 
 /// Encodes with the first family of the list that supports the type. Fails with `unknown_type` for unregistered types,
-/// with `unknown_family`, and with `clash` if the registry or the families have errors. All other failures are handled
-/// as `options.on_error` says.
+/// and with `unknown_family`. All other failures are handled as `options.on_error` says.
 template <class T>
 [[nodiscard]] std::expected<payload, serialize_error>
 serialize(const T& value, const serialize_options& options, const type_registry& types, const family_set& families) {

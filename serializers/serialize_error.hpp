@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <expected>
+#include <stdexcept>
 
 #include <troupe/base/error.hpp>
+#include <troupe/base/export.hpp>
 
 namespace troupe {
 
@@ -15,7 +17,7 @@ enum class serialize_errc : std::uint8_t {
   not_supported = 1,  // This family cannot carry the type; the next one in the list may.
   unknown_type = 2,   // The registry has no such type or alias.
   unknown_family = 3, // No family of that name was added.
-  clash = 4,          // Two types of one alias, or two families of one name.
+  clash = 4,          // A library adds a family under a name that is taken.
   // The sender and this process disagree.
   refused_family = 5,  // The payload's family is not in the list of deserializers.
   type_mismatch = 6,   // The payload carries another type than the one asked for.
@@ -31,5 +33,15 @@ enum class serialize_errc : std::uint8_t {
 };
 
 using serialize_error = basic_error<serialize_errc>;
+
+/// Thrown if a program registers a type, a function or a family that contradicts an earlier registration, or cannot be
+/// registered: a mistake in the program. The registry stays as it was.
+class TROUPE_EXPORT registration_error : public std::logic_error {
+public:
+  using std::logic_error::logic_error;
+  registration_error(const registration_error&) = default;
+  registration_error& operator=(const registration_error&) = default;
+  ~registration_error() override;
+};
 
 } // namespace troupe

@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 
 #include <troupe/base/text.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/type_entry.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe {
 

@@ -210,9 +210,9 @@ public:
   type_registry(const type_registry&) = delete;
   type_registry& operator=(const type_registry&) = delete;
 
-  /// Registers a described type under the alias that travels, of at most 32,768 bytes, since a header has to hold it. A
-  /// clash is recorded in errors(); from then on nothing is opened, serialized or deserialized with this registry, and
-  /// each attempt fails with the clash. Adding the same type twice does nothing: the first codec stays.
+  /// Registers a described type under the alias that travels, of at most 32,768 bytes, since a header has to hold it.
+  /// Throws `registration_error` if the alias stands for another type, or the type has another alias. Adding the same
+  /// type twice does nothing: the first codec stays.
   template <class T>
   type_registry& add(std::string alias) {
     insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));
@@ -238,7 +238,8 @@ public:
   /// Lets a type that cannot be changed, and has no description, travel in the form of another type, alone and inside
   /// other values: `to(const T&) -> Form` and `from(Form) -> T`. Both may take a `const context&` as last parameter and
   /// return an `expected<..., serialize_error>`; `from` may return a unique_ptr<T>, as in add(). To travel alone, the
-  /// type needs an alias as well. A second registration replaces the first one, from the next value on.
+  /// type needs an alias as well. A second registration replaces the first one, from the next value on. Throws
+  /// `registration_error` if the form cannot travel; then the type has no serializer.
   template <class T, class To, class From>
   type_registry& register_serializer(To to, From from);
   /// Removes the serializer, if any. Then the type cannot travel any more, unless it was added with a codec.
@@ -249,8 +250,8 @@ public:
   }
 
   /// Lets peers run the function, by that name, if their link allows tasks. Defined in function.hpp. A functor is also
-  /// registered as a type under that name, since its state travels. Adding the same function twice does nothing; a
-  /// clash is recorded in errors().
+  /// registered as a type under that name, since its state travels. Adding the same function twice does nothing.
+  /// Throws `registration_error` if the name stands for another function, or the function has another name.
   template <auto Function>
   type_registry& add_function(std::string name);
   template <class Functor>
@@ -296,28 +297,18 @@ public:
 
   /// All entries in the order in which they were added.
   [[nodiscard]] std::vector<const type_entry*> entries() const;
-  /// The clashes so far; each names both types.
-  [[nodiscard]] std::vector<serialize_error> errors() const;
-  /// Fails with the first error.
-  [[nodiscard]] std::expected<void, serialize_error> check() const {
-    return has_errors_.load(std::memory_order_relaxed) ? first_error() : std::expected<void, serialize_error>{};
-  }
-  /// The error for a type that is not found: a clash if there is one, since it may be the cause.
-  [[nodiscard]] serialize_error why_not_found(const std::type_info& type) const;
+  /// The error for a type that is not found.
+  [[nodiscard]] static serialize_error why_not_found(const std::type_info& type);
 
 private:
-  [[nodiscard]] std::expected<void, serialize_error> first_error() const;
-  /// Requires: mutex_ is held.
-  void remember(serialize_errc code, std::string text);
-  /// False if it clashes with an existing entry, which stays.
-  bool insert(std::unique_ptr<type_entry> entry);
+  /// Throws `registration_error` if it clashes with an existing entry.
+  void insert(std::unique_ptr<type_entry> entry);
   type_registry& insert_base(std::type_index derived, type_entry::base base);
   type_registry& insert_function(std::shared_ptr<const function_entry> made);
   template <class T>
   void set_stand_in(std::shared_ptr<detail::stand_in> made, bool registered);
   template <class T>
   [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
-  void fail(serialize_errc code, std::string text);
 
   /// A cached lookup; an entry that was found stays. A number names the registry, since another one may later be made
   /// at the same address.
@@ -335,8 +326,6 @@ private:
   std::unordered_map<std::type_index, const type_entry*> by_type_;
   std::unordered_map<std::string_view, const type_entry*> by_alias_;
   std::vector<std::shared_ptr<const function_entry>> functions_;
-  std::vector<serialize_error> errors_;
-  std::atomic<bool> has_errors_{false}; // Written with mutex_ held.
 };
 
 /// The value as text, for logs and people: `{sensor: "roof", celsius: 21.5, samples: [1, 2]}`. Long values are cut.

@@ -82,6 +82,8 @@ void add_numbers(type_registry& types) {
 
 } // namespace
 
+registration_error::~registration_error() = default;
+
 std::uint64_t type_registry::next_number() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -104,25 +106,23 @@ type_registry::type_registry() {
   add<serialized>("serialized");
 }
 
-bool type_registry::insert(std::unique_ptr<type_entry> entry) {
+void type_registry::insert(std::unique_ptr<type_entry> entry) {
   const std::scoped_lock guard(mutex_);
   const auto same_type = by_type_.find(entry->type());
   const auto same_alias = by_alias_.find(entry->alias());
-  const auto clash = [&](std::string text) {
-    remember(serialize_errc::clash, std::move(text));
-    return false;
-  };
   if (same_alias != by_alias_.end() && same_alias->second->type() != entry->type())
-    return clash("alias '" + entry->alias() + "' stands for " + detail::type_text(same_alias->second->type())
-                 + " and for " + detail::type_text(entry->type()));
+    throw registration_error("alias '" + entry->alias() + "' stands for "
+                             + detail::type_text(same_alias->second->type()) + " and for "
+                             + detail::type_text(entry->type()));
   if (same_type != by_type_.end() && same_type->second->alias() != entry->alias())
-    return clash(detail::type_text(entry->type()) + " has the alias '" + same_type->second->alias()
-                 + "' and the alias '" + entry->alias() + "'");
+    throw registration_error(detail::type_text(entry->type()) + " has the alias '" + same_type->second->alias()
+                             + "' and the alias '" + entry->alias() + "'");
   if (entry->alias().empty())
-    return clash(detail::type_text(entry->type()) + " has an empty alias, reserved for objects without one");
+    throw registration_error(detail::type_text(entry->type())
+                             + " has an empty alias, reserved for objects without one");
   if (entry->alias().size() > alias_bytes_max)
-    return clash(detail::type_text(entry->type()) + " has an alias of " + grouped(entry->alias().size())
-                 + " bytes, limit " + grouped(alias_bytes_max) + " for receivers with default limits");
+    throw registration_error(detail::type_text(entry->type()) + " has an alias of " + grouped(entry->alias().size())
+                             + " bytes, limit " + grouped(alias_bytes_max) + " for receivers with default limits");
   if (same_type != by_type_.end()) {
     const auto codec_of = [](const type_entry& of) {
       return of.own_ ? "with a codec of its own for '" + of.own_->family + "'"
@@ -130,7 +130,9 @@ bool type_registry::insert(std::unique_ptr<type_entry> entry) {
     };
     const auto first = codec_of(*same_type->second);
     const auto second = codec_of(*entry);
-    return first == second || clash("'" + entry->alias() + "' is registered " + first + ", and again " + second);
+    if (first != second)
+      throw registration_error("'" + entry->alias() + "' is registered " + first + ", and again " + second);
+    return;
   }
   entry->stand_ins_ = stand_ins_;
   for (const auto& base : entry->bases())
@@ -138,7 +140,6 @@ bool type_registry::insert(std::unique_ptr<type_entry> entry) {
   by_type_.emplace(entry->type(), entry.get());
   by_alias_.emplace(entry->alias(), entry.get());
   entries_.push_back(std::move(entry));
-  return true;
 }
 
 type_registry& type_registry::insert_base(std::type_index derived, type_entry::base base) {
@@ -155,13 +156,9 @@ type_registry& type_registry::insert_function(std::shared_ptr<const function_ent
     if (known->name() == made->name() && known->key() == made->key())
       return *this;
     if (known->name() == made->name())
-      remember(serialize_errc::clash, "two functions have the name '" + made->name() + "'");
-    else if (known->key() == made->key())
-      remember(serialize_errc::clash,
-               "one function has the name '" + known->name() + "' and the name '" + made->name() + "'");
-    else
-      continue;
-    return *this;
+      throw registration_error("two functions have the name '" + made->name() + "'");
+    if (known->key() == made->key())
+      throw registration_error("one function has the name '" + known->name() + "' and the name '" + made->name() + "'");
   }
   functions_.push_back(std::move(made));
   return *this;
@@ -182,11 +179,6 @@ std::shared_ptr<const function_entry> type_registry::find_function(std::type_ind
 std::vector<std::shared_ptr<const function_entry>> type_registry::functions() const {
   const std::shared_lock guard(mutex_);
   return functions_;
-}
-
-void type_registry::fail(serialize_errc code, std::string text) {
-  const std::scoped_lock guard(mutex_);
-  remember(code, std::move(text));
 }
 
 namespace {
@@ -266,27 +258,9 @@ std::vector<const type_entry*> type_registry::entries() const {
   return all;
 }
 
-void type_registry::remember(serialize_errc code, std::string text) {
-  errors_.emplace_back(code, std::move(text));
-  has_errors_.store(true, std::memory_order_relaxed);
-}
-
-std::expected<void, serialize_error> type_registry::first_error() const {
-  const std::shared_lock guard(mutex_);
-  const auto& first = errors_.front();
-  return detail::failure(first.code(), "the type registry has errors: " + first.message());
-}
-
-serialize_error type_registry::why_not_found(const std::type_info& type) const {
-  if (auto sound = check(); !sound)
-    return std::move(sound).error();
+serialize_error type_registry::why_not_found(const std::type_info& type) {
   return {serialize_errc::unknown_type,
           "C++ type " + detail::type_text(type) + " is not registered: types.add<...>(alias)"};
-}
-
-std::vector<serialize_error> type_registry::errors() const {
-  const std::shared_lock guard(mutex_);
-  return errors_;
 }
 
 } // namespace troupe

@@ -182,7 +182,7 @@ int compare(const compare_options& told) {
     for (const auto& [subject, why] : each.missing)
       (why.is_absent ? is_any_absent : has_any_failed) = true;
   if (is_any_absent)
-    std::cout << "rows are missing; cmake/install-dependencies --peers installs the packages of all peers\n";
+    std::cout << "rows are missing; cmake/install-dependencies peers installs the packages of all peers\n";
   return has_any_failed ? 1 : 0;
 }
 

@@ -144,7 +144,7 @@ std::string missing_in(const comparison& made) {
   if (text.empty())
     return "";
   return "\n## Missing\n\n" + text
-         + (is_any_absent ? "\n`cmake/install-dependencies --peers` installs the packages of all peers.\n" : "");
+         + (is_any_absent ? "\n`cmake/install-dependencies peers` installs the packages of all peers.\n" : "");
 }
 
 std::vector<std::string> notes_of(const comparison& made) {

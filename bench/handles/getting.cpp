@@ -45,7 +45,7 @@ call_times time_calls(const bytes_ref& ref, troupe::store::object_store store, s
     if (const auto value = ref.get(); !value || (*value)[0] == 0)
       std::_Exit(3);
   });
-  const auto place = ref.state()->source->place();
+  const auto place = troupe::internal::state_of(ref)->source->place();
   const auto of_store = time_of_each(count, [&] {
     const auto found = store.find(*place);
     if (!found)

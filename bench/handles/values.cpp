@@ -39,13 +39,14 @@ void check_value(const bytes& value, std::size_t size_bytes) {
 }
 
 void when_here(const bytes_ref& ref, std::function<void(std::expected<void, std::string>)> then) {
-  ref.state()->source->fetch(std::chrono::steady_clock::now() + fetch_patience,
-                             [then = std::move(then)](const std::expected<troupe::frame, troupe::node_error>& came) {
-                               if (came)
-                                 then({});
-                               else
-                                 then(std::unexpected{came.error().message()});
-                             });
+  troupe::internal::state_of(ref)->source->fetch(
+      std::chrono::steady_clock::now() + fetch_patience,
+      [then = std::move(then)](const std::expected<troupe::frame, troupe::node_error>& came) {
+        if (came)
+          then({});
+        else
+          then(std::unexpected{came.error().message()});
+      });
 }
 
 std::expected<bytes, std::string> value_of(const bytes_ref& ref) {

@@ -27,8 +27,8 @@
 #include <troupe/base/export.hpp>
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/fwd.hpp>
-#include <troupe/serializers/coding.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/coding.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/internal/coding/common.hpp>
 #include <troupe/serializers/internal/shape/parts.hpp>
 #include <troupe/serializers/internal/visit/visit_write.hpp>

@@ -164,7 +164,7 @@ private:
 class metrics_collector final : public prometheus::Collectable {
 public:
   metrics_collector(const node& of, const metrics_options& options)
-      : view_(of.view()), name_(internal::one_line(of.stats().name, 128)), options_(options) {}
+      : view_(of.weak()), name_(internal::one_line(of.stats().name, 128)), options_(options) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override {
     families made;
@@ -252,7 +252,7 @@ private:
     return shown;
   }
 
-  const node_view view_;
+  const weak_node view_;
   const std::string name_;
   const metrics_options options_;
   mutable std::mutex mutex_;

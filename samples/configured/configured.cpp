@@ -21,11 +21,11 @@ int serve() {
 
 int greet(caf::actor_system& system, troupe::node& node, const std::string& peer) {
   caf::scoped_actor self{system};
-  auto kept = node.keep_connected(peer, {.listener = self}); // Options: the entry for this address.
+  auto kept = node.keep_connected(peer, {.events = {.listener = self}}); // All else: the entry for this address.
   if (!kept)
     throw std::runtime_error(kept.error().message());
   std::optional<troupe::link> connected;
-  while (!connected && kept->is_kept())
+  while (!connected && kept->is_active())
     self->receive([&](const troupe::link_event& event) {
       connected = event.link;
       if (!connected)
@@ -59,7 +59,7 @@ int main(int argument_count, char** arguments) try {
                       return {[](const std::string& name) { return "good day, " + name; }};
                     });
                   }}};
-  auto node = troupe::node::open(system, types, families, std::move(published)); // Options: troupe.node.
+  auto node = troupe::node::open(system, types, families, {.publish = std::move(published)}); // All else: troupe.node.
   if (!node)
     throw std::runtime_error(node.error().message());
   return config.peer.empty() ? serve() : greet(system, *node, config.peer);

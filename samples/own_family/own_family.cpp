@@ -1,7 +1,7 @@
 // A user-defined family, "lines": a text with one line for each piece of a value. README.md says what to type.
-#include <troupe/serializers/family_library.hpp>
-#include <troupe/serializers/value_pieces.hpp>
-#include <troupe/serializers/visitor_family.hpp>
+#include <troupe/serializers/extend/family_library.hpp>
+#include <troupe/serializers/extend/value_pieces.hpp>
+#include <troupe/serializers/extend/visitor_family.hpp>
 
 constexpr std::string_view marks = "-?#t*[{.!&@"; // One character for each troupe::piece_kind.
 struct lines_writer final : troupe::piece_writer {

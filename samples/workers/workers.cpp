@@ -97,7 +97,7 @@ int main(int argument_count, char**) try {
     return 0;
   }
   auto boss = system.spawn(supervisor);
-  auto kept = node->keep_connected("unix://@workers", {}, {.attempts_max = 50}, {.listener = boss});
+  auto kept = node->keep_connected("unix://@workers", {.policy = {.attempts_max = 50}, .events = {.listener = boss}});
   if (!kept)
     throw std::runtime_error(kept.error().message());
   caf::scoped_actor self{system};

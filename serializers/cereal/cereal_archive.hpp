@@ -30,8 +30,8 @@
 #include <cereal/types/vector.hpp>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/coding.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/coding.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/internal/coding/common.hpp>
 #include <troupe/serializers/internal/typed/body_arrays.hpp>
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <troupe/base/export.hpp>
+#include <troupe/serializers/extend/visitor_family.hpp>
 #include <troupe/serializers/json/json_reader.hpp>
 #include <troupe/serializers/json/json_writer.hpp>
-#include <troupe/serializers/visitor_family.hpp>
 
 namespace troupe {
 

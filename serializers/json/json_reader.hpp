@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/value_reader.hpp>
+#include <troupe/serializers/extend/value_reader.hpp>
 
 namespace troupe {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 
 namespace troupe::json {
 

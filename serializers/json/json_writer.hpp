@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/encode_output.hpp>
-#include <troupe/serializers/value_writer.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 
 namespace troupe {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <troupe/base/export.hpp>
+#include <troupe/serializers/extend/visitor_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_coder.hpp>
-#include <troupe/serializers/visitor_family.hpp>
 
 namespace troupe {
 

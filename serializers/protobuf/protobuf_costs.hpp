@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 
 namespace google::protobuf {
 

@@ -122,7 +122,7 @@ TEST(comparison, names_losses_before_the_tables_and_what_is_missing_after_them) 
   EXPECT_THAT(text, HasSubstr("- one-way small struct: ahead of `troupe-unix` is quick (2 x)\n"
                               "- 64 KiB there and answered: ahead of `troupe-unix` is quick (4 x)\n"));
   EXPECT_THAT(text, HasSubstr("- nng-ipc, throughput: not built: x not found\n"));
-  EXPECT_THAT(text, HasSubstr("cmake/install-dependencies --peers"));
+  EXPECT_THAT(text, HasSubstr("cmake/install-dependencies peers"));
   auto whole = an_example();
   whole.benchmarks = {{"throughput", {row_of({"a", "msg/s"}, "troupe-unix", 2, {{"slow", 2}})}, {}}};
   EXPECT_THAT(markdown_of(whole), HasSubstr("Nobody but the limits is ahead of Troupe"));

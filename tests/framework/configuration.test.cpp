@@ -6,9 +6,9 @@
 
 #include <unistd.h>
 
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/config/near_name.hpp>
+#include <troupe/framework/node_report.hpp>
 
 #include "log_lines.hpp"
 #include "two_nodes.hpp"
@@ -87,7 +87,7 @@ TEST_F(a_configuration, leaves_the_rest_to_caf) {
   EXPECT_EQ(caf::get_or(config_, "scheduler.policy", caf::atom("none")), caf::atom("stealing"));
   EXPECT_EQ(config_.remainder, std::vector<std::string>{"rest"});
   EXPECT_EQ(node().name, "a");
-  EXPECT_FALSE(node().store);
+  EXPECT_FALSE(*node().store);
   EXPECT_FALSE(node().dispatch);
   EXPECT_EQ(link("unix://@x").spill_bytes, 5u);
 }
@@ -240,7 +240,7 @@ TEST_F(a_configuration, reads_values_in_all_their_forms) {
   EXPECT_EQ(options.credentials.secret, "a\"b\\c");
   EXPECT_EQ(config_.reconnect_policy_for("unix://@x").jitter, 1);
   EXPECT_EQ(node().listen, (std::vector<std::string>{"unix://@a", "unix://@b"}));
-  EXPECT_EQ(node().store->directory, "/tmp/x");
+  EXPECT_EQ((*node().store)->directory, "/tmp/x");
 }
 
 TEST_F(a_configuration, refuses_what_is_no_configuration) {

@@ -142,11 +142,11 @@ private:
 /// A reference to the same value as `local` whose bytes come from a fake source.
 template <class T>
 struct far_object {
-  explicit far_object(const object_ref<T>& local) : far_object(local, *local.state()->source->here()) {}
+  explicit far_object(const object_ref<T>& local) : far_object(local, *internal::state_of(local)->source->here()) {}
   far_object(const object_ref<T>& local, frame bytes)
       : source(std::make_shared<fake_source>(std::move(bytes))),
-        ref(std::make_shared<internal::object_state>(
-            internal::object_state{local.state()->layout, source, local.state()->environment})) {}
+        ref(internal::ref_to<T>(std::make_shared<internal::object_state>(internal::object_state{
+            internal::state_of(local)->layout, source, internal::state_of(local)->environment}))) {}
 
   std::shared_ptr<fake_source> source;
   object_ref<T> ref;

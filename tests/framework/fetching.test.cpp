@@ -54,7 +54,7 @@ TEST_F(waiting, bytes_that_come_between_two_questions_are_read_or_did_not_come_i
     EXPECT_TRUE(is_value_or_late(get_all(std::vector{soon().ref})));
     EXPECT_TRUE(is_value_or_late(get_all(std::vector{here.ref, soon().ref, soon().ref})));
     EXPECT_TRUE(is_value_or_late(get_all(std::vector{here.ref, soon().ref}, 1ms)));
-    EXPECT_TRUE(is_value_or_late(internal::bytes_here(soon().ref.state())));
+    EXPECT_TRUE(is_value_or_late(internal::bytes_here(internal::state_of(soon().ref))));
     const auto waited = wait(std::vector{here.ref, soon().ref}, 2);
     ASSERT_TRUE(waited);
     EXPECT_GE(waited->here.size(), 1u);
@@ -89,7 +89,7 @@ TEST_F(waiting, get_waits_until_the_bytes_are_here) {
   auto got = value.get();
   ASSERT_TRUE(got) << got.error().message();
   EXPECT_EQ((*got)[0], 1.0);
-  EXPECT_EQ(static_cast<const void*>(got->data()), far.ref.state()->source->here()->bytes().data());
+  EXPECT_EQ(static_cast<const void*>(got->data()), internal::state_of(far.ref)->source->here()->bytes().data());
 }
 
 TEST_F(waiting, get_says_what_it_has_waited_for_and_how_long) {
@@ -180,8 +180,8 @@ TEST_F(waiting, wait_returns_when_enough_are_here_and_cancels_the_rest) {
   auto one = far_doubles(1);
   auto two = far_away(reading{"roof", 20, {}}); // The references have different types.
   auto three = far_doubles(3);
-  const std::vector states{one.ref.state(), two.ref.state(), three.ref.state()};
-  auto result = std::async(std::launch::async, [&] { return wait(states, 2, 10s); });
+  const std::vector<any_object_ref> refs{one.ref, two.ref, three.ref};
+  auto result = std::async(std::launch::async, [&] { return wait(refs, 2, 10s); });
   ASSERT_TRUE(three.source->is_fetched());
   three.source->arrive();
   ASSERT_TRUE(one.source->is_fetched());

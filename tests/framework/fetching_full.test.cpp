@@ -39,10 +39,10 @@ protected:
   /// Puts an object without mapping it.
   doubles_ref put(double first) {
     const auto mapped = home_.home->put(doubles(std::vector<double>(10'000, first))).value();
-    auto object = mapped.state()->source->stored();
-    return doubles_ref{std::make_shared<internal::object_state>(
-        internal::object_state{mapped.state()->layout, std::make_shared<internal::stored_object>(std::move(object)),
-                               mapped.state()->environment})};
+    auto object = internal::state_of(mapped)->source->stored();
+    return internal::ref_to<doubles>(std::make_shared<internal::object_state>(internal::object_state{
+        internal::state_of(mapped)->layout, std::make_shared<internal::stored_object>(std::move(object)),
+        internal::state_of(mapped)->environment}));
   }
 
   /// Expects `call` to return within 10 s; the store's own grace time is a minute.

@@ -213,7 +213,7 @@ TEST_F(finding, takes_handles_and_functions_of_options) {
   far_options_.publish = {{"untyped", [&](caf::actor_system& system) { return ++made, system.spawn(doubler); }},
                           {"typed", [&](caf::actor_system& system) { return ++made, system.spawn(typed_doubler); }}};
   connect();
-  far_options_.publish.clear();
+  far_options_.publish = {};
   EXPECT_EQ(made, 2);
   EXPECT_EQ(doubled_by(*link_->find("untyped", 0s)), "8");
   EXPECT_TRUE(link_->find<doubling>("typed", 0s));
@@ -276,7 +276,7 @@ TEST_F(opening, as_configured_publishes_as_well) {
   system_config config;
   ASSERT_FALSE(config.parse({}, file));
   caf::actor_system system{config};
-  const auto home = node::open(system, types_, families_, std::vector<publication>{{"cup", system.spawn(doubler)}});
+  const auto home = node::open(system, types_, families_, {.publish = {{"cup", system.spawn(doubler)}}});
   ASSERT_TRUE(home) << home.error().message();
   EXPECT_EQ(home->stats().names_published, 1u);
   EXPECT_EQ(home->addresses(), std::vector{at});
@@ -303,8 +303,8 @@ TEST_F(finding, of_a_client_that_reconnects_does_not_depend_on_who_is_first) {
               [](const caf::error&) {});
     }};
   });
-  const auto kept =
-      near().home->keep_connected(address_, {}, {.first_pause = 1ms, .longest_pause = 10ms}, {.listener = client});
+  const auto kept = near().home->keep_connected(
+      address_, {.policy = {.first_pause = 1ms, .longest_pause = 10ms}, .events = {.listener = client}});
   ASSERT_TRUE(kept);
   for (int round = 0; round < 5; ++round) {
     far();
@@ -320,7 +320,7 @@ TEST_F(finding, of_a_client_that_reconnects_does_not_depend_on_who_is_first) {
 // -- listening later
 
 TEST_F(finding, a_node_listens_once_its_actors_are_there) {
-  far_options_.listen.clear();
+  far_options_.listen = {};
   far_ = std::make_unique<side>(far_options_);
   EXPECT_TRUE(far().home->addresses().empty());
   EXPECT_EQ(near().home->connect(address_, {}).error().code(), node_errc::cannot_connect);

@@ -93,7 +93,7 @@ TEST_P(huge_payloads, pass_compressed_in_pieces) {
 }
 
 TEST_P(huge_payloads, pass_by_handle) {
-  near_options_.store->capacity_bytes = far_options_.store->capacity_bytes = GetParam() + 64_MiB;
+  near_options_.store.edit()->capacity_bytes = far_options_.store.edit()->capacity_bytes = GetParam() + 64_MiB;
   expect_passes({});
   EXPECT_LT(link_->stats().socket_bytes_sent, 10'000U);
 }

@@ -3,8 +3,8 @@
 #include <future>
 
 #include <troupe/framework/fetching.hpp>
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/memory_summary.hpp>
+#include <troupe/framework/node_report.hpp>
 
 #include "three_nodes.hpp"
 
@@ -17,9 +17,9 @@ protected:
   using array_ref = object_ref<array<double>>;
 
   introduced() {
-    near_options_.store->name = unique_name("near-host");
-    far_options_.store->name = unique_name("far-host");
-    third_options_.store->name = unique_name("third-host");
+    near_options_.store.edit()->name = unique_name("near-host");
+    far_options_.store.edit()->name = unique_name("far-host");
+    third_options_.store.edit()->name = unique_name("third-host");
     far_options_.handle_grace = near_options_.handle_grace = third_options_.handle_grace = 500ms;
   }
 
@@ -135,7 +135,7 @@ TEST_F(introduced, may_begin_to_listen_when_it_has_links) {
 }
 
 TEST_F(introduced, is_given_no_more_than_any_peer) {
-  connect_all({.allow_inspection = true});
+  connect_all({.allow_report = true});
   const auto ref = got_by_way_of_far();
   ASSERT_TRUE(eventually([&] { return is_linked_with(third(), "near"); }));
   for (const auto& each : third().home->links()) {

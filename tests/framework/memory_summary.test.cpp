@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <future>
 
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/inspector.hpp>
+#include <troupe/framework/node_report.hpp>
 #include <troupe/store/hold_reason.hpp>
 
 #include "two_nodes.hpp"
@@ -35,7 +35,7 @@ std::uint64_t count_of(const memory_summary& summary, const std::string& object,
 }
 
 std::string name_of(const doubles_ref& ref) {
-  return to_string(*ref.state()->source->place());
+  return to_string(*internal::state_of(ref)->source->place());
 }
 
 const auto self = static_cast<std::uint32_t>(::getpid());
@@ -57,9 +57,9 @@ caf::behavior keeper(caf::event_based_actor*, std::shared_ptr<shelf> kept) {
   }};
 }
 
-std::vector<std::string> own_inspection_addresses() {
+std::vector<std::string> own_local_query_addresses() {
   std::vector<std::string> mine;
-  const auto known = inspection_addresses().value();
+  const auto known = local_nodes().value();
   for (const auto& each : known)
     if (each.process == self)
       mine.push_back(each.address);
@@ -78,8 +78,8 @@ protected:
 
   /// Gives each node a store of its own, so that the two nodes stand for two hosts.
   void separate() {
-    near_options_.store->name = unique_name("near-host");
-    far_options_.store->name = unique_name("far-host");
+    near_options_.store.edit()->name = unique_name("near-host");
+    far_options_.store.edit()->name = unique_name("far-host");
   }
 
   caf::actor keeper_at_far() {
@@ -102,7 +102,7 @@ TEST_F(remembered, handles_and_views_of_this_process_are_counted) {
   const auto* row = row_of(summary, name);
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->size_bytes, 80'000u);
-  EXPECT_EQ(row->store, near_options_.store->name);
+  EXPECT_EQ(row->store, (*near_options_.store)->name);
   EXPECT_EQ(row->state, "sealed");
   EXPECT_EQ(row->creator, self);
   EXPECT_GE(row->age_ms, 0);
@@ -141,7 +141,8 @@ TEST_F(remembered, what_is_written_and_what_is_captured_is_said) {
   inner = {};
   const auto summary = at_near();
   ASSERT_EQ(summary.objects.size(), 3u);
-  EXPECT_EQ(holder_of(summary, name, memory_reason::captured)->object, to_string(*outer.state()->source->place()));
+  EXPECT_EQ(holder_of(summary, name, memory_reason::captured)->object,
+            to_string(*internal::state_of(outer)->source->place()));
   EXPECT_FALSE(holder_of(summary, name, memory_reason::handle));
   const auto written = std::ranges::find(summary.objects, "writing", &memory_object::state);
   ASSERT_NE(written, summary.objects.end());
@@ -175,7 +176,7 @@ TEST_F(remembered, an_exported_reference_is_shown_at_both_ends_and_as_one) {
   const auto both = combined({at_near(), at_far()});
   ASSERT_EQ(both.objects.size(), 1u);
   EXPECT_EQ(both.objects[0].state, "sealed");
-  EXPECT_EQ(both.objects[0].store, near_options_.store->name);
+  EXPECT_EQ(both.objects[0].store, (*near_options_.store)->name);
   EXPECT_EQ(both.objects[0].holders.size(), 3u); // Near's handle, the export, and far's two.
   EXPECT_EQ(count_of(at_near(), name, memory_reason::handle), 1u);
   EXPECT_EQ(both.processes.size(), 2u);
@@ -409,7 +410,7 @@ TEST_F(remembered, references_to_what_was_brought_here_from_another_host_are_han
   ASSERT_TRUE(ask<int>(near().system, to, ref));
   ASSERT_TRUE(ask<int>(near().system, to, ref));
   ASSERT_TRUE(kept_->refs.at(0).get(10s));
-  ASSERT_TRUE(kept_->refs.at(0).state()->source->place());
+  ASSERT_TRUE(internal::state_of(kept_->refs.at(0))->source->place());
   const auto name = name_of(kept_->refs.at(0));
   EXPECT_EQ(held(*far().home, name).own_holds[store::hold_reason::exchange], 1u);
   const auto there = at_far();
@@ -437,7 +438,7 @@ TEST_F(remembered, holds_of_another_node_of_the_process_are_no_handles_of_this_o
 }
 
 TEST_F(remembered, a_node_without_a_store_says_what_it_can) {
-  near_options_.store.reset();
+  near_options_.store = std::nullopt;
   const auto ref = put();
   EXPECT_TRUE(at_near().objects.empty());
   {
@@ -502,8 +503,8 @@ TEST_F(remembered, and_not_where_it_does_not) {
 
 TEST_F(remembered, this_users_processes_may_look_and_reach_nothing_else) {
   publish("cup", far().system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; }));
-  near_options_.local_inspection = false;
-  const auto mine = own_inspection_addresses();
+  near_options_.local_queries = false;
+  const auto mine = own_local_query_addresses();
   ASSERT_EQ(mine.size(), 1u);
   auto link = near().home->connect(mine[0], {.serializers = {"msgpack"}});
   ASSERT_TRUE(link) << link.error().message();
@@ -516,8 +517,8 @@ TEST_F(remembered, this_users_processes_may_look_and_reach_nothing_else) {
 
 TEST_F(remembered, only_so_many_of_this_users_processes_may_look_at_a_time) {
   far();
-  near_options_.local_inspection = false;
-  const auto mine = own_inspection_addresses();
+  near_options_.local_queries = false;
+  const auto mine = own_local_query_addresses();
   ASSERT_EQ(mine.size(), 1u);
   const auto look = [&] { return near().home->connect(mine[0], {.serializers = {"msgpack"}, .connect_timeout = 10s}); };
   std::vector<troupe::link> links;
@@ -533,9 +534,9 @@ TEST_F(remembered, only_so_many_of_this_users_processes_may_look_at_a_time) {
 }
 
 TEST_F(remembered, a_node_that_is_not_to_be_asked_is_not_listed) {
-  near_options_.local_inspection = false;
+  near_options_.local_queries = false;
   near();
-  const auto known = inspection_addresses();
+  const auto known = local_nodes();
   ASSERT_TRUE(known) << known.error().message();
   for (const auto& each : *known)
     EXPECT_NE(each.process, self);
@@ -544,7 +545,7 @@ TEST_F(remembered, a_node_that_is_not_to_be_asked_is_not_listed) {
 // Goal: a peer that asks faster than it is answered cannot make a node work on an unlimited number of answers.
 TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
   caf::actor_system_config config;
-  config.set("scheduler.max-threads", 2 * internal::inspections_per_link_max);
+  config.set("scheduler.max-threads", 2 * internal::queries_per_link_max);
   caf::actor_system system{config};
   std::promise<void> go_on;
   const auto may_go_on = go_on.get_future().share();
@@ -557,7 +558,7 @@ TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
   caf::scoped_actor asks{system};
   const auto ask = [&] { return asks->request(asked, 10s, memory_query{}); };
   std::vector<decltype(ask())> answers;
-  for (std::size_t i = 0; i < internal::inspections_per_link_max; ++i)
+  for (std::size_t i = 0; i < internal::queries_per_link_max; ++i)
     answers.push_back(ask());
   node_error refusal{node_errc::task_failed, "it was answered"};
   ask().receive([](const memory_summary&) {}, [&](const caf::error& why) { refusal = to_node_error(why); });
@@ -568,7 +569,7 @@ TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
   for (auto& each : answers)
     each.receive([&](const memory_summary&) { ++answered; },
                  [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
-  EXPECT_EQ(answered, internal::inspections_per_link_max);
+  EXPECT_EQ(answered, internal::queries_per_link_max);
   EXPECT_TRUE(eventually([&] { // An answer counts until its actor has ended.
     bool is_answered = false;
     ask().receive([&](const memory_summary&) { is_answered = true; }, [](const caf::error&) {});

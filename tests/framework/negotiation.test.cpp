@@ -113,7 +113,7 @@ TEST_F(type_negotiation, a_version_that_the_peer_can_read_passes_after_a_value_t
     link_.reset();
     near_.reset();
     far_.reset();
-    address_ = far_options_.listen.front();
+    address_ = far_options_.listen->front();
   }
 }
 

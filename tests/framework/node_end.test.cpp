@@ -117,10 +117,10 @@ TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
 TEST(node_without_threads, is_refused_and_leaves_nothing_behind) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   for (const bool dispatch : {true, false})
-    EXPECT_EXIT(open_without_threads(
-                    {.name = "kitchen", .store = std::nullopt, .local_inspection = false, .dispatch = dispatch}),
-                testing::ExitedWithCode(0),
-                "bad_option: node kitchen needs .*RLIMIT_NPROC, is 1.*pids\\.max.*\n(.*\n)*the system has ended");
+    EXPECT_EXIT(
+        open_without_threads({.name = "kitchen", .store = std::nullopt, .local_queries = false, .dispatch = dispatch}),
+        testing::ExitedWithCode(0),
+        "bad_option: node kitchen needs .*RLIMIT_NPROC, is 1.*pids\\.max.*\n(.*\n)*the system has ended");
 }
 
 // Goal: the I/O threads that could be created end as well.
@@ -129,16 +129,16 @@ TEST(node_without_threads, is_refused_where_not_all_can_be_made) {
     GTEST_SKIP() << "other processes of this user would count";
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
-      open_without_threads({.name = "kitchen", .store = std::nullopt, .local_inspection = false, .io_threads = 3}, 3),
+      open_without_threads({.name = "kitchen", .store = std::nullopt, .local_queries = false, .io_threads = 3}, 3),
       testing::ExitedWithCode(0), "bad_option: node kitchen needs two threads .*\n(.*\n)*the system has ended");
 }
 
 TEST(node_without_threads, says_so_of_its_store) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto store = "threads" + std::to_string(::getpid());
-  EXPECT_EXIT(
-      open_without_threads({.name = "kitchen", .store = store::options{.name = store}, .local_inspection = false}),
-      testing::ExitedWithCode(0), "bad_option: node kitchen needs .*for its store.*\n(.*\n)*the system has ended");
+  EXPECT_EXIT(open_without_threads({.name = "kitchen", .store = store::options{.name = store}, .local_queries = false}),
+              testing::ExitedWithCode(0),
+              "bad_option: node kitchen needs .*for its store.*\n(.*\n)*the system has ended");
 }
 
 #endif

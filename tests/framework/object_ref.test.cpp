@@ -97,7 +97,7 @@ TEST_F(shared, what_both_have_open_is_found_there_also_over_a_link_that_does_not
 }
 
 TEST_F(shared, with_another_store_a_handler_that_needs_the_bytes_is_told_that_they_are_elsewhere) {
-  near_options_.store->name = unique_name("other");
+  near_options_.store.edit()->name = unique_name("other");
   auto ref = near().home->put(array<double>(many()));
   connect();
   EXPECT_FALSE(link_->shares_store());
@@ -109,7 +109,7 @@ TEST_F(shared, with_another_store_a_handler_that_needs_the_bytes_is_told_that_th
 }
 
 TEST_F(shared, nodes_with_different_stores_share_none) {
-  near_options_.store->name = unique_name("other");
+  near_options_.store.edit()->name = unique_name("other");
   connect();
   EXPECT_FALSE(link_->shares_store());
   auto ref = near().home->put(array<double>(many()));

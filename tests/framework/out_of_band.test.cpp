@@ -61,7 +61,7 @@ TEST_F(out_of_band, is_refused_and_the_error_says_what_to_do) {
 
 TEST_F(out_of_band, a_guard_allows_it_in_its_block_and_the_list_says_where) {
   auto ref = home().put(array_of_numbers()).value();
-  const auto id = ref.state()->source->place();
+  const auto id = internal::state_of(ref)->source->place();
   std::vector<payload> kept;
   {
     allow_out_of_band_handles guard{home()};
@@ -97,7 +97,7 @@ TEST_F(out_of_band, of_what_is_not_here_the_error_says_so_whoever_allows_it) {
 }
 
 TEST_F(out_of_band, a_guard_of_one_node_allows_nothing_to_another) {
-  far_options_.store->name = unique_name("other");
+  far_options_.store.edit()->name = unique_name("other");
   const auto ref = home().put(array_of_numbers()).value();
   allow_out_of_band_handles guard{*far().home};
   EXPECT_FALSE(saved(ref));
@@ -127,7 +127,7 @@ TEST_F(out_of_band, objects_stay_until_the_last_node_with_their_store_ends) {
 
 TEST_F(out_of_band, afterwards_a_reference_says_that_its_object_is_freed) {
   near_options_.allow_out_of_band_handles = true;
-  auto store = store::object_store::open(*near_options_.store).value(); // Stays open.
+  auto store = store::object_store::open(**near_options_.store).value(); // Stays open.
   const auto kept = saved(home().put(array_of_numbers()).value()).value();
   EXPECT_EQ(store.summary().value().objects, 1u);
   near_.reset();
@@ -138,7 +138,7 @@ TEST_F(out_of_band, afterwards_a_reference_says_that_its_object_is_freed) {
 }
 
 TEST_F(out_of_band, a_store_that_nobody_has_open_is_an_error) {
-  far_options_.store->name = unique_name("other");
+  far_options_.store.edit()->name = unique_name("other");
   far_options_.allow_out_of_band_handles = true;
   const auto kept = serialize(far().home->put(array_of_numbers()).value(), {}, far().types, far().families).value();
   far_.reset();
@@ -179,17 +179,17 @@ TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
   near_options_.allow_out_of_band_handles = true;
   const auto given = home().put(array_of_numbers()).value();
   const auto other = home().put(array_of_numbers()).value();
-  const auto form = internal::out_of_band_form(given.state()).value();
+  const auto form = internal::out_of_band_form(internal::state_of(given)).value();
   const auto name = msgpack::decode_described<internal::out_of_band_name>(form.bytes.bytes()).value();
   const auto error_of = [&](const internal::out_of_band_name& changed) {
     auto read = form;
     read.bytes = frame::adopt(msgpack::encode_described(changed));
     const auto found = internal::found_out_of_band(std::move(read));
-    const auto got = number_ref{found.value()}.get();
+    const auto got = internal::ref_to<numbers>(found.value()).get();
     return got ? node_error{node_errc::none, ""} : got.error();
   };
   EXPECT_EQ(error_of(name).code(), node_errc::none); // The unchanged name is valid.
-  const auto place = other.state()->source->place().value();
+  const auto place = internal::state_of(other)->source->place().value();
   auto forged = name;
   forged.index = place.index;
   forged.generation = place.generation;

@@ -149,8 +149,8 @@ TEST_F(pulled_full, what_was_pulled_and_is_on_disk_again_waits_no_longer_than_wa
   const auto ref = send();
   const auto size = [&] { // Unlike get(), this leaves nothing mapped.
     std::promise<std::size_t> came;
-    ref.state()->source->fetch(std::chrono::steady_clock::now() + 10s,
-                               [&](auto bytes) { came.set_value(bytes ? bytes->size_bytes() : 0); });
+    internal::state_of(ref)->source->fetch(std::chrono::steady_clock::now() + 10s,
+                                           [&](auto bytes) { came.set_value(bytes ? bytes->size_bytes() : 0); });
     return came.get_future().get();
   }();
   ASSERT_EQ(size, 80'000u);

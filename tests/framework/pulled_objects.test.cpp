@@ -59,8 +59,8 @@ std::vector<double> many(std::size_t count = 100'000) {
 std::expected<frame, node_error> fetch(const array_ref& ref, std::chrono::milliseconds timeout = 10s) {
   std::promise<std::expected<frame, node_error>> answered;
   auto answer = answered.get_future();
-  ref.state()->source->fetch(std::chrono::steady_clock::now() + timeout,
-                             [&](auto bytes) { answered.set_value(std::move(bytes)); });
+  internal::state_of(ref)->source->fetch(std::chrono::steady_clock::now() + timeout,
+                                         [&](auto bytes) { answered.set_value(std::move(bytes)); });
   return answer.get();
 }
 
@@ -68,7 +68,7 @@ double sum_of(const array_ref& ref) {
   auto bytes = fetch(ref);
   if (!bytes)
     throw std::runtime_error(bytes.error().message());
-  auto values = internal::value_of<array<double>>(*ref.state(), *bytes);
+  auto values = internal::value_of<array<double>>(*internal::state_of(ref), *bytes);
   return std::accumulate(values->begin(), values->end(), 0.0);
 }
 
@@ -80,9 +80,9 @@ std::uint64_t objects_of(side& which) {
 class pulled : public three_nodes {
 protected:
   pulled() {
-    near_options_.store->name = unique_name("near-host");
-    far_options_.store->name = unique_name("far-host");
-    third_options_.store->name = unique_name("third-host");
+    near_options_.store.edit()->name = unique_name("near-host");
+    far_options_.store.edit()->name = unique_name("far-host");
+    third_options_.store.edit()->name = unique_name("third-host");
     far_options_.handle_grace = near_options_.handle_grace = third_options_.handle_grace = 10s;
     far();
   }
@@ -120,7 +120,7 @@ TEST_F(pulled, a_handle_travels_and_the_bytes_come_when_they_are_asked_for) {
   EXPECT_EQ(objects_of(far()), 0u); // Nothing at far needs them yet.
   EXPECT_EQ(sum_of(kept_->all()[0]), 99'999.0 * 100'000 / 2);
   EXPECT_EQ(objects_of(far()), 1u);
-  EXPECT_EQ(kept_->all()[0].state()->source->here()->size_bytes(), 800'000u);
+  EXPECT_EQ(internal::state_of(kept_->all()[0])->source->here()->size_bytes(), 800'000u);
   EXPECT_TRUE(eventually([&] { return objects_of(near()) == 0; })); // The replica depends on no other node.
   kept_->clear();
   EXPECT_TRUE(all_stores_empty());
@@ -229,7 +229,7 @@ TEST_F(pulled, a_reference_that_comes_home_when_it_was_read_elsewhere_is_the_obj
     ASSERT_TRUE(from_far) << from_far.error().message();
     ASSERT_EQ(ask<int>(far().system, *from_far, kept_->all()[0]), 1);
   }
-  EXPECT_EQ(back->all()[0].state()->source->place(), ref.state()->source->place());
+  EXPECT_EQ(internal::state_of(back->all()[0])->source->place(), internal::state_of(ref)->source->place());
   EXPECT_EQ(sum_of(back->all()[0]), 99'999.0 * 100'000 / 2);
   EXPECT_LT(link_->stats().socket_bytes_received, received + 10'000u);
   EXPECT_EQ(objects_of(near()), 1u);
@@ -387,7 +387,7 @@ TEST_F(pulled, a_fetch_ends_at_its_deadline) {
 
 TEST_F(pulled, a_full_store_says_so) {
   far_.reset();
-  far_options_.store->capacity_bytes = 4_MiB;
+  far_options_.store.edit()->capacity_bytes = 4_MiB;
   connect();
   auto to = keeper_at_far();
   ASSERT_EQ(ask<int>(near().system, to, put(near(), 1'000'000)), 1);
@@ -401,8 +401,8 @@ class on_disk : public pulled {
 protected:
   on_disk() {
     far_.reset();
-    near_options_.store->capacity_bytes = far_options_.store->capacity_bytes = 4_MiB;
-    near_options_.store->spill_directory = far_options_.store->spill_directory = spilled_;
+    near_options_.store.edit()->capacity_bytes = far_options_.store.edit()->capacity_bytes = 4_MiB;
+    near_options_.store.edit()->spill_directory = far_options_.store.edit()->spill_directory = spilled_;
   }
   ~on_disk() override {
     kept_->clear();
@@ -427,7 +427,7 @@ protected:
 };
 
 TEST_F(on_disk, goes_what_was_received_over_a_store_that_both_ends_share) {
-  near_options_.store->name = far_options_.store->name;
+  near_options_.store.edit()->name = (*far_options_.store)->name;
   connect();
   ASSERT_TRUE(link_->shares_store());
   send_many(keeper_at_far());
@@ -457,15 +457,15 @@ TEST_F(pulled, what_an_object_captures_comes_along) {
     ASSERT_TRUE(outer);
     auto owner = std::make_shared<internal::stored_bytes>(*outer->pin());
     const auto whole = owner->bytes();
-    array_ref ref{std::make_shared<internal::object_state>(
+    const auto ref = internal::ref_to<array<double>>(std::make_shared<internal::object_state>(
         internal::object_state{{.element = "f64", .shape = {1000}, .header = {}, .frames = {}},
                                std::make_shared<internal::local_object>(frame{whole, owner}),
-                               nullptr})};
+                               nullptr}));
     ASSERT_EQ(ask<int>(near().system, to, ref), 1);
   }
   EXPECT_EQ(sum_of(kept_->all()[0]), 999.0 * 1000 / 2);
   EXPECT_EQ(objects_of(far()), 2u);
-  auto captured = kept_->all()[0].state()->source->stored().captured();
+  auto captured = internal::state_of(kept_->all()[0])->source->stored().captured();
   ASSERT_TRUE(captured);
   ASSERT_EQ(captured->size(), 1u);
   auto inner = store::object_store{*far().home->store()}.find(captured->front());

@@ -1,8 +1,8 @@
 // Values in the store: what is there once, what is read in place, what refers to what.
 #include <numeric>
 
-#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/objects/putting.hpp>
+#include <troupe/framework/internal/objects/stored_bytes.hpp>
 #include <troupe/framework/internal/objects/stored_object.hpp>
 #include <troupe/serializers/msgpack/described.hpp>
 
@@ -89,7 +89,7 @@ TEST_F(putting, one_array_that_is_used_99_times_is_there_once_and_comes_back_as_
     EXPECT_EQ(back->text, again.text);
     for (const auto& each : back->pictures)
       EXPECT_EQ(each.data(), back->cover.data());
-    EXPECT_TRUE(lies_in(back->cover.data(), objects(), ref.state()));
+    EXPECT_TRUE(lies_in(back->cover.data(), objects(), internal::state_of(ref)));
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(back->cover.data()) % 64, 0u);
   }
 }
@@ -100,11 +100,11 @@ TEST_F(putting, frames_are_aligned_and_read_in_place_and_strings_are_copies) {
       put(gallery{"n", {many(1), many(2)}, many(3), large, frame::copy_of(std::as_bytes(std::span(large)))});
   const auto back = ref.get().value();
   for (const auto& each : {back.pictures[0], back.pictures[1], back.cover}) {
-    EXPECT_TRUE(lies_in(each.data(), objects(), ref.state()));
+    EXPECT_TRUE(lies_in(each.data(), objects(), internal::state_of(ref)));
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(each.data()) % 64, 0u);
   }
-  EXPECT_TRUE(lies_in(back.raw.bytes().data(), objects(), ref.state()));
-  EXPECT_FALSE(lies_in(back.text.data(), objects(), ref.state()));
+  EXPECT_TRUE(lies_in(back.raw.bytes().data(), objects(), internal::state_of(ref)));
+  EXPECT_FALSE(lies_in(back.text.data(), objects(), internal::state_of(ref)));
   EXPECT_EQ(back.text, large);
 }
 
@@ -119,7 +119,7 @@ TEST_F(putting, objects_say_what_they_are) {
   const auto array = put(many());
   const auto value = put(reading{"roof", 1, {}});
   const auto type_of = [](const auto& ref) {
-    const auto bytes = *ref.state()->source->here();
+    const auto bytes = *internal::state_of(ref)->source->here();
     const auto* at = dynamic_cast<const internal::stored_bytes*>(bytes.owner().get());
     return msgpack::decode_described<internal::object_notes>(at->metadata()).value().type;
   };
@@ -129,7 +129,7 @@ TEST_F(putting, objects_say_what_they_are) {
 
 TEST_F(putting, what_is_not_looked_at_may_go_to_disk) {
   auto directory = std::filesystem::temp_directory_path() / unique_name("troupe-put");
-  near_options_.store->spill_directory = directory;
+  near_options_.store.edit()->spill_directory = directory;
   std::vector<number_ref> refs;
   const auto large = numbers(std::vector<double>(1 << 20, 1.5));
   for (int i = 0; i < 20; ++i) // 160 MiB into 64.
@@ -142,7 +142,7 @@ TEST_F(putting, what_is_not_looked_at_may_go_to_disk) {
 }
 
 TEST_F(putting, a_full_store_says_so_with_numbers) {
-  near_options_.store->full_grace = 0ms;
+  near_options_.store.edit()->full_grace = 0ms;
   const auto refused = home().put(numbers(std::vector<double>(9 << 20)));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), node_errc::store_full);
@@ -230,7 +230,7 @@ TEST_F(putting, objects_live_as_long_as_the_one_that_refers_to_them) {
     EXPECT_EQ(page.best, page.entries[0]);
     EXPECT_EQ(page.readings.at("r").get().value().celsius, 2);
     const auto rows = objects().summary().value().rows;
-    const auto row = std::ranges::find(rows, *outer.state()->source->place(), &store::object_row::id);
+    const auto row = std::ranges::find(rows, *internal::state_of(outer)->source->place(), &store::object_row::id);
     ASSERT_NE(row, rows.end());
     EXPECT_EQ(row->captures.size(), 3u); // The same one once.
   }
@@ -314,7 +314,7 @@ TEST_F(putting, what_lies_in_a_process_memory_is_copied_into_the_store_of_what_r
   const auto back = kept.get().value();
   EXPECT_EQ(back.loose[0], back.loose[1]);
   EXPECT_EQ(back.loose[0].get().value(), many(7));
-  EXPECT_TRUE(lies_in(back.loose[0].get().value().data(), objects(), back.loose[0].state()));
+  EXPECT_TRUE(lies_in(back.loose[0].get().value().data(), objects(), internal::state_of(back.loose[0])));
 }
 
 TEST_F(putting, what_lies_in_another_store_is_copied_too_unless_it_refers_to_others) {
@@ -344,19 +344,19 @@ TEST_F(putting, a_node_without_a_store_keeps_references_too) {
 }
 
 TEST_F(putting, an_array_that_is_taken_for_something_else_says_what_it_is) {
-  const auto taken = object_ref<index_page>(put(many()).state()).get();
+  const auto taken = internal::ref_to<index_page>(internal::state_of(put(many()))).get();
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code(), node_errc::undecodable);
   EXPECT_EQ(taken.error().message(), "the object is an array of f64, expected a value that is not an array");
   // What a layout says that was damaged is no text to pass on as it is.
-  auto damaged = *put(many()).state();
+  auto damaged = *internal::state_of(put(many()));
   damaged.layout.element = "f\x1b\xff";
-  const auto odd = number_ref(std::make_shared<internal::object_state>(damaged)).get();
+  const auto odd = internal::ref_to<array<double>>(std::make_shared<internal::object_state>(damaged)).get();
   ASSERT_FALSE(odd);
   EXPECT_EQ(odd.error().message(), "the object is an array of f??, expected an array of f64");
   damaged.layout.element = "f64";
   damaged.layout.shape.clear();
-  const auto scalar = number_ref(std::make_shared<internal::object_state>(damaged)).get();
+  const auto scalar = internal::ref_to<array<double>>(std::make_shared<internal::object_state>(damaged)).get();
   ASSERT_FALSE(scalar);
   EXPECT_NE(scalar.error().message().find("its layout says 1 elements of type f64"), std::string::npos)
       << scalar.error().message();

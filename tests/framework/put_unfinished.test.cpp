@@ -71,9 +71,9 @@ protected:
       types.add<album_shelf>("test.shelf");
       types.add<album_shelf_ref>("test.ref_shelf");
     };
-    near_options_.store->name = unique_name("near-host");
-    far_options_.store->name = unique_name("far-host");
-    third_options_.store->name = unique_name("third-host");
+    near_options_.store.edit()->name = unique_name("near-host");
+    far_options_.store.edit()->name = unique_name("far-host");
+    third_options_.store.edit()->name = unique_name("third-host");
     far_options_.handle_grace = near_options_.handle_grace = third_options_.handle_grace = 10s;
   }
 
@@ -129,7 +129,7 @@ TEST_F(unfinished, a_value_with_a_reference_to_another_host_is_put_at_once_and_f
   connect();
   auto picture = picture_out_of_reach();
   auto ref = put_at_far(album{"a", {picture, picture}});
-  EXPECT_FALSE(is_in_store(ref.state()));
+  EXPECT_FALSE(is_in_store(internal::state_of(ref)));
   const auto known = far().home->memory_summary();
   EXPECT_TRUE(known && std::ranges::any_of(known->objects, [&](const auto& each) {
                 return each.state == "unfinished" && each.size_bytes == ref.size_bytes();
@@ -140,7 +140,7 @@ TEST_F(unfinished, a_value_with_a_reference_to_another_host_is_put_at_once_and_f
   EXPECT_EQ(value->pictures[0], value->pictures[1]);
   EXPECT_EQ(value->pictures[0].get().error().code(), node_errc::fetch_timed_out);
   connect();
-  ASSERT_TRUE(eventually([&] { return is_in_store(ref.state()); }));
+  ASSERT_TRUE(eventually([&] { return is_in_store(internal::state_of(ref)); }));
   EXPECT_EQ(value->pictures[0].get(10s).value()[7], 7.0);
   EXPECT_EQ(ref.get().value().pictures[1].get().value()[7], 7.0);
   value->pictures.clear();
@@ -167,7 +167,7 @@ TEST_F(unfinished, it_may_be_sent_on_before_it_is_finished) {
 }
 
 TEST_F(unfinished, who_shares_the_store_gets_it_there_when_it_is_finished) {
-  third_options_.store->name = far_options_.store->name;
+  third_options_.store.edit()->name = (*far_options_.store)->name;
   connect_all();
   ASSERT_TRUE(beyond_->shares_store());
   const auto picture = picture_out_of_reach();
@@ -214,7 +214,7 @@ TEST_F(unfinished, a_handler_may_put_it) {
   ASSERT_EQ(ask<int>(far().system, maker, picture), 1);
   connect();
   const auto ref = made->take();
-  EXPECT_TRUE(eventually([&] { return is_in_store(ref.state()); }));
+  EXPECT_TRUE(eventually([&] { return is_in_store(internal::state_of(ref)); }));
 }
 
 TEST_F(unfinished, when_what_it_refers_to_is_lost_others_are_told_and_its_own_process_can_read_it) {
@@ -252,7 +252,7 @@ TEST_F(unfinished, those_that_wait_take_half_of_the_stores_size_at_most) {
   EXPECT_GE(kept.size(), 30u);
   EXPECT_LE(kept.size(), 32u);
   connect();
-  EXPECT_TRUE(eventually([&] { return is_in_store(kept.back().state()); }));
+  EXPECT_TRUE(eventually([&] { return is_in_store(internal::state_of(kept.back())); }));
   EXPECT_TRUE(far().home->put(album{std::string(1 << 20, 'a'), {picture}}));
 }
 

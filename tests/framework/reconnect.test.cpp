@@ -60,8 +60,8 @@ class reconnecting : public two_nodes {
 protected:
   reconnecting() { near_options_.store = far_options_.store = std::nullopt; }
 
-  kept_link keep(const reconnect_policy& policy = soon, const link_options& options = {}) {
-    auto kept = near().home->keep_connected(address_, options, policy, told_.events());
+  reconnecting_link keep(const reconnect_policy& policy = soon, const link_options& options = {}) {
+    auto kept = near().home->keep_connected(address_, {.link = options, .policy = policy, .events = told_.events()});
     if (!kept)
       throw std::runtime_error(kept.error().message());
     return *std::move(kept);
@@ -127,7 +127,7 @@ TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
   ASSERT_TRUE(fresh) << fresh.error().message();
   EXPECT_EQ(ask_echo(*fresh, 3), 3);
   EXPECT_NE(*fresh, *old);
-  EXPECT_TRUE(kept.is_kept());
+  EXPECT_TRUE(kept.is_active());
   kept.close();
   EXPECT_TRUE(eventually([&] { return !again->link->is_open(); }));
 }
@@ -135,7 +135,8 @@ TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
 TEST_F(reconnecting, tells_an_actor_by_messages) {
   far_comes();
   caf::scoped_actor self{near().system};
-  auto kept = near().home->keep_connected(address_, {}, soon, {.listener = caf::actor_cast<caf::actor>(self)});
+  auto kept = near().home->keep_connected(address_,
+                                          {.policy = soon, .events = {.listener = caf::actor_cast<caf::actor>(self)}});
   ASSERT_TRUE(kept) << kept.error().message();
   std::vector<event_kind> got;
   auto take = [&] {
@@ -150,7 +151,7 @@ TEST_F(reconnecting, tells_an_actor_by_messages) {
 TEST_F(reconnecting, tells_no_actor_of_another_process) {
   far_comes();
   connect();
-  auto refused = near().home->keep_connected(address_, {}, soon, {.listener = find("echo")});
+  auto refused = near().home->keep_connected(address_, {.policy = soon, .events = {.listener = find("echo")}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), node_errc::bad_option) << refused.error().message();
 }
@@ -165,7 +166,7 @@ TEST_F(reconnecting, gives_up_after_the_limit_and_says_so) {
                                         event_kind::attempt_failed, event_kind::given_up}));
   EXPECT_TRUE(told_.wait_for(event_kind::attempt_failed, 2)->pause);
   EXPECT_FALSE(told_.wait_for(event_kind::attempt_failed, 3)->pause);
-  EXPECT_FALSE(kept.is_kept());
+  EXPECT_FALSE(kept.is_active());
 }
 
 TEST_F(reconnecting, without_a_policy_ends_with_the_first_link) {
@@ -187,9 +188,10 @@ TEST_F(reconnecting, is_not_tried_again_where_that_cannot_help) {
   EXPECT_EQ(end->attempt, 1u);
 
   auto& home = *near().home;
-  EXPECT_EQ(home.keep_connected(address_, {.serializers = {"nobody's"}}, {}).error().code(), node_errc::bad_option);
-  EXPECT_EQ(home.keep_connected("tcp//here", {}, {}).error().code(), node_errc::bad_address);
-  EXPECT_EQ(home.keep_connected(address_, {}, {.jitter = 2}).error().message(),
+  EXPECT_EQ(home.keep_connected(address_, {.link = {.serializers = {"nobody's"}}}).error().code(),
+            node_errc::bad_option);
+  EXPECT_EQ(home.keep_connected("tcp//here").error().code(), node_errc::bad_address);
+  EXPECT_EQ(home.keep_connected(address_, {.policy = {.jitter = 2}}).error().message(),
             "reconnect policy: jitter of 2.000000: it is from 0 to 1");
 }
 
@@ -307,7 +309,7 @@ TEST_F(reconnecting_to_a_silent_peer, stops_at_once_in_the_handshake) {
   int connection = peer.accept();
   ASSERT_TRUE(greets(connection));
   kept.stop();
-  EXPECT_FALSE(kept.is_kept());
+  EXPECT_FALSE(kept.is_active());
   EXPECT_TRUE(ends(connection));
   EXPECT_EQ(told_.kinds(), std::vector<event_kind>{});
   ::close(connection);
@@ -319,7 +321,7 @@ TEST_F(reconnecting_to_a_silent_peer, ends_at_once_with_its_node_in_the_handshak
   int connection = peer.accept();
   ASSERT_TRUE(greets(connection));
   near().home.reset();
-  EXPECT_FALSE(kept.is_kept());
+  EXPECT_FALSE(kept.is_active());
   EXPECT_FALSE(kept.current());
   EXPECT_TRUE(ends(connection));
   ::close(connection);
@@ -370,7 +372,7 @@ TEST_F(reconnecting, ends_with_its_node_while_it_waits) {
   auto kept = keep({.first_pause = 1h, .longest_pause = 1h});
   ASSERT_TRUE(told_.wait_for(event_kind::attempt_failed));
   near().home.reset();
-  EXPECT_FALSE(kept.is_kept());
+  EXPECT_FALSE(kept.is_active());
   EXPECT_EQ(told_.kinds(), std::vector{event_kind::attempt_failed});
 }
 
@@ -394,22 +396,23 @@ TEST_F(reconnecting, stops_at_once_while_it_waits_and_leaves_an_open_link) {
 TEST_F(reconnecting, may_be_stopped_right_away_and_by_its_own_callback) {
   near();
   for (int i = 0; i < 50; ++i)
-    auto kept = near().home->keep_connected("tcp://localhost:1", {}, soon);
+    auto kept = near().home->keep_connected("tcp://localhost:1", {.policy = soon});
   // The callback owns the object that calls it.
-  auto owned = std::make_shared<std::optional<kept_link>>();
+  auto owned = std::make_shared<std::optional<reconnecting_link>>();
   std::promise<void> done;
   std::promise<void> may_begin;
   auto kept = near().home->keep_connected(
-      address_, {}, soon, {.callback = [owned, &done, begin = may_begin.get_future().share()](const link_event&) {
-        begin.wait();
-        owned->reset();
-        done.set_value();
-      }});
+      address_, {.policy = soon,
+                 .events = {.callback = [owned, &done, begin = may_begin.get_future().share()](const link_event&) {
+                   begin.wait();
+                   owned->reset();
+                   done.set_value();
+                 }}});
   ASSERT_TRUE(kept) << kept.error().message();
   owned->emplace(*std::move(kept));
   may_begin.set_value();
   EXPECT_EQ(done.get_future().wait_for(10s), std::future_status::ready);
-  std::weak_ptr<std::optional<kept_link>> still{owned};
+  std::weak_ptr<std::optional<reconnecting_link>> still{owned};
   owned.reset();
   EXPECT_TRUE(eventually([&] { return still.expired(); }));
 }
@@ -418,7 +421,7 @@ TEST_F(reconnecting, stops_when_another_takes_its_place) {
   auto kept = keep({.first_pause = 1h, .longest_pause = 1h});
   ASSERT_TRUE(told_.wait_for(event_kind::attempt_failed));
   kept = keep(soon); // This stops the first one.
-  EXPECT_TRUE(kept.is_kept());
+  EXPECT_TRUE(kept.is_active());
   EXPECT_TRUE(told_.wait_for(event_kind::attempt_failed, 3));
 }
 
@@ -434,7 +437,7 @@ TEST(a_configured_node, keeps_connected_as_its_configuration_says) {
   auto home = node::open(system, types, families);
   ASSERT_TRUE(home) << home.error().message();
   recorder told;
-  auto kept = home->keep_connected(address, told.events());
+  auto kept = home->keep_connected(address, {.events = told.events()});
   ASSERT_TRUE(kept) << kept.error().message();
   auto end = told.wait_for(event_kind::given_up);
   ASSERT_TRUE(end);

@@ -9,8 +9,8 @@ namespace {
 class pulled_values : public two_nodes {
 protected:
   pulled_values() {
-    near_options_.store->name = unique_name("near-host");
-    far_options_.store->name = unique_name("far-host");
+    near_options_.store.edit()->name = unique_name("near-host");
+    far_options_.store.edit()->name = unique_name("far-host");
     far_options_.handle_grace = near_options_.handle_grace = 200ms;
     connect();
   }

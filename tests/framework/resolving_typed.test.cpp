@@ -120,9 +120,9 @@ TEST_P(resolving_over_a_link, an_argument_travels_as_what_it_holds) {
 TEST_P(resolving_over_a_link, what_does_not_decode_is_said_to_whoever_asked) {
   publish("noting", far().system.spawn(noting, notes_));
   auto ref = put(doubles(std::vector{1.0}));
-  auto lying = std::make_shared<internal::object_state>(*ref.state());
+  auto lying = std::make_shared<internal::object_state>(*internal::state_of(ref));
   lying->layout.shape = {5}; // More elements than there are.
-  auto answer = ask<double>(near().system, find("noting"), stir_atom::value, object_ref<doubles>(lying));
+  auto answer = ask<double>(near().system, find("noting"), stir_atom::value, internal::ref_to<doubles>(lying));
   ASSERT_FALSE(answer);
   EXPECT_EQ(to_node_error(answer.error()).code(), node_errc::undecodable);
 }

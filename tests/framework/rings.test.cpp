@@ -82,14 +82,14 @@ TEST_F(rings, are_used_between_ends_that_share_a_store) {
 }
 
 TEST_F(rings, are_not_used_where_no_store_is_shared) {
-  near_options_.store.reset();
+  near_options_.store = std::nullopt;
   const auto there = counter();
   expect_answers(there);
   EXPECT_FALSE(link_->uses_rings());
 }
 
 TEST_F(rings, are_used_without_a_store_where_both_ends_say_so) {
-  near_options_.store.reset();
+  near_options_.store = std::nullopt;
   options_.use_rings = true;
   far_options_.accepted_links.use_rings = true;
   const auto there = counter();
@@ -98,7 +98,7 @@ TEST_F(rings, are_used_without_a_store_where_both_ends_say_so) {
 }
 
 TEST_F(rings, are_used_where_both_addresses_say_so) {
-  near_options_.store.reset();
+  near_options_.store = std::nullopt;
   address_ = "shm://@" + unique_name("troupe-test");
   far_options_.listen = {address_};
   const auto there = counter();

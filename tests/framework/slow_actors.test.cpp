@@ -229,7 +229,7 @@ protected:
   static constexpr std::size_t capacity = 16_MiB;
 
   slow_actors_store() {
-    far_options_.store->capacity_bytes = near_options_.store->capacity_bytes = capacity;
+    far_options_.store.edit()->capacity_bytes = near_options_.store.edit()->capacity_bytes = capacity;
     publish("stuck", far().system.spawn<caf::detached>(
                          [opens = gate_.get_future().share()](caf::event_based_actor*) -> caf::behavior {
                            return {[=](const object_ref<array<double>>&) { opens.wait_for(20s); }};

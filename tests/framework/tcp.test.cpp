@@ -88,7 +88,7 @@ TEST_P(every_transport, carries_requests_large_values_and_handles_of_actors) {
 
 TEST_P(every_transport, carries_references_to_objects) {
   if (!stays_here())
-    near_options_.store->name = unique_name("other-host");
+    near_options_.store.edit()->name = unique_name("other-host");
   publish("worker", far().system.spawn(worker));
   connect(options_);
   EXPECT_EQ(link_->shares_store(), stays_here()); // Between hosts, only if both agree.

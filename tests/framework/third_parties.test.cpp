@@ -98,9 +98,9 @@ TEST_F(third_parties, are_themselves_when_they_come_home) {
 }
 
 TEST_F(third_parties, are_themselves_when_they_come_home_by_another_way) {
-  third_options_.listen.push_back("unix://@" + unique_name("troupe-test"));
+  third_options_.listen.edit().push_back("unix://@" + unique_name("troupe-test"));
   connect_all();
-  auto direct = near().home->connect(third_options_.listen.back());
+  auto direct = near().home->connect(third_options_.listen->back());
   ASSERT_TRUE(direct) << direct.error().message();
   auto original = third().system.spawn(doubled);
   auto same = std::make_shared<std::atomic<int>>(0);

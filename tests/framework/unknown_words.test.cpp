@@ -447,7 +447,7 @@ protected:
 
 // Goal: a peer that repeats another process's hello on a second link does not share the store.
 TEST_F(unknown_objects, are_not_shared_with_who_says_again_what_another_has_said) {
-  auto own = store::object_store::open(*far_options_.store);
+  auto own = store::object_store::open(**far_options_.store);
   ASSERT_TRUE(own) << own.error().message();
   raw_peer first{address_}, second{address_};
   first.prove_itself();
@@ -467,7 +467,7 @@ TEST_F(unknown_objects, are_not_shared_with_who_says_again_what_another_has_said
 // Method: the object is on disk when its message arrives, and its file is gone.
 TEST_F(unknown_objects, that_were_handed_over_and_cannot_be_had_lose_their_message_only) {
   constexpr std::uint64_t channel = 2;
-  auto own = store::object_store::open(*far_options_.store);
+  auto own = store::object_store::open(**far_options_.store);
   ASSERT_TRUE(own) << own.error().message();
   raw_peer peer{address_};
   peer.prove_itself();

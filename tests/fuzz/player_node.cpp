@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include <troupe/framework/link_ready.hpp>
-#include <troupe/framework/spawning.hpp>
+#include <troupe/framework/spawn_request.hpp>
 
 #include "decoding.hpp"
 

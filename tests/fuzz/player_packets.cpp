@@ -64,11 +64,11 @@ void player::define_signature(script& in) {
   signature_definition definition{.number = defined().signatures.size() + (how >= 250 ? 1 : 0)};
   for (std::size_t i = how % 4u; i > 0; --i)
     definition.aliases.push_back(alias(in));
-  const auto is_kept = std::ranges::all_of(definition.aliases, [](const auto& one) { return one.size() <= 1024; });
+  const auto is_active = std::ranges::all_of(definition.aliases, [](const auto& one) { return one.size() <= 1024; });
   byte_vector body;
   append_signature(body, definition);
   current().write(packet_kind::signature, 0, body);
-  if (is_kept && how < 250)
+  if (is_active && how < 250)
     defined().signatures.push_back(definition.aliases);
 }
 

@@ -75,10 +75,10 @@ std::vector<sample> make_samples(home& at) {
   made.add(internal::spawn_call{.name = "counter", .interface = {}});
   made.add(caf::atom_value{caf::atom("stop")});
   made.add(caf::unit_t{});
-  made.add(object_ref<array<double>>{std::make_shared<object_state>(
+  made.add(internal::ref_to<array<double>>(std::make_shared<object_state>(
       object_state{{.element = "f64", .shape = {300}, .header = {}, .frames = {}},
                    std::make_shared<internal::local_object>(frame::copy_of(std::as_bytes(std::span{numbers}))),
-                   at.node().objects()})});
+                   at.node().objects()})));
   made.add(std::vector<double>(2'000, 2.5), compression::lz4);
   made.add(std::vector<double>(2'000, 3.5), compression::zstd);
   return std::move(made.all);

@@ -10,8 +10,8 @@
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/objects/codec_mentions.hpp>
 #include <troupe/framework/object_ref.hpp>
-#include <troupe/framework/spawning.hpp>
-#include <troupe/framework/task.hpp>
+#include <troupe/framework/remote_call.hpp>
+#include <troupe/framework/spawn_request.hpp>
 
 #include "decoding.hpp"
 #include "forged.hpp"
@@ -30,7 +30,6 @@ struct wire_registry {
     internal::add_builtin_types(types);
     types.add<numbers_ref>("numbers_ref");
     types.add<texts_ref>("texts_ref");
-    expect(types.errors().empty(), "the registry has errors");
   }
   type_registry types;
 };

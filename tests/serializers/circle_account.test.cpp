@@ -1,5 +1,5 @@
 // How many bytes circles of shared pointers may keep alive together.
-#include <troupe/serializers/circle_account.hpp>
+#include <troupe/serializers/extend/circle_account.hpp>
 
 #include <gtest/gtest.h>
 

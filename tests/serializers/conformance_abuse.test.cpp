@@ -11,7 +11,7 @@
 #include <cereal/types/unordered_map.hpp>
 #include <cereal/types/unordered_set.hpp>
 
-#include <troupe/serializers/circle_account.hpp>
+#include <troupe/serializers/extend/circle_account.hpp>
 
 #include "every_family.hpp"
 

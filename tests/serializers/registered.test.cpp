@@ -222,7 +222,6 @@ TEST_P(with_registry, a_serializer_comes_and_goes_at_once) {
   EXPECT_NE(failure(), "");
   types.register_serializer<lockbox>(opened_content, boxed);
   EXPECT_EQ(there_and_back(full_shelf())->top->content(), "d");
-  EXPECT_TRUE(types.errors().empty());
 }
 
 TEST(registry_of_codecs, ends_with_its_codecs) {
@@ -240,7 +239,6 @@ TEST_P(with_registry, a_form_may_lead_back_to_the_type) {
   types.add<bead>("bead");
   types.register_serializer<bead>([](const bead& from) { return form(from.next(), from.value()); },
                                   [](form from) { return bead(std::get<0>(from), std::get<1>(from)); });
-  ASSERT_TRUE(types.check().has_value()) << types.check().error().message();
   const auto back = there_and_back(bead(std::make_shared<bead>(std::make_shared<bead>(nullptr, 3), 2), 1));
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back->value(), 1);

@@ -64,14 +64,16 @@ namespace {
 template <class T>
 bool is_self_contained() {
   type_registry types;
-  types.add<T>("test.type");
+  if (types.find<T>() == nullptr)
+    types.add<T>("test.type");
   return types.find<T>()->is_self_contained();
 }
 
 template <class T>
 std::size_t held_by(const T& value) {
   type_registry types;
-  types.add<T>("test.type");
+  if (types.find<T>() == nullptr)
+    types.add<T>("test.type");
   return types.find<T>()->memory_bytes(&value) - sizeof(T);
 }
 

@@ -209,7 +209,7 @@ TEST(error_payloads, inside_others_are_told_when_somebody_asks) {
   types.add<envelope>("envelope").add<rich::everything>("everything");
   rich::everything nameless;
   nameless.paint = static_cast<rich::color>(200);
-  const auto failed = serialize(nameless, {}, types, families); // Becomes a message that says why.
+  const auto failed = serialize(nameless, {.on_error = on_error::message}, types, families);
   ASSERT_TRUE(failed.has_value());
   const auto sent = serialize(envelope{"b", serialized(*failed)}, {}, types, families);
   const auto back = deserialize<envelope>(*sent, {}, types, families);

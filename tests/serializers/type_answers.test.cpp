@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <troupe/serializers/family_library.hpp>
+#include <troupe/serializers/extend/family_library.hpp>
 #include <troupe/serializers/internal/shape/type_answers.hpp>
 #include <troupe/serializers/serialize.hpp>
 #include <troupe/serializers/serialized.hpp>

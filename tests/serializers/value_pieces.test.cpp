@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <troupe/serializers/extend/value_pieces.hpp>
 #include <troupe/serializers/internal/visit/visit_read.hpp>
 #include <troupe/serializers/internal/visit/visit_write.hpp>
-#include <troupe/serializers/value_pieces.hpp>
 
 namespace {
 

@@ -2,9 +2,9 @@
 // there.
 #include "support.hpp"
 
-#include <troupe/store/inspection.hpp>
 #include <troupe/store/internal/host/system_error.hpp>
 #include <troupe/store/internal/table/layout.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

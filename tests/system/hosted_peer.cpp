@@ -47,7 +47,7 @@ using numbers = std::expected<troupe::array<double>, troupe::node_error>;
 void fetch(const numbers_ref& ref, std::chrono::milliseconds timeout, std::function<void(numbers)> then) {
   if (ref.empty())
     return then(std::unexpected{troupe::node_error{troupe::node_errc::object_lost, "no reference"}});
-  const auto state = ref.state();
+  const auto state = troupe::internal::state_of(ref);
   state->source->fetch(std::chrono::steady_clock::now() + timeout,
                        [state, then](std::expected<troupe::frame, troupe::node_error> bytes) {
                          if (bytes)
@@ -143,7 +143,7 @@ public:
     shelf_.clear();
     reached_.clear();
     parked_.clear();
-    kept_links_.clear();
+    reconnecting_links_.clear();
   }
 
   /// Executes a line of the input.
@@ -198,10 +198,11 @@ private:
 
   outcome answer_now(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "dial") {
-      auto kept = home_.keep_connected(words[0], dialing_, {.first_pause = 50ms, .longest_pause = 200ms});
+      auto kept =
+          home_.keep_connected(words[0], {.link = dialing_, .policy = {.first_pause = 50ms, .longest_pause = 200ms}});
       if (!kept)
         return std::unexpected{kept.error()};
-      kept_links_.push_back(*std::move(kept));
+      reconnecting_links_.push_back(*std::move(kept));
     } else if (verb == "links") {
       std::set<std::string> peers;
       for (const auto& each : home_.links())
@@ -374,7 +375,7 @@ private:
 
   troupe::node& home_;
   const troupe::link_options dialing_;
-  std::vector<troupe::kept_link> kept_links_;
+  std::vector<troupe::reconnecting_link> reconnecting_links_;
   std::map<std::string, numbers_ref> shelf_;
   std::map<std::string, std::pair<std::uint64_t, caf::actor>> reached_; // Each by the number of its link.
   std::map<std::string, bool> watched_;                                 // Whether pipelines are held at the point.
@@ -401,12 +402,13 @@ int main(int argument_count, char** arguments) {
   troupe::system_config config;
   config.set("scheduler.max-threads", 2);
   caf::actor_system system{config};
-  troupe::node_options options{.name = arguments[1], .listen = {arguments + 6, arguments + argument_count}};
+  troupe::node_options options{.name = arguments[1],
+                               .listen = std::vector<std::string>{arguments + 6, arguments + argument_count}};
   // One I/O thread for host a, two for b, four for c, so that every test has links between such nodes.
   options.io_threads = std::size_t{1} << (arguments[1][0] - 'a');
   options.accepted_links = policy;
   options.store = troupe::store::options{.name = "hosted", .capacity_bytes = std::stoull(arguments[2])};
-  options.store->reap_interval = 100ms;
+  options.store.edit()->reap_interval = 100ms;
   options.handle_grace = std::chrono::milliseconds{std::stoll(arguments[3])};
   auto home = troupe::node::open(system, types, families, options);
   if (!home) {

@@ -59,7 +59,7 @@ done < <(grep -rnE 'caf::(type_erased_tuple|rtti_pair|make_type_token|exit_msg|d
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
     support=$([ "$folder" = samples ] || echo '|certificates|processes')
-    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|json|msgpack|protobuf))/"
+    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
   fi
 done
 for folder in store serializers; do

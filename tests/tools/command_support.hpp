@@ -4,7 +4,7 @@
 #include "running.hpp"
 
 #include <troupe/framework/node.hpp>
-#include <troupe/store/inspection.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -73,11 +73,11 @@ struct program {
 class other_process {
 public:
   explicit other_process(const node_options& options)
-      : store_(options.store->name),
+      : store_((*options.store)->name),
         process_(processes::process::fork([&](processes::line_channel& test) {
                    program here{options};
                    const auto kept = here.home.put(doubles(std::vector<double>(1'000))).value();
-                   test.write_line(to_string(*kept.state()->source->place()));
+                   test.write_line(to_string(*internal::state_of(kept)->source->place()));
                    return ::pause();
                  }).value()),
         object_(process_.channel().read_line().value()) {}

@@ -11,18 +11,18 @@ namespace {
 TEST(memory_command, shows_what_two_processes_keep_and_why) {
   auto options = options_of("hall");
   const other_process other{options};
-  options.listen.clear();
+  options.listen = {};
   options.name = "kitchen";
   program here{options};
   const auto ref = here.home.put(doubles(std::vector<double>(2'000))).value();
   const auto view = ref.get().value();
-  const auto name = to_string(*ref.state()->source->place());
+  const auto name = to_string(*internal::state_of(ref)->source->place());
   const auto mine = run("memory --directory " + folder() + " --object " + name);
   EXPECT_EQ(mine.status, 0) << mine.text;
   expect_contains(mine.text, "1 handle in " + own);
   expect_contains(mine.text, "1 pinned view in " + own);
   expect_contains(mine.text, "1 object, 16,000 bytes");
-  expect_contains(mine.text, "asked: " + own + " \"kitchen\", store \"" + options.store->name + '"');
+  expect_contains(mine.text, "asked: " + own + " \"kitchen\", store \"" + (*options.store)->name + '"');
   expect_contains(mine.text, "asked: " + other.pid() + " \"hall\"");
   const auto theirs = run_json("memory --directory " + folder() + " --object " + other.object());
   ASSERT_EQ(theirs["objects"].size(), 1u);
@@ -65,11 +65,11 @@ TEST(memory_command, selects_by_store_and_by_the_name_of_a_node) {
   const auto hall = "hall-" + own, kitchen = "kitchen-" + own;
   auto options = options_of(hall);
   const other_process other{options};
-  options.listen.clear();
+  options.listen = {};
   options.name = kitchen;
   program here{options};
   const auto ref = here.home.put(doubles(std::vector<double>(2'000))).value();
-  const auto name = to_string(*ref.state()->source->place());
+  const auto name = to_string(*internal::state_of(ref)->source->place());
   const auto names = [](const std::string& which) {
     std::set<std::string> result;
     const auto shown = run_json("memory --directory " + folder() + " " + which);
@@ -79,8 +79,8 @@ TEST(memory_command, selects_by_store_and_by_the_name_of_a_node) {
   };
   EXPECT_EQ(names("--keeper " + kitchen), std::set<std::string>{name});
   EXPECT_EQ(names("--keeper " + hall), std::set<std::string>{other.object()});
-  EXPECT_EQ(names("--store " + options.store->name), (std::set<std::string>{name, other.object()}));
-  EXPECT_EQ(names("--store " + options.store->name + " --keeper " + hall), std::set<std::string>{other.object()});
+  EXPECT_EQ(names("--store " + (*options.store)->name), (std::set<std::string>{name, other.object()}));
+  EXPECT_EQ(names("--store " + (*options.store)->name + " --keeper " + hall), std::set<std::string>{other.object()});
   expect_contains(run("memory --directory " + folder() + " --keeper " + kitchen).text,
                   "1 handle in " + own + " \"" + kitchen + "\"");
 }
@@ -107,7 +107,7 @@ TEST(memory_command, names_what_looks_like_a_leak) {
   }
   const auto leaks = run_json("memory --directory " + folder() + " --leaks --process " + own);
   ASSERT_EQ(leaks["objects"].size(), 1u);
-  EXPECT_EQ(leaks["objects"][0]["object"], to_string(*ref.state()->source->place()));
+  EXPECT_EQ(leaks["objects"][0]["object"], to_string(*internal::state_of(ref)->source->place()));
   const auto text = run("memory --directory " + folder() + " --process " + own).text;
   expect_contains(text, "pinned out of band in " + own + " \"kitchen\", at ");
   expect_contains(text, "memory_command.test.cpp:");
@@ -133,7 +133,7 @@ TEST(memory_command, hints_at_leaks_are_about_what_is_shown_alone) {
   EXPECT_EQ(hints_of("--process 1").size(), 0u);
   const auto larger = hints_of("--process " + own + " --limit 1");
   ASSERT_EQ(larger.size(), 1u);
-  EXPECT_EQ(larger[0]["object"], to_string(*refs[1].state()->source->place()));
+  EXPECT_EQ(larger[0]["object"], to_string(*internal::state_of(refs[1])->source->place()));
   const auto none = run("memory --directory " + folder() + " --process 1").text;
   expect_contains(none, "no objects\n");
   EXPECT_EQ(none.find("looks like a leak"), none.npos) << none;
@@ -148,7 +148,8 @@ TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_kn
   EXPECT_EQ(answer.status, 0) << answer.text;
   expect_contains(answer.text, "a handle or more in " + other.pid());
   expect_contains(answer.text, "not asked: " + other.pid());
-  const auto of_store = "memory --directory " + folder() + " --timeout 0.3 --store " + options_of("frozen").store->name;
+  const auto of_store =
+      "memory --directory " + folder() + " --timeout 0.3 --store " + (*options_of("frozen").store)->name;
   expect_contains(run(of_store).text, "not asked: " + other.pid());
   const auto shown = run_json(of_store)["processes"];
   EXPECT_TRUE(std::ranges::any_of(shown, [&](const auto& each) {
@@ -160,7 +161,7 @@ TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_kn
 
 TEST(memory_command, of_a_process_that_is_not_to_be_asked_too) {
   auto options = options_of("shy");
-  options.local_inspection = false;
+  options.local_queries = false;
   const other_process other{options};
   const auto answer = run("memory --directory " + folder() + " --object " + other.object());
   EXPECT_EQ(answer.status, 0) << answer.text;
@@ -176,7 +177,7 @@ TEST(memory_command, what_a_killed_process_held_is_gone) {
     const other_process other{options};
     object = other.object();
     auto mine = options;
-    mine.listen.clear();
+    mine.listen = {};
     here = new program{mine};
     EXPECT_EQ(run("memory --directory " + folder() + " --object " + object).status, 0);
   }
@@ -189,11 +190,11 @@ TEST(memory_command, what_a_killed_process_held_is_gone) {
 TEST(memory_command, asks_nodes_by_their_addresses_where_they_allow_it) {
   auto options = options_of("kitchen");
   options.accepted_links.allow_memory_summary = true;
-  options.listen.push_back("tcp://127.0.0.1:0");
+  options.listen.edit().push_back("tcp://127.0.0.1:0");
   options.accepted_links.credentials.secret = "a secret of this very test";
   program here{options};
   const auto ref = here.home.put(doubles(std::vector<double>(1'000))).value();
-  const auto name = to_string(*ref.state()->source->place());
+  const auto name = to_string(*internal::state_of(ref)->source->place());
   EXPECT_EQ(run_json("memory --directory " + folder() + " --node " + here.home.addresses()[0])["objects"][0]["object"],
             name);
   const auto file = "/tmp/troupe-memory-secret-" + own;

@@ -26,12 +26,12 @@ struct talking {
 
   static node_options listening() {
     auto options = options_of("hall");
-    options.accepted_links.allow_inspection = true;
+    options.accepted_links.allow_report = true;
     return options;
   }
   static node_options dialing() {
     auto options = options_of("kitchen");
-    options.listen.clear();
+    options.listen = {};
     return options;
   }
 
@@ -89,7 +89,7 @@ TEST(links_command, is_refused_where_the_link_does_not_allow_it) {
   program shy{options_of("shy")};
   const auto refused = run("links " + shy.home.addresses()[0]);
   EXPECT_EQ(refused.status, 1);
-  expect_contains(refused.text, "allow_inspection");
+  expect_contains(refused.text, "allow_report");
 }
 
 TEST(links_command, shows_nothing_that_a_terminal_would_obey) {
@@ -121,7 +121,7 @@ TEST(ping_command, measures_round_trips) {
 TEST(ping_command, gives_a_frozen_node_up) {
   other_process other{options_of("frozen")};
   other.stop();
-  const auto answer = run("ping " + options_of("frozen").listen[0] + " --timeout 0.3");
+  const auto answer = run("ping " + (*options_of("frozen").listen)[0] + " --timeout 0.3");
   EXPECT_EQ(answer.status, 1);
   expect_contains(answer.text, "does not answer");
   other.go_on();
@@ -303,7 +303,7 @@ TEST(top_command, gives_the_terminal_back_when_it_is_told_to_end) {
 
 TEST(top_command, goes_on_when_a_node_goes) {
   auto options = options_of("leaving");
-  options.accepted_links.allow_inspection = true;
+  options.accepted_links.allow_report = true;
   auto node = std::make_unique<program>(options);
   const auto address = node->home.addresses()[0];
   in_terminal top{{"top", address, "--interval", "0.1"}};

@@ -41,7 +41,7 @@ namespace {
   if (what.family != "-") {
     made.serializers = {what.family};
     if (what.family != "typed") // For the ends' other messages.
-      made.serializers.emplace_back("typed");
+      made.serializers = {what.family, "typed"};
   }
   made.trusted_families = true;
   made.spill_bytes = what.spill_bytes;
@@ -55,8 +55,8 @@ namespace {
   // Raise the limits for the requested size: free memory was checked before the run.
   const auto size_max = 4 * what.size_bytes + 64_MiB;
   const auto raise = [&](std::size_t& bound) { bound = std::max(bound, size_max); };
-  raise(made.message_bytes);
-  raise(made.unread_answer_bytes);
+  raise(made.message_bytes.edit());
+  raise(made.unread_answer_bytes.edit());
   raise(made.receive_limits.body_bytes);
   raise(made.receive_limits.frame_bytes);
   raise(made.receive_limits.text_bytes);
@@ -66,8 +66,8 @@ namespace {
   if (what.size_bytes >= made.offload_bytes) {
     // All messages in the window may also wait to be encoded by another thread.
     const auto all_bytes = 2 * what.window() * what.size_bytes;
-    made.queue_bytes = std::max(made.queue_bytes, all_bytes);
-    made.actor_queue_bytes = std::max(made.actor_queue_bytes, all_bytes);
+    made.queue_bytes = std::max(*made.queue_bytes, all_bytes);
+    made.actor_queue_bytes = std::max(*made.actor_queue_bytes, all_bytes);
   }
   return made;
 }
@@ -95,7 +95,7 @@ public:
     set_log_threshold(log_level::error);
     node_options options{.name = "troupe bench", .listen = {new_address(what_.transport)}};
     options.accepted_links = link_of(what_);
-    options.store.reset();
+    options.store = std::nullopt;
     if (!what_.store.empty())
       options.store = store::options{.name = what_.store, .directory = what_.folder, .must_exist = true};
     auto opened = node::open(system, types_, families_, std::move(options));

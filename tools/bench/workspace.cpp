@@ -14,7 +14,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/certificates/certificates.hpp>
-#include <troupe/store/inspection.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <sys/stat.h>
 #include <unistd.h>

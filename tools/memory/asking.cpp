@@ -1,6 +1,6 @@
 #include "memory/asking.hpp"
 
-#include <troupe/store/inspection.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ namespace troupe::tools {
 
 namespace {
 
-memory_summary failed(const inspection_address& who, std::string why) {
+memory_summary failed(const local_node& who, std::string why) {
   memory_summary result;
   result.processes.push_back({who.process, who.process == 0 ? who.address : std::string{}, {}, std::move(why)});
   return result;
@@ -23,7 +23,7 @@ struct memory_answer {
   bool is_no_address = false;
 };
 
-memory_answer ask_one(client& by, const inspection_address& whom, const memory_query& what) {
+memory_answer ask_one(client& by, const local_node& whom, const memory_query& what) {
   auto link = by.connect(whom.address);
   if (!link && is_of_another_user(whom, link.error()))
     return {};
@@ -35,8 +35,7 @@ memory_answer ask_one(client& by, const inspection_address& whom, const memory_q
 }
 
 /// The answers, in the order of the nodes.
-std::vector<memory_answer> ask_all(const std::vector<inspection_address>& nodes, const memory_query& what,
-                                   const access& by) {
+std::vector<memory_answer> ask_all(const std::vector<local_node>& nodes, const memory_query& what, const access& by) {
   std::vector<memory_answer> answers(nodes.size());
   if (nodes.empty())
     return answers;
@@ -60,7 +59,7 @@ void add_unasked(const store::store_summary& known, memory_summary& to, const st
       return std::ranges::any_of(answer.processes, [&](const auto& one) { return one.process == process; });
     };
     if (each != ::getpid() && !std::ranges::any_of(answers, has_process))
-      to.processes.push_back({process, {}, known.name, "no node of it can be asked (node_options::local_inspection)"});
+      to.processes.push_back({process, {}, known.name, "no node of it can be asked (node_options::local_queries)"});
   }
 }
 

@@ -35,8 +35,8 @@ client::client(const access& by)
              .connect_timeout = by.timeout()} {
   if (std::getenv("TROUPE_LOG") == nullptr)
     set_log_threshold(log_level::error); // The command itself reports once why a node does not answer.
-  auto opened = node::open(system_, types_, families_,
-                           {.name = observer_name(), .store = std::nullopt, .local_inspection = false});
+  auto opened =
+      node::open(system_, types_, families_, {.name = observer_name(), .store = std::nullopt, .local_queries = false});
   if (opened)
     node_ = *std::move(opened);
   else
@@ -53,21 +53,21 @@ std::expected<link, node_error> client::connect(const std::string& address) {
   return node_->connect(address, terms_);
 }
 
-bool is_of_another_user(const inspection_address& node, const node_error& why_not) {
+bool is_of_another_user(const local_node& node, const node_error& why_not) {
   return node.process != 0 && why_not.code() == node_errc::refused;
 }
 
-std::expected<std::vector<inspection_address>, node_error> nodes_at(const std::vector<std::string>& addresses) {
+std::expected<std::vector<local_node>, node_error> nodes_at(const std::vector<std::string>& addresses) {
   if (!addresses.empty()) {
-    std::vector<inspection_address> result;
+    std::vector<local_node> result;
     for (const auto& each : addresses)
       result.push_back({each, 0});
     return result;
   }
-  return inspection_addresses();
+  return local_nodes();
 }
 
-std::string name_of(const inspection_address& node) {
+std::string name_of(const local_node& node) {
   return node.process == 0 ? node.address : std::to_string(node.process);
 }
 

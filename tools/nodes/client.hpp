@@ -1,8 +1,8 @@
 // The command's end of its links to the nodes it asks.
 #pragma once
 
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/node.hpp>
+#include <troupe/framework/node_report.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -55,16 +55,15 @@ private:
 };
 
 /// The given addresses, or all of this user's nodes on this host if `addresses` is empty. Fails as
-/// inspection_addresses() does.
-[[nodiscard]] std::expected<std::vector<inspection_address>, node_error>
-nodes_at(const std::vector<std::string>& addresses);
+/// local_nodes() does.
+[[nodiscard]] std::expected<std::vector<local_node>, node_error> nodes_at(const std::vector<std::string>& addresses);
 
 /// Whether another user's process made the socket of that name. It is no node of this user, so the failure need not be
 /// reported.
-[[nodiscard]] bool is_of_another_user(const inspection_address& node, const node_error& why_not);
+[[nodiscard]] bool is_of_another_user(const local_node& node, const node_error& why_not);
 
 /// The process such as "1234", or the address if the process is unknown.
-[[nodiscard]] std::string name_of(const inspection_address& node);
+[[nodiscard]] std::string name_of(const local_node& node);
 
 /// Calls `ask(i)` for each index below `count`, on up to 16 threads, so that an unresponsive node does not hold up the
 /// others. Uses fewer threads if the system refuses more, and the caller's thread if it gives none.

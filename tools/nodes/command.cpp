@@ -139,7 +139,7 @@ void add_links_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   auto asked = std::make_shared<nodes_request>();
   add_command(app, "links",
               "The links of nodes and what they have carried: of all this user's nodes on this host, or of "
-              "those at some addresses, whose links must allow it (allow_inspection)",
+              "those at some addresses, whose links must allow it (allow_report)",
               asked, {out, err, status}, show_links)
       ->add_option("address", asked->addresses, "Where nodes listen");
 }
@@ -159,7 +159,7 @@ void add_types_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   auto asked = std::make_shared<nodes_request>();
   add_command(app, "types",
               "The types and functions that a node knows, as `troupe contract check` reads them; its link "
-              "must allow it (allow_inspection)",
+              "must allow it (allow_report)",
               asked, {out, err, status}, show_types)
       ->add_option("address", asked->addresses, "Where it listens")
       ->required()

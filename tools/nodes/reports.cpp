@@ -66,6 +66,7 @@ using json = nlohmann::ordered_json;
 [[nodiscard]] json document_of(const link_report& link) {
   return {{"number", link.number},
           {"peer", link.peer},
+          {"address", link.address},
           {"transport", link.transport},
           {"dialed", link.is_dialed},
           {"shares_store", link.shares_store},
@@ -79,13 +80,15 @@ using json = nlohmann::ordered_json;
 [[nodiscard]] std::string text_of_links(const std::vector<link_report>& links) {
   if (links.empty())
     return "  no links\n";
-  auto lines = std::vector<std::vector<std::string>>{{"  link", "to", "over", "sends / accepts", "store", "age",
-                                                      "messages out / in", "socket out / in", "handles out / in",
+  auto lines = std::vector<std::vector<std::string>>{{"  link", "to", "over", "sends / accepts", "compression", "store",
+                                                      "age", "messages out / in", "socket out / in", "handles out / in",
                                                       "waiting", "not delivered"}};
   for (const auto& each : links) {
     const auto& stats = each.stats;
-    lines.push_back({"  " + std::to_string(each.number), each.peer, each.transport + (each.is_dialed ? ", dialed" : ""),
-                     list_of(each.serializers) + " / " + list_of(each.deserializers),
+    lines.push_back({"  " + std::to_string(each.number),
+                     each.peer + (each.address.empty() ? "" : " at " + each.address),
+                     each.transport + (each.is_dialed ? ", dialed" : ""),
+                     list_of(each.serializers) + " / " + list_of(each.deserializers), each.compression,
                      each.shares_store ? "shared" : "-", text_of_age(each.age_ms),
                      grouped(stats.messages_sent) + " / " + grouped(stats.messages_received),
                      text_of_bytes(static_cast<double>(stats.socket_bytes_sent)) + " / "
@@ -94,13 +97,12 @@ using json = nlohmann::ordered_json;
                          + text_of_bytes(static_cast<double>(stats.handle_bytes_received)),
                      text_of_bytes(static_cast<double>(stats.waiting_bytes)), grouped(lost_by(stats))});
   }
-  return table(lines, ">><<<>>>>>>");
+  return table(lines, ">><<<<>>>>>>");
 }
 
 } // namespace
 
-std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes, const report_query& what,
-                                   const access& by) {
+std::vector<asked_node> reports_of(const std::vector<local_node>& nodes, const report_query& what, const access& by) {
   std::vector<asked_node> result(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
     result[i].where = nodes[i];

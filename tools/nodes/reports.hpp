@@ -3,7 +3,7 @@
 
 #include "nodes/client.hpp"
 
-#include <troupe/framework/inspection.hpp>
+#include <troupe/framework/node_report.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -14,12 +14,12 @@
 namespace troupe::tools {
 
 struct asked_node {
-  inspection_address where;
+  local_node where;
   std::expected<node_report, node_error> report = std::unexpected{node_error{node_errc::link_down, "not asked"}};
 };
 
 /// Asks each node over a link of its own, which is closed after the answer.
-[[nodiscard]] std::vector<asked_node> reports_of(const std::vector<inspection_address>& nodes, const report_query& what,
+[[nodiscard]] std::vector<asked_node> reports_of(const std::vector<local_node>& nodes, const report_query& what,
                                                  const access& by);
 
 /// The command's exit status: 1 if a node does not answer, 2 if an address is invalid.

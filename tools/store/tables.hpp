@@ -3,8 +3,8 @@
 
 #include "text.hpp"
 
-#include <troupe/store/inspection.hpp>
 #include <troupe/store/summary.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <string>
 #include <vector>

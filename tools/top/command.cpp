@@ -239,7 +239,7 @@ void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int& statu
   auto asked = std::make_shared<top_request>();
   auto* const top = app.add_subcommand("top", "A live view of nodes, their links and stores: rates, queues, credit, "
                                               "families, how full; of all this user's nodes on this host, or of those "
-                                              "at some addresses, whose links must allow it (allow_inspection)");
+                                              "at some addresses, whose links must allow it (allow_report)");
   top->add_option("address", asked->addresses, "Where nodes listen");
   add_access(*top, asked->by);
   top->add_option("--interval", asked->interval_seconds, "Seconds between two looks")

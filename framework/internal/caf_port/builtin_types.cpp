@@ -9,10 +9,10 @@
 
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/caf_family/caf_type.hpp>
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/memory_summary.hpp>
-#include <troupe/framework/spawning.hpp>
-#include <troupe/framework/task.hpp>
+#include <troupe/framework/node_report.hpp>
+#include <troupe/framework/remote_call.hpp>
+#include <troupe/framework/spawn_request.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
 
 namespace troupe::internal {

@@ -146,33 +146,37 @@ std::expected<configuration, node_error> configuration::make(std::vector<config_
   return result;
 }
 
-node_options configuration::node() const {
+node_options configuration::node(node_options given) const {
   node_entry entry;
+  entry.options = std::move(given);
   for (const auto& item : items_)
     if (!item.path.empty() && item.path[0] == "node")
       apply(item, 1, node_rows(), entry);
-  entry.options.accepted_links = link(configuration::accepted_entry).options;
-  if (entry.has_store)
-    entry.options.store = std::move(entry.store);
-  else
-    entry.options.store = std::nullopt;
-  return std::move(entry.options);
+  auto& options = entry.options;
+  options.accepted_links = link(accepted_entry, {.options = std::move(options.accepted_links)}).options;
+  options.store.set_default(entry.has_store ? std::optional{std::move(entry.store)} : std::nullopt);
+  return std::move(options);
 }
 
-link_entry configuration::link(std::string_view entry) const {
-  link_entry result;
-  for (auto name : {configuration::default_entry, entry})
-    for (const auto& item : items_)
-      if (is_of(item, name))
-        apply(item, 2, link_rows(), result);
-  return result;
+link_entry configuration::link(std::string_view entry, link_entry given) const {
+  return completed(std::move(given), std::array{default_entry, entry});
 }
 
 link_entry configuration::own_link(std::string_view entry) const {
-  link_entry result;
-  for (const auto& item : items_)
-    if (is_of(item, entry))
-      apply(item, 2, link_rows(), result);
+  return completed({}, std::array{entry});
+}
+
+link_entry configuration::completed(link_entry given, std::span<const std::string_view> entries) const {
+  link_entry result = given;
+  for (auto name : entries)
+    for (const auto& item : items_)
+      if (is_of(item, name))
+        apply(item, 2, link_rows(), result);
+  // These groups are set as a whole: half of one secret and half of another would be neither.
+  if (given.options.credentials != credentials{})
+    result.options.credentials = std::move(given.options.credentials);
+  if (given.options.receive_limits != limits{})
+    result.options.receive_limits = given.options.receive_limits;
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,13 +28,15 @@ public:
   /// text names the place and the known keys. Also fails if a key is set twice in a file.
   [[nodiscard]] static std::expected<configuration, node_error> make(std::vector<config_item> items);
 
-  /// `accepted_links` is the entry "accepted".
-  [[nodiscard]] node_options node() const;
+  /// Completes `given`: options that are not set take the values of `troupe.node`; those of `accepted_links` take the
+  /// values of the entry "accepted".
+  [[nodiscard]] node_options node(node_options given = {}) const;
 
-  /// The options of an entry, named by an address or "accepted": the entry "default" overridden by the entry itself.
-  [[nodiscard]] link_entry link(std::string_view entry) const;
+  /// Completes `given`: options that are not set take the values of an entry, named by an address or "accepted", or
+  /// else those of the entry "default".
+  [[nodiscard]] link_entry link(std::string_view entry, link_entry given = {}) const;
 
-  /// The entry's own options on top of the defaults in code.
+  /// The entry's own options, without those of the entry "default".
   [[nodiscard]] link_entry own_link(std::string_view entry) const;
 
   /// The entries of the file and the command line, in order.
@@ -52,6 +55,9 @@ public:
   [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known, std::string_view entry) const;
 
 private:
+  /// Completes `given` with the entries of these names, in ascending order of precedence.
+  [[nodiscard]] link_entry completed(link_entry given, std::span<const std::string_view> entries) const;
+
   /// Whether the command line overrides the item.
   [[nodiscard]] bool is_set_again(std::vector<config_item>::const_iterator item) const;
 

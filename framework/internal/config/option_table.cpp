@@ -1,12 +1,32 @@
 #include <troupe/framework/internal/config/option_table.hpp>
 
 #include <array>
+#include <utility>
 
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe::internal {
 
 namespace {
+
+/// An option that the program has set keeps its value.
+template <class T>
+void give(setting<T>& to, T value) {
+  to.set_default(std::move(value));
+}
+template <class T>
+void give(T& to, T value) {
+  to = std::move(value);
+}
+
+template <class T>
+const T& value_in(const setting<T>& from) {
+  return *from;
+}
+template <class T>
+const T& value_in(const T& from) {
+  return from;
+}
 
 /// Returns the member at the end of a path of member pointers.
 template <auto First, auto... Rest>
@@ -22,19 +42,34 @@ constexpr option_row<Entry> row(std::string_view key, std::string_view meaning, 
   return {.key = key,
           .meaning = meaning,
           .range = range,
-          .assign = [](const config_value& from, const option_range& within,
-                       Entry& to) { return assign(from, within, follow<Members...>(to)); },
-          .show = [](const Entry& from) { return shown(follow<Members...>(from)); }};
+          .assign =
+              [](const config_value& from, const option_range& within, Entry& to) {
+                auto& member = follow<Members...>(to);
+                auto value = value_in(member);
+                auto fits = assign(from, within, value);
+                if (fits)
+                  give(member, std::move(value));
+                return fits;
+              },
+          .show = [](const Entry& from) { return shown(value_in(follow<Members...>(from))); }};
 }
 
 template <class Entry, auto... Members>
 constexpr option_row<Entry> row_of_bytes(std::string_view key, std::string_view meaning, option_range range = {}) {
-  return {.key = key,
-          .meaning = meaning,
-          .range = range,
-          .assign = [](const config_value& from, const option_range& within,
-                       Entry& to) { return assign(from, within, in_bytes<std::size_t>{follow<Members...>(to)}); },
-          .show = [](const Entry& from) { return shown(in_bytes<const std::size_t>{follow<Members...>(from)}); }};
+  return {
+      .key = key,
+      .meaning = meaning,
+      .range = range,
+      .assign =
+          [](const config_value& from, const option_range& within, Entry& to) {
+            auto& member = follow<Members...>(to);
+            std::size_t value = 0;
+            auto fits = assign(from, within, in_bytes<std::size_t>{value});
+            if (fits)
+              give(member, std::move(value));
+            return fits;
+          },
+      .show = [](const Entry& from) { return shown(in_bytes<const std::size_t>{value_in(follow<Members...>(from))}); }};
 }
 
 template <auto... Members>
@@ -94,7 +129,7 @@ constexpr std::array all_link_rows{
     link_row<&link_options::allow_tasks>("allow-tasks", "whether the peer may run registered functions here"),
     link_row<&link_options::allow_exit>("allow-exit", "whether the peer may end actors here"),
     link_row<&link_options::allow_memory_summary>("allow-memory-summary", "whether the peer may ask what is kept here"),
-    link_row<&link_options::allow_inspection>("allow-inspection", "whether it may ask for links, figures and types"),
+    link_row<&link_options::allow_report>("allow-report", "whether it may ask for links, figures and types"),
     link_row<&link_options::dial_introduced>("dial-introduced", "whether nodes that the peer names may be dialed"),
     link_row<&link_options::verify_serialization>("verify-serialization", "within a process: encode nevertheless"),
     link_row<&link_options::credentials, &credentials::secret>("credentials.secret", "what both ends know"),
@@ -171,8 +206,8 @@ constexpr std::array all_node_rows{
     node_row<&node_options::store_families>("store-families", "families that encode what is put into the store"),
     node_row<&node_options::allow_out_of_band_handles>("allow-out-of-band-handles",
                                                        "whether references may leave outside of messages"),
-    node_row<&node_options::local_inspection>("local-inspection",
-                                              "whether this user's processes here may ask what the node keeps"),
+    node_row<&node_options::local_queries>("local-queries",
+                                           "whether this user's processes here may ask what the node keeps"),
     node_row<&node_options::io_threads>("io-threads", "threads that read and write links; 0: as many as cores",
                                         {.least = 0, .most = 256}),
     node_row<&node_options::dispatch>("dispatch", "whether I/O threads run actors"),

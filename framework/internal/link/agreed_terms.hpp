@@ -30,7 +30,7 @@ struct peer_terms {
   byte_vector introduction_key;    // ... and the key that proves to the peer what it has given away on this link.
   std::uint64_t runner = 0;        // The peer's actor that runs tasks; 0: the peer does not allow them.
   std::uint64_t spawner = 0;       // The peer's actor that spawns actors; 0: the peer does not allow it ...
-  std::uint64_t inspector = 0;     // ... and the one that answers inspections; 0: none.
+  std::uint64_t inspector = 0;     // ... and the one that answers queries about the node; 0: none.
   bool takes_exits = false;        // The peer accepts exit messages.
   bool verifies = false;           // The peer wants every message to be encoded.
   std::uint64_t message_bytes = 0; // The largest message that the peer accepts ...

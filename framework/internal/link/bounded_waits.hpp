@@ -13,13 +13,15 @@ namespace troupe::internal {
 [[nodiscard]] inline link_options with_bounded_waits(link_options options) {
   for (auto* wait :
        {&options.connect_timeout, &options.block_timeout, &options.heartbeat_interval, &options.heartbeat_timeout})
-    *wait = std::min(*wait, longest_wait);
+    if (**wait > longest_wait)
+      *wait = longest_wait;
   return options;
 }
 
 [[nodiscard]] inline node_options with_bounded_waits(node_options options) {
   for (auto* wait : {&options.handle_grace, &options.drain_timeout})
-    *wait = std::min(*wait, longest_wait);
+    if (**wait > longest_wait)
+      *wait = longest_wait;
   options.accepted_links = with_bounded_waits(std::move(options.accepted_links));
   return options;
 }

@@ -57,7 +57,7 @@ void greeting::begin(std::chrono::milliseconds patience, std::weak_ptr<void> own
     const auto alive = owner.lock();
     if (!cancelled && alive && of.life.now() == link_state::greeting)
       of.over.abort({node_errc::timed_out,
-                     "the handshake took longer than " + std::to_string(of.options.connect_timeout.count()) + " ms"});
+                     "the handshake took longer than " + std::to_string(of.options.connect_timeout->count()) + " ms"});
   });
   talk_.begin();
 }
@@ -125,8 +125,8 @@ helper_numbers greeting::export_helpers() {
   const auto& options = of_.options;
   return {.runner = options.allow_tasks ? number_of(helpers.task_runner()) : 0,
           .spawner = options.allow_spawn ? number_of(helpers.spawner()) : 0,
-          .inspector = number_of(
-              helpers.inspector({.memory = options.allow_memory_summary, .report = options.allow_inspection}))};
+          .inspector =
+              number_of(helpers.inspector({.memory = options.allow_memory_summary, .report = options.allow_report}))};
 }
 
 /// Returns 0 if there is no helper.

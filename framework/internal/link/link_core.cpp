@@ -52,7 +52,7 @@ std::unexpected<node_error> unknown_detail(const packet_head& head) {
 
 link_core::link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
                      std::shared_ptr<const link_security> security, loop_seat seat)
-    : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)),
+    : number_(next_serial.fetch_add(1, std::memory_order_relaxed)),
       node_(std::move(node)),
       seat_(std::move(seat)),
       options_(with_bounded_waits(options)),
@@ -125,7 +125,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                      .messages_sent = counters_.messages_sent}),
       sender_({.link = common_,
                .system = node_->system(),
-               .terms = terms_.newest(serial_),
+               .terms = terms_.newest(number_),
                .drafts = {.claims = claim_tables_,
                           .mentions = {.link = common_,
                                        .actors = actors_,
@@ -188,7 +188,7 @@ link_core::~link_core() = default;
 
 message_encoder::parts link_core::encoding_parts() {
   return {.link = common_,
-          .serial = serial_,
+          .serial = number_,
           .own_name = node_->options().name,
           .types = node_->types(),
           .encodings = node_->encodings(),
@@ -200,25 +200,25 @@ message_encoder::parts link_core::encoding_parts() {
 namespace {
 
 std::expected<void, node_error> check_durations(const link_options& options) {
-  if (options.heartbeat_interval.count() <= 0 || options.heartbeat_timeout < options.heartbeat_interval)
+  if (options.heartbeat_interval->count() <= 0 || *options.heartbeat_timeout < *options.heartbeat_interval)
     return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
-  if (options.connect_timeout.count() <= 0)
+  if (options.connect_timeout->count() <= 0)
     return fail(node_errc::bad_option,
-                "connect_timeout is " + std::to_string(options.connect_timeout.count()) + " ms, the minimum is 1 ms");
-  if (options.block_timeout.count() < 0)
-    return fail(node_errc::bad_option, "block_timeout is " + std::to_string(options.block_timeout.count())
+                "connect_timeout is " + std::to_string(options.connect_timeout->count()) + " ms, the minimum is 1 ms");
+  if (options.block_timeout->count() < 0)
+    return fail(node_errc::bad_option, "block_timeout is " + std::to_string(options.block_timeout->count())
                                            + " ms; the minimum is 0, which does not wait");
   return {};
 }
 
 const std::vector<std::string>& accepted_by(const link_options& options) {
-  return options.deserializers.empty() ? options.serializers : options.deserializers;
+  return options.deserializers->empty() ? *options.serializers : *options.deserializers;
 }
 
 } // namespace
 
 std::expected<void, node_error> node_link::check(const link_options& options, const family_set& known) {
-  if (options.serializers.empty())
+  if (options.serializers->empty())
     return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
       || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
@@ -230,7 +230,7 @@ std::expected<void, node_error> node_link::check(const link_options& options, co
     return fail(node_errc::bad_option, "receive_limits.depth is 0: the peer's part of the handshake could not be read");
   if (auto good = check_durations(options); !good)
     return good;
-  for (const auto* names : {&options.serializers, &accepted_by(options)})
+  for (const auto* names : {&*options.serializers, &accepted_by(options)})
     if (auto found = resolve_families(*names, known, options.trusted_families); !found)
       return std::unexpected{std::move(found).error()};
   return {};
@@ -350,7 +350,7 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   }
   life_.tell_end(reason);
   if (node_->exchange())
-    node_->whereabouts().forget(serial_);
+    node_->whereabouts().forget(number_);
   node_->links().ended(this);
   seat_.leave();
 }

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include <troupe/base/salted_hash.hpp>
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/internal/caf_port/actors/finder.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
@@ -87,6 +86,7 @@
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/link_stats.hpp>
+#include <troupe/framework/node_report.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe::internal {
@@ -165,7 +165,7 @@ public:
   [[nodiscard]] const peer_helpers& helpers_there() const noexcept override { return helpers_; }
   [[nodiscard]] family_changes& changes() noexcept override { return changes_; }
   [[nodiscard]] link_host& node() const noexcept override { return *node_; }
-  [[nodiscard]] std::uint64_t serial() const noexcept override { return serial_; }
+  [[nodiscard]] std::uint64_t number() const noexcept override { return number_; }
   [[nodiscard]] const link_options& options() const noexcept override { return options_; }
   /// The result of the handshake. Before the handshake is over, nothing is known of the peer.
   [[nodiscard]] const agreed_terms& agreed() const noexcept { return agreement_.now(); }
@@ -176,6 +176,8 @@ public:
       whereabouts_.say_own();
   }
   [[nodiscard]] link_place place() const override { return {security_->kind, near_host_}; }
+  [[nodiscard]] const std::string& peer_address() const noexcept override { return addresses_.far; }
+  [[nodiscard]] troupe::compression compression_in_force() const override;
   [[nodiscard]] std::vector<std::string> effective_serializers() const override { return terms_.families(); }
   [[nodiscard]] bool shares_store() const noexcept override { return agreed().shares_store; }
   [[nodiscard]] bool uses_rings() const noexcept override { return ring_move_.is_complete(); }
@@ -228,7 +230,7 @@ private:
   [[nodiscard]] link_stats stats_locked(const link_held& held) const;
 
   // Set by make(), never changed.
-  const std::uint64_t serial_;
+  const std::uint64_t number_;
   const std::shared_ptr<link_host> node_;
   loop_seat seat_; // Left when the link ends.
   const link_options options_;

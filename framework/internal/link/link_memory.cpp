@@ -23,7 +23,7 @@ void add_queued(const packed_message& message, std::vector<named_object>& to) {
 /// Looks up the exports among `of` only, a few per hold of the lock: there may be millions.
 link_memory link_core::memory(std::span<const store::object_id> of) const {
   link_memory result{.channel = agreed().channel,
-                     .serial = serial_,
+                     .serial = number_,
                      .peer = agreed().peer.name,
                      .exported = {},
                      .queued = {},
@@ -45,7 +45,7 @@ link_memory link_core::memory(std::span<const store::object_id> of) const {
 
 link_report link_core::report() const {
   link_report result;
-  result.number = serial_;
+  result.number = number_;
   result.peer = agreed().peer.name;
   result.transport = ring_move_.is_complete() ? "shm" : name_of(security_->kind);
   result.is_dialed = role_ == role::dialer;
@@ -55,10 +55,15 @@ link_report link_core::report() const {
   result.serializers = effective_serializers();
   result.deserializers = changes_.accepted();
   result.stats = stats();
-  const auto held = mutex_.lock();
-  if (const auto& terms = terms_.now(held))
-    result.compression = to_string(terms->context.compression);
+  result.compression = to_string(compression_in_force());
+  result.address = addresses_.far;
   return result;
+}
+
+compression link_core::compression_in_force() const {
+  const auto held = mutex_.lock();
+  const auto& terms = terms_.now(held);
+  return terms ? terms->context.compression : compression::none;
 }
 
 } // namespace troupe::internal

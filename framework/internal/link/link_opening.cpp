@@ -32,7 +32,7 @@ send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& op
 /// The context for sent values; for received values, the two ends change places.
 context context_of_sending(const agreed_terms& agreed, const link_host& node, const link_options& options,
                            transport_kind transport, const end_addresses& addresses) {
-  return {.sender = node.options().name,
+  return {.sender = *node.options().name,
           .recipient = agreed.peer.name,
           .sender_address = addresses.near,
           .recipient_address = addresses.far,
@@ -43,7 +43,7 @@ context context_of_sending(const agreed_terms& agreed, const link_host& node, co
           .transport = name_of(transport),
           .same_host = stays_on_host(transport) || agreed.shares_store,
           .shared_store = agreed.shares_store,
-          .compression = transport == transport_kind::inproc ? compression::none : options.compression,
+          .compression = transport == transport_kind::inproc ? compression::none : *options.compression,
           .limits = options.receive_limits,
           .extension = nullptr,
           .allow_cycles = options.allow_cycles,
@@ -70,7 +70,7 @@ void swap_ends(context& of) {
 
 own_end own_end_of(const link_host& node, const link_security& security, const link_options& options,
                    const family_names& families) {
-  const auto shares = node.store() && options.share_store.value_or(stays_on_host(security.kind));
+  const auto shares = node.store() && options.share_store->value_or(stays_on_host(security.kind));
   own_end result;
   result.name = node.options().name;
   result.node = node.system().node();
@@ -107,7 +107,7 @@ void link_core::begin(std::shared_ptr<transport> bytes, std::chrono::millisecond
   }
   auto mine = own_end_of(*node_, *security_, options_, names_);
   mine.side = role_;
-  mine.serial = serial_;
+  mine.serial = number_;
   mine.introduction_key = introductions_.key();
   greeting_ = std::make_unique<greeting>(greeting::parts{.node = *node_,
                                                          .link = this,
@@ -191,12 +191,15 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
   connection_->admit_packets(packet_body_bytes_max);
   node_->links().note_opened();
   warnings_.say(log_level::info, [&] {
-    return "link to " + agreed.peer.name + " is open; sends " + bracketed(effective_serializers()) + ", accepts "
-           + bracketed(accepted_.names()) + (agreed.shares_store ? ", shares the store" : "");
+    const auto compresses = compression_in_force();
+    return "link to " + agreed.peer.name + (addresses_.far.empty() ? "" : " at " + addresses_.far) + " is open; sends "
+           + bracketed(effective_serializers()) + ", accepts " + bracketed(accepted_.names())
+           + (compresses == compression::none ? "" : ", compresses by " + std::string{to_string(compresses)})
+           + (agreed.shares_store ? ", shares the store" : "");
   });
   say_whereabouts();
   wait_wish_.begin(seat_.io(), options_.wait);
-  ring_move_.open(*connection_, {.wanted = options_.use_rings.value_or(agreed.shares_store || security_->wants_rings),
+  ring_move_.open(*connection_, {.wanted = options_.use_rings->value_or(agreed.shares_store || security_->wants_rings),
                                  .ring_bytes = options_.ring_bytes});
   life_.finish_opening({});
   return {};

@@ -18,7 +18,7 @@
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/serializers/context.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::internal {

@@ -16,6 +16,7 @@
 #include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/compression.hpp>
 #include <troupe/store/fwd.hpp>
 
 namespace troupe {
@@ -83,7 +84,7 @@ public:
   /// Returns this node's actor if the introduction proves that this link has given it to the peer; else null.
   [[nodiscard]] virtual caf::strong_actor_ptr recognize(const introduce& what) const = 0;
   /// Unique among the links of this process; above zero.
-  [[nodiscard]] virtual std::uint64_t serial() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t number() const noexcept = 0;
   [[nodiscard]] virtual const link_options& options() const noexcept = 0;
   [[nodiscard]] virtual const std::string& peer_name() const noexcept = 0;
   /// All zero if the peer's objects come with their bytes. Requires: open.
@@ -105,6 +106,10 @@ public:
   [[nodiscard]] virtual const peer_helpers& helpers_there() const noexcept = 0;
   /// How both ends change what they send with and accept.
   [[nodiscard]] virtual family_changes& changes() noexcept = 0;
+  /// Where the peer is, as the transport tells it.
+  [[nodiscard]] virtual const std::string& peer_address() const noexcept = 0;
+  /// Of what this end sends. Requires: open.
+  [[nodiscard]] virtual troupe::compression compression_in_force() const = 0;
   /// The families by which messages leave, best first.
   [[nodiscard]] virtual std::vector<std::string> effective_serializers() const = 0;
   [[nodiscard]] virtual bool shares_store() const noexcept = 0;

@@ -43,7 +43,7 @@ caf::actor peer_helpers::spawner() const {
 caf::actor peer_helpers::inspector() const {
   return helper(
       &helpers::inspector,
-      " cannot be inspected over this link; its end of the link must have allow_memory_summary or allow_inspection");
+      " cannot be inspected over this link; its end of the link must have allow_memory_summary or allow_report");
 }
 
 caf::actor peer_helpers::helper(caf::strong_actor_ptr helpers::*which, std::string_view why_none) const {

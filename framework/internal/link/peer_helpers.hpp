@@ -33,7 +33,7 @@ public:
   [[nodiscard]] caf::actor task_runner_of(std::type_index function, std::string& name) const;
   /// Returns the peer's actor that spawns actors. If there is none, returns an actor that answers with the reason.
   [[nodiscard]] caf::actor spawner() const;
-  /// As spawner(), for the peer's actor that answers inspections.
+  /// As spawner(), for the peer's actor that answers queries about its node.
   [[nodiscard]] caf::actor inspector() const;
 
   /// Drops the actors because the link has ended.

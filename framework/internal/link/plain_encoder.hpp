@@ -14,7 +14,7 @@
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/serializers/context.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
 namespace troupe::internal {

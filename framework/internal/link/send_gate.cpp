@@ -67,9 +67,9 @@ std::expected<admission, node_error> send_gate::admit(link_held& held, const mes
   }
   if (admitted == admission::at_bound && how == urgency::always_waits)
     return admission::waits;
-  if (admitted == admission::at_bound && of_.options.block_timeout.count() > 0 && may_block()) {
+  if (admitted == admission::at_bound && of_.options.block_timeout->count() > 0 && may_block()) {
     ++blocked_;
-    credit_or_end_.wait_for(held.for_waiting(), of_.options.block_timeout,
+    credit_or_end_.wait_for(held.for_waiting(), *of_.options.block_timeout,
                             [&] { return !is_open(held) || (admitted = verdict()) != admission::at_bound; });
     --blocked_;
     if (!is_open(held))

@@ -141,7 +141,7 @@ public:
   /// of answers, and replies to the peer's admin packets. Nothing else bounds them. Returns nullopt otherwise.
   [[nodiscard]] std::optional<node_error> excess_of_unread() const;
 
-  // -- inspection
+  // -- state
 
   [[nodiscard]] const send_window<packed_message>& window(const link_held&) const noexcept { return window_; }
   /// To be called when the link ends.

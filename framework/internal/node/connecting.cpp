@@ -77,7 +77,7 @@ void connecting::begin() {
       return;
     self->lookup_.reset();
     self->finish(fail(node_errc::timed_out, "the host of " + self->to_->at().text + " was not found within "
-                                                + std::to_string(self->to_->options().connect_timeout.count())
+                                                + std::to_string(self->to_->options().connect_timeout->count())
                                                 + " ms"));
   });
   lookup_.emplace(node_->io(), to_->at(), [weak = weak_from_this()](found_endpoints found) {
@@ -164,7 +164,7 @@ void connecting::finish(result what) {
 awaited_link::awaited_link(std::shared_ptr<node_core> node, destination to)
     : node_(std::move(node)),
       to_(std::make_shared<destination>(std::move(to))),
-      until_(std::chrono::steady_clock::now() + to_->options().connect_timeout) {}
+      until_(std::chrono::steady_clock::now() + *to_->options().connect_timeout) {}
 
 void awaited_link::begin() {
   post_to(node_->io(), [self = shared_from_this()] {

@@ -7,8 +7,8 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/net/host_lookup.hpp>
-#include <troupe/framework/internal/net/inspection_name.hpp>
 #include <troupe/framework/internal/net/io_loop.hpp>
+#include <troupe/framework/internal/net/local_query_name.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -20,18 +20,18 @@ namespace troupe::internal {
 namespace {
 
 // Limit on inspecting links. Each may have `unread_answer_bytes` unread.
-constexpr std::size_t inspecting_links_max = 64;
+constexpr std::size_t query_links_max = 64;
 
 /// An unpredictable number below `count`.
 std::size_t random_below(std::size_t count) {
   return random_number() % count; // The bias is negligible for small counts.
 }
 
-link_options inspection_terms() {
+link_options query_terms() {
   return {.serializers = {"msgpack"},
           .share_store = false,
           .allow_memory_summary = true,
-          .allow_inspection = true,
+          .allow_report = true,
           .message_bytes = 64_KiB,
           .window_bytes = 1_MiB,
           .actor_window_bytes = 1_MiB,
@@ -66,13 +66,13 @@ std::expected<void, node_error> entrances::listen(std::span<const std::string> a
 
 std::expected<void, node_error> entrances::open_first() {
   open_doors doors;
-  auto result = open_all(options_.listen, doors);
+  auto result = open_all(*options_.listen, doors);
   if (result)
     result = announce(doors.addresses);
   if (!result)
     return result;
   keep(std::move(doors));
-  open_inspection();
+  open_query_socket();
   return {};
 }
 
@@ -186,21 +186,21 @@ std::expected<std::shared_ptr<listener>, node_error> entrances::open_socket(cons
       });
 }
 
-/// If inspection is not possible, the node opens without it.
-void entrances::open_inspection() {
-  if (!options_.local_inspection)
+/// If such queries are not possible, the node opens without it.
+void entrances::open_query_socket() {
+  if (!options_.local_queries)
     return;
-  if (auto opened = open_for_inspection())
+  if (auto opened = made_query_socket())
     listeners_.push_back(*std::move(opened));
   else
-    log(log_level::info, "`troupe memory` cannot ask node " + options_.name + ": " + opened.error().message());
+    log(log_level::info, "`troupe memory` cannot ask node " + *options_.name + ": " + opened.error().message());
 }
 
-std::expected<std::shared_ptr<listener>, node_error> entrances::open_for_inspection() {
-  auto options = inspection_terms();
+std::expected<std::shared_ptr<listener>, node_error> entrances::made_query_socket() {
+  auto options = query_terms();
   if (auto good = node_link::check(options, families_); !good)
     return std::unexpected{std::move(good).error()};
-  const auto at = parse_address(fresh_inspection_address());
+  const auto at = parse_address(fresh_local_query_address());
   if (!at)
     return std::unexpected{at.error()};
   const auto endpoints = resolve(*at, options.connect_timeout);
@@ -233,8 +233,8 @@ void entrances::on_accept(stream_socket socket, const terms& on, const std::shar
     refusals->note(log_level::warning, "a connection was refused: " + bytes.error().message());
     return;
   }
-  if (on.hides_names && !has_room_for_inspection()) {
-    refusals->note(log_level::info, "a connection was refused: " + grouped(inspecting_links_max)
+  if (on.hides_names && !has_room_for_query()) {
+    refusals->note(log_level::info, "a connection was refused: " + grouped(query_links_max)
                                         + " inspecting links are open, which is the limit");
     return;
   }
@@ -243,7 +243,7 @@ void entrances::on_accept(stream_socket socket, const terms& on, const std::shar
     return;
   if (on.hides_names) {
     link->hide_names();
-    inspecting_links_.push_back(link);
+    query_links_.push_back(link);
   }
   if (const auto displaced = unproven_.enter(link, std::move(source))) {
     refusals->note(log_level::info,
@@ -261,9 +261,9 @@ const std::shared_ptr<handshake_turns>& entrances::turns_on(asio::io_context& io
   return turns;
 }
 
-bool entrances::has_room_for_inspection() {
-  std::erase_if(inspecting_links_, [](const auto& each) { return each.expired(); });
-  return inspecting_links_.size() < inspecting_links_max;
+bool entrances::has_room_for_query() {
+  std::erase_if(query_links_, [](const auto& each) { return each.expired(); });
+  return query_links_.size() < query_links_max;
 }
 
 } // namespace troupe::internal

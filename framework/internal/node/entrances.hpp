@@ -91,12 +91,12 @@ private:
   [[nodiscard]] std::expected<void, node_error> open_in_process(const address& at, open_doors& doors);
   [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error>
   open_socket(const address& at, const stream_endpoint& endpoint, terms on);
-  void open_inspection();
-  [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error> open_for_inspection();
+  void open_query_socket();
+  [[nodiscard]] std::expected<std::shared_ptr<listener>, node_error> made_query_socket();
   void keep(open_doors doors);
   void on_accept(stream_socket socket, const terms& on, const std::shared_ptr<const link_security>& security,
                  const std::shared_ptr<refusal_log>& refusals);
-  [[nodiscard]] bool has_room_for_inspection();
+  [[nodiscard]] bool has_room_for_query();
   [[nodiscard]] const std::shared_ptr<handshake_turns>& turns_on(asio::io_context& io);
 
   asio::io_context& io_;
@@ -109,7 +109,7 @@ private:
   std::vector<std::unique_ptr<inproc_listener>> inproc_listeners_;
   bool is_closed_ = false;
   std::map<asio::io_context*, std::shared_ptr<handshake_turns>> handshake_turns_; // By loop.
-  std::vector<std::weak_ptr<node_link>> inspecting_links_;
+  std::vector<std::weak_ptr<node_link>> query_links_;
 
   unproven_links<node_link> unproven_;
 

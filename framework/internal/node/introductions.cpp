@@ -19,8 +19,7 @@ constexpr std::size_t introduced_links_max = 64;
 /// Nodes that this node has not chosen itself get only the rights that every peer has.
 link_options terms_of(const node_link& introducer) {
   auto terms = introducer.options();
-  terms.allow_spawn = terms.allow_tasks = terms.allow_exit = terms.allow_memory_summary = terms.allow_inspection =
-      false;
+  terms.allow_spawn = terms.allow_tasks = terms.allow_exit = terms.allow_memory_summary = terms.allow_report = false;
   return terms;
 }
 
@@ -29,7 +28,7 @@ link_options terms_of(const node_link& introducer) {
 void introductions::learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
                           std::vector<std::string> addresses) {
   saying what{from, std::move(addresses), from->peer_handles() == who, from->place().is_within_host()};
-  const auto link = from->serial();
+  const auto link = from->number();
   std::lock_guard guard{mutex_};
   if (!known_.insert_or_assign({who, link}, std::move(what)).second)
     return;
@@ -148,7 +147,7 @@ void introductions::on_given_up(const handles::node_name& who) {
   if (!node || is_ended_)
     return;
   // Both ends keep the link's exports for this time.
-  lost_.insert_or_assign(who, std::chrono::steady_clock::now() + node->options().handle_grace);
+  lost_.insert_or_assign(who, std::chrono::steady_clock::now() + *node->options().handle_grace);
   seek_again();
 }
 

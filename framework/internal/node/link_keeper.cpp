@@ -38,7 +38,7 @@ link_keeper::make(std::shared_ptr<node_core> node, std::string_view address, con
   if (auto problem = problem_of(policy); !problem.empty())
     return bad_option("reconnect policy: " + problem);
   if (events.listener && events.listener.node() != node->system().node())
-    return bad_option("the listener of a kept link must be an actor of this process");
+    return bad_option("the listener of a reconnecting link must be an actor of this process");
   auto to = destination::make(address, options, node->families());
   if (!to)
     return std::unexpected{std::move(to).error()};
@@ -52,7 +52,7 @@ void link_keeper::begin() {
 void link_keeper::stop() {
   over_ = true;
   if (teller_.load() != std::this_thread::get_id()) { // Otherwise tell() clears it after the callback.
-    std::function<void(const link_event&)> dropped;   // Destroyed outside the lock: it may hold the kept_link.
+    std::function<void(const link_event&)> dropped;   // Destroyed outside the lock: it may hold the reconnecting_link.
     std::lock_guard none_under_way{telling_};
     dropped.swap(callback_);
   }
@@ -79,7 +79,7 @@ void link_keeper::attempt() {
     return;
   ++attempts_;
   attempt_ = connecting::start(
-      node_, to_, std::chrono::steady_clock::now() + to_->options().connect_timeout,
+      node_, to_, std::chrono::steady_clock::now() + *to_->options().connect_timeout,
       {.done = [self = shared_from_this()](connecting::result connected) { self->on_connected(std::move(connected)); },
        .ended = [self = shared_from_this()](const node_error& reason) { self->on_ended(reason); }});
 }
@@ -150,7 +150,7 @@ void link_keeper::wait(std::chrono::milliseconds pause) {
 }
 
 void link_keeper::tell(const link_event& event) {
-  // Destroyed outside the lock: either may hold the kept_link.
+  // Destroyed outside the lock: either may hold the reconnecting_link.
   std::function<void(const link_event&)> dropped;
   auto listener = listener_.lock();
   std::lock_guard guard{telling_};

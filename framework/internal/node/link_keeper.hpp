@@ -32,7 +32,7 @@ class node_core;
 /// Keeps one address connected.
 ///
 /// Threads: `make`, `begin`, `stop` and the readers from any thread; the others on the node's I/O thread.
-/// Lifetime: held by the node until it is over, and by the `kept_link`.
+/// Lifetime: held by the node until it is over, and by the `reconnecting_link`.
 class link_keeper final : public dial, public std::enable_shared_from_this<link_keeper> {
 public:
   /// Fails with `bad_address` or `bad_option` if no link could ever result.

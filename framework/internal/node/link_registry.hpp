@@ -76,7 +76,7 @@ public:
   /// The open link of that serial number; null if there is none.
   [[nodiscard]] std::shared_ptr<Link> find(std::uint64_t serial) const {
     std::lock_guard guard{mutex_};
-    const auto found = std::ranges::find(links_, serial, &Link::serial);
+    const auto found = std::ranges::find(links_, serial, &Link::number);
     return found != links_.end() && (*found)->is_open() ? *found : nullptr;
   }
   [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const override {

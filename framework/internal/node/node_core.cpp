@@ -46,7 +46,7 @@ std::shared_ptr<io_loops> make_loops(caf::actor_system& system, const node_optio
 }
 
 node_options without_publications(node_options options) {
-  options.publish.clear();
+  options.publish = {};
   return with_bounded_waits(std::move(options));
 }
 
@@ -61,7 +61,7 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       publish_first_(std::move(options.publish)),
       loops_(std::move(loops)),
       dials_(loops_->main()),
-      helpers_(system, types, [this](const inspection_rights& rights) { return answers_of(rights); }),
+      helpers_(system, types, [this](const query_rights& rights) { return answers_of(rights); }),
       encoder_(system, loops_for(options_.io_threads)) {}
 
 node_core::~node_core() = default;
@@ -94,16 +94,16 @@ std::expected<void, node_error> node_core::start() {
 }
 
 std::expected<void, node_error> node_core::check_surroundings() {
-  if (options_.name.empty() || options_.name.size() > alias_bytes_max)
-    return bad_option("a node's name has 1 to 1,024 bytes, this one " + grouped(options_.name.size()));
+  if (options_.name->empty() || options_.name->size() > alias_bytes_max)
+    return bad_option("a node's name has 1 to 1,024 bytes, this one " + grouped(options_.name->size()));
   if (!system_.node() || !has_system_module(system_))
     return bad_option("the actor system has no node id: build it from a troupe::system_config");
-  add_builtin_types(types_);
-  if (auto problems = types_.errors(); !problems.empty())
-    return bad_option("the type registry has errors: " + problems.front().message());
-  if (auto problems = families_.errors(); !problems.empty())
-    return bad_option("the families have errors: " + problems.front().message());
-  if (auto known = families_.resolve(options_.store_families); !known)
+  try {
+    add_builtin_types(types_);
+  } catch (const registration_error& clash) {
+    return bad_option("the type registry lacks types of CAF that cross links: " + std::string{clash.what()});
+  }
+  if (auto known = families_.resolve(*options_.store_families); !known)
     return bad_option("store_families: " + known.error().message());
   return {};
 }
@@ -112,8 +112,8 @@ std::expected<void, node_error> node_core::check_surroundings() {
 std::expected<void, node_error> node_core::check_options() const {
   if (auto good = node_link::check(options_.accepted_links, families_); !good)
     return good;
-  for (const auto& [name, value] : {std::pair{"handle_grace", options_.handle_grace}, //
-                                    std::pair{"drain_timeout", options_.drain_timeout}})
+  for (const auto& [name, value] : {std::pair{"handle_grace", *options_.handle_grace}, //
+                                    std::pair{"drain_timeout", *options_.drain_timeout}})
     if (value.count() < 0)
       return bad_option(std::string{name} + " is " + std::to_string(value.count()) + " ms; the minimum is 0");
   if (options_.io_threads > io_loops::loops_max)
@@ -124,16 +124,16 @@ std::expected<void, node_error> node_core::check_options() const {
 }
 
 std::expected<void, node_error> node_core::open_store() {
-  if (!options_.store)
+  if (!*options_.store)
     return {};
-  auto opened = store::object_store::open(*options_.store);
+  auto opened = store::object_store::open(**options_.store);
   if (!opened && (options_.store_required || is_of_the_options(opened.error())))
     return bad_option("the node's store cannot be opened: " + opened.error().message());
   if (opened)
     use_store(*std::move(opened));
   else
     log(log_level::warning,
-        "node " + options_.name + " has no store; large frames go through sockets: " + opened.error().message());
+        "node " + *options_.name + " has no store; large frames go through sockets: " + opened.error().message());
   return {};
 }
 
@@ -155,7 +155,7 @@ void node_core::make_exchange() {
       io(), *store_,
       object_exchange::options{.self = {handle_number_of(system_.node()), incarnation},
                                .capacity_bytes = summary ? summary->capacity_bytes : UINT64_MAX,
-                               .grace = options_.handle_grace,
+                               .grace = *options_.handle_grace,
                                .dial = [known = introductions_](const handles::node_name& who) { known->seek(who); }});
   exchange_ = counted_objects_;
 }
@@ -237,8 +237,8 @@ void node_core::flush_links() {
     link->flush_batch();
 }
 
-inspection_answers node_core::answers_of(const inspection_rights& rights) {
-  inspection_answers result;
+query_answers node_core::answers_of(const query_rights& rights) {
+  query_answers result;
   if (rights.memory)
     result.memory = [of = weak_from_this()](const memory_query& query) -> std::expected<memory_summary, node_error> {
       const auto node = of.lock();

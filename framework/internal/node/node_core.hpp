@@ -23,8 +23,8 @@
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
 #include <troupe/framework/node_errc.hpp>
-#include <troupe/framework/node_view.hpp>
 #include <troupe/framework/options.hpp>
+#include <troupe/framework/weak_node.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_entry.hpp>
 #include <troupe/store/object_store.hpp>
@@ -84,7 +84,7 @@ private:
   void use_store(store::object_store opened);
   void make_exchange();
   void flush_links();
-  [[nodiscard]] inspection_answers answers_of(const inspection_rights& rights);
+  [[nodiscard]] query_answers answers_of(const query_rights& rights);
   [[nodiscard]] std::expected<void, node_error> publish_first();
   [[nodiscard]] std::shared_ptr<node_link>
   make_link(const link_options& options, const std::shared_ptr<const link_security>& security, loop_seat seat) override;

@@ -1,7 +1,7 @@
 // A node's report about itself.
 #pragma once
 
-#include <troupe/framework/inspection.hpp>
+#include <troupe/framework/node_report.hpp>
 
 namespace troupe::internal {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <troupe/serializers/circle_account.hpp>
+#include <troupe/serializers/extend/circle_account.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/type_entry.hpp>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/wire/packet.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/frame.hpp>
 
 namespace troupe::internal {

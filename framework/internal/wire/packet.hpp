@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/handles/messages.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 
 namespace troupe::internal {
 

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 #include <troupe/serializers/internal/coding/dynamic.hpp>
 #include <troupe/serializers/internal/coding/memory.hpp>
 #include <troupe/serializers/internal/coding/unit_text.hpp>

@@ -8,7 +8,7 @@
 #include <typeinfo>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 #include <troupe/serializers/internal/coding/stand_in.hpp>
 
 namespace troupe {

@@ -9,11 +9,11 @@
 #include <fmt/core.h>
 
 #include <troupe/base/text.hpp>
+#include <troupe/serializers/extend/value_reader.hpp>
 #include <troupe/serializers/internal/coding/unit_text.hpp>
 #include <troupe/serializers/internal/payload/compressing.hpp>
 #include <troupe/serializers/internal/visit/visit_read.hpp>
 #include <troupe/serializers/type_registry.hpp>
-#include <troupe/serializers/value_reader.hpp>
 
 namespace troupe::detail {
 

@@ -12,7 +12,7 @@
 
 #include <troupe/serializers/compression.hpp>
 #include <troupe/serializers/context.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/internal/payload/pieces.hpp>
 #include <troupe/serializers/limits.hpp>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 #include <troupe/serializers/internal/payload/repeats.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/type_entry.hpp>

@@ -11,7 +11,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/serializers/describe.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/family.hpp>
 
 namespace troupe::detail {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/serialize_error.hpp>

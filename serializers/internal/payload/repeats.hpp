@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/limits.hpp>
 #include <troupe/serializers/serialize_error.hpp>

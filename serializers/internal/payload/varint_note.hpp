@@ -5,7 +5,7 @@
 #include <span>
 
 #include <troupe/base/varint.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 
 namespace troupe::detail {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/internal/coding/taking.hpp>
 #include <troupe/serializers/internal/typed/schema_reader.hpp>
 #include <troupe/serializers/type_entry.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe::detail {
 

@@ -200,9 +200,9 @@ type_registry& type_registry::add(std::string alias, ToFrames to_frames, FromFra
     return detail::put_made<T>(how, target, std::move(*value));
   };
   const bool is_known = find<T>() != nullptr;
-  const bool is_there = insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::move(alone)));
+  insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::move(alone)));
   if constexpr (detail::shape_of<T> == detail::shape::unsupported)
-    if (is_there && !is_known)
+    if (!is_known)
       set_stand_in<T>(detail::make_stand_in<T>(std::move(to_frames), from_form, form_entry<own_form>()), false);
   return *this;
 }
@@ -220,9 +220,10 @@ type_registry& type_registry::register_serializer(To to, From from) {
   const auto entry = form_entry<form>();
   set_stand_in<T>(detail::make_stand_in<T>(std::move(to), std::move(from), entry), true);
   // Checked only now, since the form may hold further values of the type.
-  if (const auto why = entry->unsupported(); !why.empty())
-    fail(serialize_errc::not_supported,
-         "the form in which " + detail::type_text(typeid(T)) + " is to travel cannot: " + why);
+  if (const auto why = entry->unsupported(); !why.empty()) {
+    deregister_serializer<T>();
+    throw registration_error("the form in which " + detail::type_text(typeid(T)) + " is to travel cannot: " + why);
+  }
   return *this;
 }
 

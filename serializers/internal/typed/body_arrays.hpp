@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 
 namespace troupe::detail {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/serializers/extend/value_reader.hpp>
 #include <troupe/serializers/internal/typed/schema_code.hpp>
 #include <troupe/serializers/internal/typed/typed_arrays.hpp>
 #include <troupe/serializers/internal/typed/typed_reader.hpp>
-#include <troupe/serializers/value_reader.hpp>
 
 namespace troupe::detail {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 #include <troupe/serializers/frame.hpp>
 
 namespace troupe::detail {

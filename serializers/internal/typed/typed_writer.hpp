@@ -7,8 +7,8 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/base/varint.hpp>
-#include <troupe/serializers/coding.hpp>
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/coding.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/internal/typed/body_arrays.hpp>
 
 namespace troupe::detail {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <troupe/base/export.hpp>
+#include <troupe/serializers/extend/value_reader.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/record.hpp>
-#include <troupe/serializers/value_reader.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe::detail {
 

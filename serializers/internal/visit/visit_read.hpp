@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include <troupe/base/export.hpp>
+#include <troupe/serializers/extend/value_reader.hpp>
 #include <troupe/serializers/internal/coding/walk_read.hpp>
 #include <troupe/serializers/internal/visit/field_names.hpp>
 #include <troupe/serializers/internal/visit/whole.hpp>
-#include <troupe/serializers/value_reader.hpp>
 
 namespace troupe::detail {
 

@@ -5,11 +5,11 @@
 #include <typeinfo>
 
 #include <troupe/base/export.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/internal/coding/walk_write.hpp>
 #include <troupe/serializers/internal/visit/weighing.hpp>
 #include <troupe/serializers/internal/visit/whole.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe::detail {
 

@@ -5,8 +5,8 @@
 #include <span>
 
 #include <troupe/base/export.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/internal/coding/common.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe::detail {
 

@@ -1,8 +1,8 @@
 // Stores found by their file names: listing them, and removing those that no process has open.
 #pragma once
 
-#include <troupe/store/inspection.hpp>
 #include <troupe/store/internal/files/store_files.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <chrono>
 #include <expected>

@@ -90,7 +90,7 @@ struct alignas(64) object_row_entry {
   std::uint64_t spill_offset;            // Position of the extent in that file.
   std::uint32_t spill_checksum;          // CRC32C of the extent. While it is being written: see note_progress().
   std::uint16_t worker_slot;             // The process that spills or restores it.
-  std::atomic<std::uint16_t> used;       // Not 0: pinned since the last inspection, so that it is spilled later.
+  std::atomic<std::uint16_t> used;       // Not 0: pinned since the last look, so that it is spilled later.
   slot_bits outside_pinners;             // Reserved: pins outside the local counts, such as a device's.
   // Derived.
   std::atomic<std::uint32_t> captured_by;  // Number of edges that point here.

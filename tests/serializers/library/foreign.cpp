@@ -1,7 +1,7 @@
 // Claims to be built against another Troupe. Its families must not be asked for.
 #include <cstdlib>
 
-#include <troupe/serializers/family_library.hpp>
+#include <troupe/serializers/extend/family_library.hpp>
 
 extern "C" const troupe::family_library troupe_family_library;
 constinit const troupe::family_library troupe_family_library{

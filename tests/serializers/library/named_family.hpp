@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include <troupe/serializers/family_library.hpp>
+#include <troupe/serializers/extend/family_library.hpp>
+#include <troupe/serializers/extend/visitor_family.hpp>
 #include <troupe/serializers/msgpack/msgpack_coder.hpp>
-#include <troupe/serializers/visitor_family.hpp>
 
 struct named_family : troupe::visitor_family<troupe::msgpack_writer, troupe::msgpack_reader> {
   explicit named_family(std::string name) : name_(std::move(name)) {}

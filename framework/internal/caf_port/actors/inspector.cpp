@@ -42,14 +42,14 @@ public:
     std::lock_guard guard{mutex_};
     const auto known = by_link_.find(link);
     const auto refuse = [](const char* where, std::size_t limit) {
-      return std::unexpected{node_error{node_errc::link_busy, "too many inspections of this node run at once "
+      return std::unexpected{node_error{node_errc::link_busy, "too many queries about this node run at once "
                                                                   + std::string{where} + ", limit "
                                                                   + std::to_string(limit) + "; ask again"}};
     };
-    if (known != by_link_.end() && known->second >= inspections_per_link_max)
-      return refuse("for this link", inspections_per_link_max);
-    if (all_ >= inspections_max)
-      return refuse("for all its links", inspections_max);
+    if (known != by_link_.end() && known->second >= queries_per_link_max)
+      return refuse("for this link", queries_per_link_max);
+    if (all_ >= queries_max)
+      return refuse("for all its links", queries_max);
     ++by_link_[link];
     ++all_;
     return std::shared_ptr<void>{nullptr, [self = shared_from_this(), link](void*) { self->leave(link); }};
@@ -71,12 +71,12 @@ private:
 
 } // namespace
 
-caf::actor spawn_inspector(caf::actor_system& system, inspection_answers answers) {
+caf::actor spawn_inspector(caf::actor_system& system, query_answers answers) {
   auto run = [answers = std::move(answers)](const caf::message& request) -> request_outcome {
     if (request.size() == 1 && request.match_element<memory_query>(0))
       return answer(answers.memory, request.get_as<memory_query>(0), "allow_memory_summary");
     if (request.size() == 1 && request.match_element<report_query>(0))
-      return answer(answers.report, request.get_as<report_query>(0), "allow_inspection");
+      return answer(answers.report, request.get_as<report_query>(0), "allow_report");
     return to_caf_error(
         {node_errc::unsupported, "the inspector of a link answers only link::memory_summary and link::report"});
   };

@@ -8,25 +8,25 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 
-#include <troupe/framework/inspection.hpp>
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/node_report.hpp>
 
 namespace troupe::internal {
 
 /// Limits on answers being made at a time, per link and in all; further questions are refused. Answers may be large,
 /// and examine the whole node.
-inline constexpr std::size_t inspections_per_link_max = 4;
-inline constexpr std::size_t inspections_max = 16;
+inline constexpr std::size_t queries_per_link_max = 4;
+inline constexpr std::size_t queries_max = 16;
 
 /// The questions that peers may ask; empty functions are refused.
-struct inspection_answers {
+struct query_answers {
   std::function<std::expected<memory_summary, node_error>(const memory_query&)> memory;
   std::function<std::expected<node_report, node_error>(const report_query&)> report;
 };
 
 /// An actor that answers with the results of `answers`, on threads of the system's scheduler. Ends by an exit message.
 /// Above the limits it answers with `link_busy`.
-[[nodiscard]] caf::actor spawn_inspector(caf::actor_system& system, inspection_answers answers);
+[[nodiscard]] caf::actor spawn_inspector(caf::actor_system& system, query_answers answers);
 
 } // namespace troupe::internal

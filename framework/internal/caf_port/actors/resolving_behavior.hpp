@@ -72,11 +72,11 @@ template <class T>
   if constexpr (may_be_referred_to<T>::value && std::is_copy_constructible_v<T>) {
     static const stand_ins others{
         &kind_of<T>(), &typeid(object_ref<T>), &typeid(arg<T>),
-        [](const void* element) -> standing_in { return {&static_cast<const object_ref<T>*>(element)->state()}; },
+        [](const void* element) -> standing_in { return {&state_of(*static_cast<const object_ref<T>*>(element))}; },
         [](const void* element) -> standing_in {
           const auto* either = static_cast<const arg<T>*>(element);
           if (const auto* ref = either->ref())
-            return {&ref->state()};
+            return {&state_of(*ref)};
           return {nullptr, const_cast<T*>(either->value())};
         }};
     return &others;

@@ -23,8 +23,8 @@ caf::strong_actor_ptr shared_helpers::spawner() {
   return get({.what = kind::spawner}, [this] { return spawn_spawner(system_); });
 }
 
-caf::strong_actor_ptr shared_helpers::inspector(const inspection_rights& rights) {
-  if (rights == inspection_rights{})
+caf::strong_actor_ptr shared_helpers::inspector(const query_rights& rights) {
+  if (rights == query_rights{})
     return nullptr;
   return get({kind::inspector, rights}, [&] { return spawn_inspector(system_, answers_(rights)); });
 }

@@ -14,11 +14,11 @@
 namespace troupe::internal {
 
 /// The questions about a node that a peer may ask.
-struct inspection_rights {
+struct query_rights {
   bool memory = false;
   bool report = false;
 
-  auto operator<=>(const inspection_rights&) const = default;
+  auto operator<=>(const query_rights&) const = default;
 };
 
 /// Makes the actors that serve the peers of all links, each at its first request.
@@ -27,7 +27,7 @@ struct inspection_rights {
 class shared_helpers {
 public:
   /// Makes the functions that answer the questions about this node that peers with these rights may ask.
-  using answers_maker = std::function<inspection_answers(const inspection_rights&)>;
+  using answers_maker = std::function<query_answers(const query_rights&)>;
 
   shared_helpers(caf::actor_system& system, const type_registry& types, answers_maker answers);
 
@@ -36,7 +36,7 @@ public:
   /// The actor that spawns actors on behalf of peers.
   [[nodiscard]] caf::strong_actor_ptr spawner();
   /// The actor that answers questions about this node to peers with these rights; null if they may ask none.
-  [[nodiscard]] caf::strong_actor_ptr inspector(const inspection_rights& rights);
+  [[nodiscard]] caf::strong_actor_ptr inspector(const query_rights& rights);
 
   /// Whether `actor` is one of these actors. No link may end it, however the peer got its handle.
   [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
@@ -48,7 +48,7 @@ private:
   enum class kind { task_runner, spawner, inspector };
   struct key {
     kind what = kind::task_runner;
-    inspection_rights rights;
+    query_rights rights;
 
     auto operator<=>(const key&) const = default;
   };

@@ -14,7 +14,7 @@
 
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
 #include <troupe/framework/internal/words/text.hpp>
-#include <troupe/framework/spawning.hpp>
+#include <troupe/framework/spawn_request.hpp>
 
 namespace troupe::internal {
 

@@ -13,7 +13,7 @@
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/words/text.hpp>
-#include <troupe/framework/task.hpp>
+#include <troupe/framework/remote_call.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe::internal {

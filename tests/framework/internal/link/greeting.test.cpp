@@ -51,7 +51,7 @@ class lone_node final : public link_host, public link_book<node_link>, public en
 public:
   lone_node(caf::actor_system& system, type_registry& types, const family_set& families, asio::io_context& io)
       : link_host(system, types, families, {.name = "near"}, {std::shared_ptr<void>{}, &io}),
-        helpers_(system, types, [](const auto&) { return inspection_answers{}; }) {}
+        helpers_(system, types, [](const auto&) { return query_answers{}; }) {}
 
   name_book& names() noexcept override { std::abort(); }
   link_book<node_link>& links() noexcept override { return *this; }

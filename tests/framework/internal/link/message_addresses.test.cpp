@@ -37,7 +37,7 @@ protected:
   caf::strong_actor_ptr ann_ = actor();
   caf::strong_actor_ptr bob_ = actor();
   type_registry types_;
-  shared_helpers helpers_{system_, types_, [](const auto&) { return inspection_answers{}; }};
+  shared_helpers helpers_{system_, types_, [](const auto&) { return query_answers{}; }};
   reply_room replies_;
   pending_requests asked_{replies_};
   message_addresses addresses_{common_, {names_, asked_, replies_, helpers_}};

@@ -49,7 +49,7 @@ protected:
 
 TEST_F(helpers_of_a_peer, are_those_that_it_has_named) {
   open_with(4, 5, 6);
-  EXPECT_EQ(number_of(helpers_.task_runner_of(typeid(function_ref<&twice>), name_)), 4u);
+  EXPECT_EQ(number_of(helpers_.task_runner_of(typeid(registered_function<&twice>), name_)), 4u);
   EXPECT_EQ(name_, "twice");
   EXPECT_EQ(number_of(helpers_.spawner()), 5u);
   EXPECT_EQ(number_of(helpers_.inspector()), 6u);

@@ -14,7 +14,6 @@ namespace {
 class sent_words : public testing::Test {
 protected:
   sent_words() {
-    types.add<int>("test.whole");
     types.add<std::string>("test.text");
   }
 

@@ -41,7 +41,7 @@ protected:
     io_.poll();
   }
 
-  node_options options_{.name = "home", .listen = {"inproc://ways-in-first"}, .local_inspection = false};
+  node_options options_{.name = "home", .listen = {"inproc://ways-in-first"}, .local_queries = false};
   family_set families_;
   asio::io_context io_;
   std::shared_ptr<noting_owner> owner_ = std::make_shared<noting_owner>(io_);

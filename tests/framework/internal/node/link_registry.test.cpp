@@ -10,7 +10,7 @@ namespace {
 
 struct told_link {
   [[nodiscard]] bool is_open() const { return open; }
-  [[nodiscard]] std::uint64_t serial() const { return number; }
+  [[nodiscard]] std::uint64_t number() const { return own_number; }
   [[nodiscard]] caf::strong_actor_ptr recognize(const introduce&) const { return own; }
   [[nodiscard]] link_stats stats() const { return figures; }
   [[nodiscard]] link_stats final_stats() {
@@ -20,7 +20,7 @@ struct told_link {
     return result;
   }
 
-  std::uint64_t number = 0;
+  std::uint64_t own_number = 0;
   bool open = true;
   link_stats figures;
   int settled = 0;
@@ -31,7 +31,7 @@ class links_of_a_node : public testing::Test {
 protected:
   std::shared_ptr<told_link> add(std::uint64_t number, bool open, std::uint64_t sent) {
     const auto made = std::make_shared<told_link>();
-    made->number = number;
+    made->own_number = number;
     made->open = open;
     made->figures.messages_sent = sent;
     made->figures.credit_bytes = 10;

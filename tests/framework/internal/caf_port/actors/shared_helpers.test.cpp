@@ -24,10 +24,10 @@ protected:
   caf::actor_system_config config_;
   type_registry types_;
   caf::actor_system system_{config_};
-  std::vector<inspection_rights> asked_;
-  shared_helpers helpers_{system_, types_, [this](const inspection_rights& rights) {
+  std::vector<query_rights> asked_;
+  shared_helpers helpers_{system_, types_, [this](const query_rights& rights) {
                             asked_.push_back(rights);
-                            return inspection_answers{};
+                            return query_answers{};
                           }};
 };
 
@@ -50,7 +50,7 @@ TEST_F(helpers_of_all_links, answer_what_their_askers_may_ask) {
   const auto both = helpers_.inspector({.memory = true, .report = true});
   EXPECT_NE(memory, both);
   EXPECT_EQ(helpers_.inspector({.memory = true}), memory);
-  EXPECT_EQ(asked_, (std::vector<inspection_rights>{{.memory = true}, {.memory = true, .report = true}}));
+  EXPECT_EQ(asked_, (std::vector<query_rights>{{.memory = true}, {.memory = true, .report = true}}));
   helpers_.end();
 }
 

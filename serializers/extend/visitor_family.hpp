@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <concepts>
 
+#include <troupe/serializers/extend/value_reader.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_entry.hpp>
-#include <troupe/serializers/value_reader.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe {
 

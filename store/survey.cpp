@@ -1,4 +1,4 @@
-#include <troupe/store/inspection.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <troupe/store/internal/attachment/left_stores.hpp>
 #include <troupe/store/internal/files/store_places.hpp>

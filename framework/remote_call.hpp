@@ -38,9 +38,9 @@ TROUPE_DESCRIBE(task_call, name)
 /// function is not registered, here or in the peer), `interface_mismatch` (its parameters differ in the peer),
 /// `task_failed` (with what the function threw or returned as error), or any error of requests over links.
 template <class Result>
-class task {
+class remote_call {
 public:
-  task(caf::actor runner, caf::message call) : runner_(std::move(runner)), call_(std::move(call)) {}
+  remote_call(caf::actor runner, caf::message call) : runner_(std::move(runner)), call_(std::move(call)) {}
 
   /// Sends the call like any `self->request(...)`: the Result, or nothing for void, goes to `.then`, `.await` or
   /// `.receive`. If the returned object is discarded, so is the answer.
@@ -87,18 +87,18 @@ auto make_task(caf::actor runner, task_call call, Given&&... given) {
           std::declval<std::tuple<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<Given...>>>>>(),
           std::declval<parameters>()))>();
   }());
-  return task<typename Shape::result>(std::move(runner), make(sent()));
+  return remote_call<typename Shape::result>(std::move(runner), make(sent()));
 }
 
 } // namespace internal
 
 template <auto Function, class... Arguments>
-auto link::submit(function_ref<Function>, Arguments&&... arguments) const {
+auto link::submit(registered_function<Function>, Arguments&&... arguments) const {
   using shape = detail::call_shape<std::remove_const_t<decltype(Function)>>;
   static_assert(sizeof...(Arguments) == std::tuple_size_v<typename shape::parameters>,
                 "not as many arguments as the function has parameters");
   internal::task_call call;
-  auto runner = runner_of(typeid(function_ref<Function>), call.name);
+  auto runner = runner_of(typeid(registered_function<Function>), call.name);
   return internal::make_task<shape>(std::move(runner), std::move(call), std::forward<Arguments>(arguments)...);
 }
 
@@ -114,7 +114,8 @@ requires(std::is_class_v<Functor>) auto link::submit(Functor functor, Arguments&
     return internal::make_task<shape>(std::move(runner), std::move(call), std::move(functor),
                                       std::forward<Arguments>(arguments)...);
   } else {
-    return task<typename shape::result>(refusal_of_undescribed(typeid(Functor)), caf::make_message(std::move(call)));
+    return remote_call<typename shape::result>(refusal_of_undescribed(typeid(Functor)),
+                                               caf::make_message(std::move(call)));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 #include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/number.hpp>
 

@@ -1,4 +1,4 @@
-#include <troupe/serializers/encode_output.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
 
 #include <algorithm>
 #include <new>

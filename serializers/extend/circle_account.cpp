@@ -1,4 +1,4 @@
-#include <troupe/serializers/circle_account.hpp>
+#include <troupe/serializers/extend/circle_account.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <troupe/serializers/extend/value_reader.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/internal/shape/self_contained.hpp>
 #include <troupe/serializers/internal/visit/field_names.hpp>
-#include <troupe/serializers/value_reader.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 namespace troupe {
 

@@ -1,4 +1,4 @@
-#include <troupe/serializers/coding.hpp>
+#include <troupe/serializers/extend/coding.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/serializers/circle_account.hpp>
+#include <troupe/serializers/extend/circle_account.hpp>
 #include <troupe/serializers/internal/coding/dynamic.hpp>
 #include <troupe/serializers/internal/coding/shared_nesting.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>

@@ -17,6 +17,7 @@ namespace troupe {
 struct link_report {
   std::uint64_t number = 0; // link::number() in that node's process.
   std::string peer;
+  std::string address;    // Where the peer is: link::peer_address().
   std::string transport;  // "unix", "shm" (a unix socket with rings), "tcp", "tls" or "inproc".
   bool is_dialed = false; // By the reporting node; false if the peer dialed.
   bool shares_store = false;
@@ -26,8 +27,8 @@ struct link_report {
   std::string compression;
   link_stats stats;
 };
-TROUPE_DESCRIBE(link_report, number, peer, transport, is_dialed, shares_store, age_ms, serializers, deserializers,
-                compression, stats)
+TROUPE_DESCRIBE(link_report, number, peer, address, transport, is_dialed, shares_store, age_ms, serializers,
+                deserializers, compression, stats)
 
 struct store_report {
   std::string name; // Empty if the node has no store, or if the store cannot be asked.
@@ -65,15 +66,15 @@ struct report_query {
 };
 TROUPE_DESCRIBE(report_query, links, types)
 
-/// An address at which one node answers processes of the same user on the same host (node_options::local_inspection). A
+/// An address at which one node answers processes of the same user on the same host (node_options::local_queries). A
 /// link to this address can ask for memory_summary and report, and for nothing else.
-struct inspection_address {
+struct local_node {
   std::string address;
   std::uint32_t process = 0;
 };
 
 /// Returns the addresses of this user's nodes in this network namespace, each with its process. A node may be gone
 /// before its address is dialed. Fails with `unsupported` if the system does not list its sockets.
-[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<inspection_address>, node_error> inspection_addresses();
+[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<local_node>, node_error> local_nodes();
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-#include <troupe/serializers/value_pieces.hpp>
+#include <troupe/serializers/extend/value_pieces.hpp>
 
 #include <algorithm>
 #include <utility>

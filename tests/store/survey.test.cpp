@@ -1,7 +1,7 @@
 // Listing, inspecting and cleaning stores from outside.
 #include "support.hpp"
 
-#include <troupe/store/inspection.hpp>
+#include <troupe/store/survey.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@ namespace troupe::store::test {
 
 namespace {
 
-class inspection_test : public store_test {
+class reports_test : public store_test {
 protected:
   [[nodiscard]] std::optional<found_store> found() const {
     for (auto& store : find_stores(settings_.directory))
@@ -41,7 +41,7 @@ protected:
   }
 };
 
-TEST_F(inspection_test, a_store_that_is_not_there_is_not_made) {
+TEST_F(reports_test, a_store_that_is_not_there_is_not_made) {
   EXPECT_EQ(code_of(inspected()), store_errc::not_found);
   EXPECT_EQ(code_of(cleaned()), store_errc::not_found);
   settings_.must_exist = true;
@@ -50,7 +50,7 @@ TEST_F(inspection_test, a_store_that_is_not_there_is_not_made) {
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
-TEST_F(inspection_test, a_store_in_use_is_found_and_looked_into_by_another_process) {
+TEST_F(reports_test, a_store_in_use_is_found_and_looked_into_by_another_process) {
   auto store = open();
   const auto kept = put(store, "kept");
   EXPECT_EQ(found()->in_use_by, ::getpid());
@@ -67,7 +67,7 @@ TEST_F(inspection_test, a_store_in_use_is_found_and_looked_into_by_another_proce
   EXPECT_EQ(child([&] { return open().contains(kept.id()) ? 0 : 1; }).wait(), fine);
 }
 
-TEST_F(inspection_test, what_dead_processes_left_is_seen_as_they_left_it_and_removed_on_demand) {
+TEST_F(reports_test, what_dead_processes_left_is_seen_as_they_left_it_and_removed_on_demand) {
   leave_one_behind();
   const auto there = found();
   ASSERT_TRUE(there);
@@ -93,7 +93,7 @@ TEST_F(inspection_test, what_dead_processes_left_is_seen_as_they_left_it_and_rem
 }
 
 // Goal: a summary limited to the largest objects has the same rows for them as a full one, and counts the others.
-TEST_F(inspection_test, a_summary_of_the_largest_objects_says_the_same_of_them_as_one_of_all) {
+TEST_F(reports_test, a_summary_of_the_largest_objects_says_the_same_of_them_as_one_of_all) {
   auto store = open();
   auto held = std::vector<handle>{};
   for (auto which = 0; which < 600; ++which) {
@@ -128,7 +128,7 @@ TEST_F(inspection_test, a_summary_of_the_largest_objects_says_the_same_of_them_a
   EXPECT_EQ(store.summary({.rows_max = 0})->rows_left_off, 600u);
 }
 
-TEST_F(inspection_test, cleaning_all_removes_what_is_left_and_reaps_what_is_in_use) {
+TEST_F(reports_test, cleaning_all_removes_what_is_left_and_reaps_what_is_in_use) {
   settings_.directory = settings_.directory / ("troupe-clean-all-" + settings_.name);
   std::filesystem::create_directory(settings_.directory);
   const auto kept_name = settings_.name;
@@ -162,7 +162,7 @@ TEST_F(inspection_test, cleaning_all_removes_what_is_left_and_reaps_what_is_in_u
 
 // Goal: the leftover files of a store whose name nobody uses again do not stay until the next boot.
 // Method: files as a first opener leaves them if it is killed between creating two of them.
-TEST_F(inspection_test, cleaning_removes_what_an_opener_left_that_was_killed_early) {
+TEST_F(reports_test, cleaning_removes_what_an_opener_left_that_was_killed_early) {
   const auto of_a_store = [&] {
     auto store = open();
     auto lock = std::filesystem::path{};
@@ -194,7 +194,7 @@ TEST_F(inspection_test, cleaning_removes_what_an_opener_left_that_was_killed_ear
   }
 }
 
-TEST_F(inspection_test, opening_any_store_removes_those_that_were_left_an_hour_ago) {
+TEST_F(reports_test, opening_any_store_removes_those_that_were_left_an_hour_ago) {
   settings_.directory = settings_.directory / ("troupe-forgotten-" + settings_.name);
   std::filesystem::create_directory(settings_.directory);
   const auto open_another = [&] {
@@ -222,7 +222,7 @@ TEST_F(inspection_test, opening_any_store_removes_those_that_were_left_an_hour_a
   settings_.directory = "/dev/shm"; // The fixture looks for leftover files here.
 }
 
-TEST_F(inspection_test, cleaning_a_store_in_use_reaps_the_dead_only) {
+TEST_F(reports_test, cleaning_a_store_in_use_reaps_the_dead_only) {
   auto store = open();
   const auto kept = put(store, "kept");
   auto step = shared<std::atomic<int>>{};

@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include <troupe/base/version.hpp>
+#include <troupe/serializers/extend/value_reader.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_entry.hpp>
-#include <troupe/serializers/value_reader.hpp>
-#include <troupe/serializers/value_writer.hpp>
 
 /// Makes the shared library that contains it a library of families. Its argument is a function that gets a family_set&
 /// and adds the families. Use it once in a library, outside of all namespaces:

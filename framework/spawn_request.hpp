@@ -38,9 +38,9 @@ TROUPE_DESCRIBE(spawn_call, name, interface)
 /// registered in the peer under the name), `interface_mismatch` (its arguments or messages differ), `spawn_failed`
 /// (with what the actor's constructor threw), or any error of requests over links.
 template <class Handle>
-class spawning {
+class spawn_request {
 public:
-  spawning(caf::actor spawner, caf::message call) : spawner_(std::move(spawner)), call_(std::move(call)) {}
+  spawn_request(caf::actor spawner, caf::message call) : spawner_(std::move(spawner)), call_(std::move(call)) {}
 
   /// Sends the call like any `self->request(...)`. The answer is a caf::strong_actor_ptr; `caf::actor_cast<Handle>`
   /// turns it into the handle.
@@ -66,7 +66,7 @@ private:
 };
 
 template <class Handle, class... Arguments>
-spawning<Handle> link::spawn(std::string name, Arguments&&... arguments) const {
+spawn_request<Handle> link::spawn(std::string name, Arguments&&... arguments) const {
   const auto interface = system().message_types<Handle>();
   internal::spawn_call call{.name = std::move(name), .interface = {interface.begin(), interface.end()}};
   return {spawner(), caf::make_message(std::move(call), std::forward<Arguments>(arguments)...)};

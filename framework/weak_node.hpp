@@ -1,4 +1,4 @@
-// A node's totals, and a view of a node that does not keep it alive.
+// A node's totals, and a reference to a node that does not keep it alive.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct node_stats {
   std::uint64_t names_published = 0;
 };
 
-/// A view of a node while the node lives, for code that shows its figures and does not own it.
+/// A reference to a node that does not keep it alive, for code that shows its figures and does not own it.
 ///
 /// Threads: any. Lifetime: may outlive the node and the actor system; keeps neither.
-class TROUPE_EXPORT node_view {
+class TROUPE_EXPORT weak_node {
 public:
-  explicit node_view(std::weak_ptr<internal::node_core> core) : core_(std::move(core)) {}
+  explicit weak_node(std::weak_ptr<internal::node_core> core) : core_(std::move(core)) {}
 
   /// Returns nullopt once the node has begun to end.
   [[nodiscard]] std::optional<node_stats> stats() const;

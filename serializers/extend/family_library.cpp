@@ -1,4 +1,4 @@
-#include <troupe/serializers/family_library.hpp>
+#include <troupe/serializers/extend/family_library.hpp>
 
 #include <dlfcn.h>
 
@@ -61,21 +61,21 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
   // From here on the library must stay loaded: exceptions, families and objects that they make may still need its code.
   static_cast<void>(opened.release());
   const auto families_before = families_.size();
-  const auto errors_before = errors_.size();
   std::optional<std::string> thrown;
+  std::string clash;
   try {
     found->add_families(*this);
+  } catch (const registration_error& wrong) {
+    clash = wrong.what();
   } catch (const std::exception& exception) {
     thrown = exception_text(exception);
   } catch (...) {
     thrown = "an object that is not a std::exception";
   }
-  if (!thrown && errors_.size() == errors_before && families_.size() > families_before)
+  if (!thrown && clash.empty() && families_.size() > families_before)
     return {};
 
-  const auto clash = errors_.size() > errors_before ? errors_[errors_before].message() : "";
   families_.resize(families_before);
-  errors_.erase(errors_.begin() + static_cast<std::ptrdiff_t>(errors_before), errors_.end());
   if (thrown)
     return failure(serialize_errc::codec_failed, "its function threw: " + *thrown);
   if (!clash.empty())

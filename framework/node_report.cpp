@@ -1,4 +1,4 @@
-#include <troupe/framework/inspection.hpp>
+#include <troupe/framework/node_report.hpp>
 
 #include <unistd.h>
 
@@ -7,29 +7,29 @@
 #include <map>
 #include <span>
 
-#include <troupe/framework/internal/net/inspection_name.hpp>
+#include <troupe/framework/internal/net/local_query_name.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 
 namespace troupe {
 
 namespace internal {
 
-std::string inspection_prefix() {
+std::string local_query_prefix() {
   return "troupe-inspection-" + std::to_string(::geteuid()) + '-';
 }
 
-std::string fresh_inspection_address() {
-  return "unix://@" + inspection_prefix() + std::to_string(::getpid()) + '-' + std::to_string(random_number());
+std::string fresh_local_query_address() {
+  return "unix://@" + local_query_prefix() + std::to_string(::getpid()) + '-' + std::to_string(random_number());
 }
 
 } // namespace internal
 
-std::expected<std::vector<inspection_address>, node_error> inspection_addresses() {
+std::expected<std::vector<local_node>, node_error> local_nodes() {
   std::ifstream sockets{"/proc/net/unix"};
   if (!sockets)
     return std::unexpected{node_error{node_errc::unsupported, "/proc/net/unix cannot be read, which lists the sockets "
                                                               "of this host; name the nodes by their addresses"}};
-  const auto beginning = '@' + internal::inspection_prefix();
+  const auto beginning = '@' + internal::local_query_prefix();
   std::map<std::string, std::uint32_t> found; // The file lists a name once for each connection as well.
   for (std::string line; std::getline(sockets, line);) {
     const auto at = line.rfind(' ');
@@ -42,7 +42,7 @@ std::expected<std::vector<inspection_address>, node_error> inspection_addresses(
     if (read.ec == std::errc{} && read.ptr != end && *read.ptr == '-')
       found.emplace("unix://" + std::move(name), process);
   }
-  std::vector<inspection_address> result;
+  std::vector<local_node> result;
   for (const auto& [address, process] : found)
     result.push_back({address, process});
   return result;

@@ -1,18 +1,18 @@
-#include <troupe/framework/node_view.hpp>
+#include <troupe/framework/weak_node.hpp>
 
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 
 namespace troupe {
 
-std::optional<node_stats> node_view::stats() const {
+std::optional<node_stats> weak_node::stats() const {
   auto core = core_.lock();
   if (!core || core->links().is_closed())
     return std::nullopt;
   return core->stats();
 }
 
-std::vector<link> node_view::links() const {
+std::vector<link> weak_node::links() const {
   std::vector<link> result;
   if (auto core = core_.lock(); core && !core->links().is_closed())
     for (auto& open : core->links().open())

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include <troupe/base/export.hpp>
-#include <troupe/serializers/encode_output.hpp>
-#include <troupe/serializers/value_reader.hpp>
-#include <troupe/serializers/value_writer.hpp>
+#include <troupe/serializers/extend/encode_output.hpp>
+#include <troupe/serializers/extend/value_reader.hpp>
+#include <troupe/serializers/extend/value_writer.hpp>
 
 namespace troupe {
 
