@@ -70,6 +70,18 @@ function(troupe_install_package)
           DESTINATION ${TROUPE_PACKAGE_DIR} COMPONENT development)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/troupe.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc DESTINATION ${TROUPE_PKG_CONFIG_DIR} COMPONENT development)
+  # The documents keep their places to each other, so that their links hold; the samples can be built where they are.
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+          COMPONENT development)
+  foreach(folder serializers store framework tools bench)
+    file(GLOB_RECURSE documents RELATIVE ${PROJECT_SOURCE_DIR} ${folder}/*.md ${folder}/*.svg)
+    foreach(document IN LISTS documents)
+      cmake_path(GET document PARENT_PATH below)
+      install(FILES ${PROJECT_SOURCE_DIR}/${document} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${below} COMPONENT development)
+    endforeach()
+  endforeach()
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
+          PATTERN run EXCLUDE)
   if(NOT TROUPE_FOR_PACKAGES)
     install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
   endif()

@@ -127,6 +127,32 @@ TEST_F(a_configuration, starts_each_entry_from_the_default) {
   EXPECT_TRUE(node().accepted_links.allow_tasks);
 }
 
+TEST_F(a_configuration, completes_what_the_program_has_set) {
+  ASSERT_EQ(read(R"(troupe.links.default { spill-bytes = 1 window-bytes = 5 credentials.secret-file = "theirs"
+                                          receive-limits { depth = 7 frames = 8 } reconnect.jitter = 0 }
+                    troupe.node { name = "file" io-threads = 3 store { name = "theirs" } })"),
+            "");
+  // A value that happens to be the default is set as well.
+  const auto link = *config_.link_options_for("unix://@x", families_, {.spill_bytes = link_options{}.spill_bytes});
+  EXPECT_EQ(link.spill_bytes, link_options{}.spill_bytes);
+  EXPECT_EQ(link.window_bytes, 5u);
+  EXPECT_EQ(link.credentials.secret_file, "theirs");
+  EXPECT_EQ(link.receive_limits.frames, 8u);
+  // Groups count as a whole.
+  const auto grouped = *config_.link_options_for(
+      "unix://@x", families_, {.credentials = {.secret = "our own, long enough"}, .receive_limits = {.depth = 9}});
+  EXPECT_EQ(grouped.credentials.secret_file, "");
+  EXPECT_EQ(grouped.receive_limits.depth, 9u);
+  EXPECT_EQ(grouped.receive_limits.frames, limits{}.frames);
+  EXPECT_EQ(config_.reconnect_policy_for("unix://@x", {.growth = 3}).jitter, 0);
+  EXPECT_EQ(config_.reconnect_policy_for("unix://@x", {.growth = 3}).growth, 3);
+  EXPECT_EQ((*config_.node_options_with(families_, {.store = store::options{.name = "ours"}}).value().store)->name,
+            "ours");
+  EXPECT_FALSE(*config_.node_options_with(families_, {.store = std::nullopt}).value().store);
+  EXPECT_EQ((*config_.node_options_with(families_, {.name = "code"}).value().store)->name, "theirs");
+  EXPECT_EQ(config_.node_options_with(families_, {.name = "code"}).value().io_threads, 3u);
+}
+
 TEST_F(a_configuration, has_a_group_for_reconnecting) {
   ASSERT_EQ(read(R"(troupe.links { default { reconnect { kind = "none" first-pause = 3ms } }
                     "unix://@a" { reconnect { kind = "back-off" growth = 1.5 attempts-max = 7 } } })"),
@@ -361,10 +387,43 @@ TEST(a_configured_node, opens_and_connects_by_its_configuration) {
   ASSERT_TRUE(configured) << configured.error().message();
   EXPECT_EQ(configured->peer_name(), "far");
   EXPECT_EQ(configured->serializers(), std::vector<std::string>{"json"});
-  // Options in code replace the configuration as a whole.
+  // An option that is set in code wins; no option set is no difference.
   auto by_code = near->connect(address, {.serializers = {"typed"}});
   ASSERT_TRUE(by_code) << by_code.error().message();
   EXPECT_EQ(by_code->serializers(), std::vector<std::string>{"typed"});
+  auto without = near->connect(address, {});
+  ASSERT_TRUE(without) << without.error().message();
+  EXPECT_EQ(without->serializers(), std::vector<std::string>{"json"});
+}
+
+// Goal: a program that sets a few options itself still obeys its users' file in all others.
+TEST(a_configured_node, takes_each_option_that_the_program_leaves_unset_from_its_configuration) {
+  const auto address = "unix://@" + unique_name("mixed");
+  type_registry types;
+  family_set families;
+  system_config config;
+  std::istringstream file{"troupe { node { name = \"file\" store.enabled = false listen = [\"" + address
+                          + "\"] } links { accepted { serializers = [\"json\"] } "
+                            "default { serializers = [\"msgpack\", \"json\"] compression = \"lz4\" } } }"};
+  ASSERT_FALSE(config.parse({}, file));
+  caf::actor_system system{config};
+  auto home =
+      node::open(system, types, families, {.name = "code", .accepted_links = {.deserializers = {"json", "msgpack"}}});
+  ASSERT_TRUE(home) << home.error().message();
+  EXPECT_EQ(home->name(), "code");
+  EXPECT_EQ(home->store(), nullptr);
+  EXPECT_EQ(home->addresses(), std::vector{address});
+  caf::actor_system other_system{config};
+  auto other = node::open(other_system, types, families, {.name = "other", .listen = std::vector<std::string>{}});
+  ASSERT_TRUE(other) << other.error().message();
+  EXPECT_TRUE(other->addresses().empty());
+  auto link = other->connect(address, {.compression = compression::zstd});
+  ASSERT_TRUE(link) << link.error().message();
+  EXPECT_EQ(link->serializers(), (std::vector<std::string>{"msgpack", "json"}));
+  EXPECT_EQ(link->compression(), compression::zstd);
+  EXPECT_EQ(link->peer_address(), address);
+  ASSERT_TRUE(eventually([&] { return home->links().size() == 1; }));
+  EXPECT_EQ(home->links()[0].serializers(), std::vector<std::string>{"json"});
 }
 
 /// Opens a node with this configuration. Returns the error's text, or an empty string.

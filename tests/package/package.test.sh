@@ -30,6 +30,11 @@ install)
   if paths=$(grep -rnE "/usr/|$root|$BUILD|$WORK" "$folder"); then
     fail "paths of the machine that built it: $paths"
   fi
+  documents=$prefix/share/doc/troupe
+  for document in README.md framework/guides/README.md framework/guides/overview.svg framework/options.md \
+    serializers/README.md samples/hello/hello.cpp samples/hello/README.md; do
+    [ -f "$documents/$document" ] || fail "$document is not installed"
+  done
   ;;
 
 own_family)
@@ -56,7 +61,7 @@ own_family)
   ;;
 
 samples) # All at once, not optimized, since that is quicker; and each folder is a project of its own.
-  samples=$root/samples
+  samples=$prefix/share/doc/troupe/samples # As they are installed.
   BUILD_TYPE="" build "$samples" samples
   for name in families_per_link locked out_of_band; do
     output=$("$root/tests/samples/as_shown.test.sh" "$samples/$name/README.md" "$WORK/samples/$name/$name") \
