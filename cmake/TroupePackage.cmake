@@ -70,7 +70,7 @@ function(troupe_install_package)
           DESTINATION ${TROUPE_PACKAGE_DIR} COMPONENT development)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/troupe.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc DESTINATION ${TROUPE_PKG_CONFIG_DIR} COMPONENT development)
-  # The documents keep their places to each other, so that their links hold; the samples can be built where they are.
+  # The documents keep their places to each other, so that links between them hold; the samples can be built where they are.
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
           COMPONENT development)
   foreach(folder serializers store framework tools bench)

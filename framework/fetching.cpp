@@ -103,28 +103,27 @@ outcomes ended(gathering&& all) {
   return std::move(all.found);
 }
 
-bool must_be_fetched(const gathering& all) {
-  for (std::size_t i = 0; i < all.found.size(); ++i)
-    if (!all.found[i] && !all.on_disk[i])
-      return true;
-  return false;
+/// Refuses a timeout where the thread must not wait, even if the bytes are here by chance: a program that worked on one
+/// host would fail as soon as its bytes came from another one.
+std::expected<void, node_error> check_may_wait(std::chrono::milliseconds timeout) {
+  if (timeout.count() <= 0 || may_block())
+    return {};
+  return std::unexpected{
+      node_error{node_errc::unsupported,
+                 "a call with a timeout may wait, which would block a thread of the actor system or of the node; use "
+                 "get() for bytes on this host, node.fetch(self, ref), or make the actor's behavior with "
+                 "troupe::resolving"}};
 }
 
 /// Fetches the objects that are not here, until there are enough.
 std::expected<outcomes, node_error> gather(std::span<const object_state_ptr> states, const aim& what) {
+  if (auto may = check_may_wait(what.timeout); !may)
+    return std::unexpected{std::move(may).error()};
   const auto until = deadline_after(what.timeout);
   gathering all{states.size()};
   look(states, all, what, until);
   if (what.enough(count(all.found)) || what.timeout.count() <= 0)
     return ended(std::move(all));
-  if (!may_block()) {
-    if (!must_be_fetched(all))
-      return ended(std::move(all));
-    return std::unexpected{
-        node_error{node_errc::unsupported,
-                   "waiting for an object on another host would block a thread of the actor system or of the node; use "
-                   "node.fetch(self, ref), or make the actor's behavior with troupe::resolving"}};
-  }
   auto rung = std::make_shared<bell>();
   std::vector<std::shared_ptr<running_fetch>> fetches(states.size());
   for (std::size_t i = 0; i < states.size(); ++i)
@@ -193,6 +192,8 @@ std::expected<std::vector<frame>, node_error> bytes_of_all(std::span<const objec
 }
 
 std::expected<frame, node_error> bytes_within(const object_state_ptr& state, std::chrono::milliseconds timeout) {
+  if (auto may = check_may_wait(timeout); !may)
+    return std::unexpected{std::move(may).error()};
   if (state)
     if (auto bytes = state->source->here_at_once())
       return *std::move(bytes);

@@ -80,7 +80,7 @@ get_all(const std::vector<object_ref<T>>& refs, std::chrono::milliseconds timeou
 /// be reached, or at the timeout. The result lists every object that is here by then, possibly more than `how_many`;
 /// the other fetches are cancelled. If enough objects are here already, nothing is fetched. References of several types
 /// go into a `std::vector<any_object_ref>`.
-/// Fails with `unsupported` if it would have to wait in an actor's handler; with a timeout of 0 it never waits.
+/// Fails with `unsupported` for any timeout but 0 in an actor's handler; with a timeout of 0 it never waits.
 /// Threads: those in which object_ref::get() may wait.
 template <std::derived_from<any_object_ref> Ref>
 [[nodiscard]] std::expected<wait_result, node_error>

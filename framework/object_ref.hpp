@@ -215,9 +215,9 @@ public:
   /// Fails with `object_lost` (also with 0, if the loss is known here), `link_down` (the node has ended, and the bytes
   /// are elsewhere), `store_full` (the text names the store), `disk_full`, `fetch_timed_out` (the text has bytes and
   /// time), `undecodable` or `refused_family` (the bytes are not a T that this end accepts), `object_freed` (the
-  /// reference came from outside of a message, and the object has been freed), or `unsupported` if it would have to
-  /// wait on a thread of the actor system or the node. In handlers, use node::fetch or resolving.hpp instead. For many
-  /// references: fetching.hpp.
+  /// reference came from outside of a message, and the object has been freed), or `unsupported` for any timeout
+  /// but 0 on a thread of the actor system or the node. In handlers, use get() without a timeout, node::fetch or
+  /// resolving.hpp. For many references: fetching.hpp.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     const auto& state = internal::state_of(*this);
