@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <gmock/gmock.h>
+
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/config/near_name.hpp>
 #include <troupe/framework/node_report.hpp>
@@ -17,6 +19,14 @@ namespace troupe::tests {
 namespace {
 
 using internal::configuration;
+
+struct undescribed {
+  int number = 0;
+};
+struct with_undescribed {
+  undescribed inside;
+};
+TROUPE_DESCRIBE(with_undescribed, inside)
 
 /// Parses texts as a program parses its configuration file.
 class a_configuration : public testing::Test {
@@ -499,6 +509,23 @@ TEST(a_configured_node, opens_with_credentials_for_all_of_which_some_addresses_u
   EXPECT_EQ(error_with("troupe.node.store.enabled = false\ntroupe.links { default { " + secret
                        + " } \"unix://@a\" { } \"tcp://10.0.0.2:7\" { } \"tls://a.example:7\" { } }"),
             "");
+}
+
+// Goal: a forgotten description is told when the program starts, not by its first message.
+TEST(a_node, refuses_a_registered_type_that_could_never_travel) {
+  type_registry types;
+  types.add<with_undescribed>("test.with_undescribed");
+  family_set families;
+  system_config config;
+  caf::actor_system system{config};
+  const auto opened = node::open(system, types, families, {.store = std::nullopt});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), node_errc::bad_option);
+  EXPECT_THAT(
+      opened.error().message(),
+      testing::HasSubstr("type \"test.with_undescribed\" is registered, but no family of this node can carry it; "
+                         "typed: "));
+  EXPECT_THAT(opened.error().message(), testing::HasSubstr("inside"));
 }
 
 TEST(a_node, refuses_times_below_zero) {

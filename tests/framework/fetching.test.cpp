@@ -1,7 +1,7 @@
 // A caller that waits for an object gets its value, an error, or a timeout.
-#include <array>
 #include <troupe/framework/fetching.hpp>
 
+#include <array>
 #include <future>
 
 #include "fake_object.hpp"
