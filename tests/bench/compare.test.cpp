@@ -9,8 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include <boost/property_tree/json_parser.hpp>
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 namespace bench::tests {
 namespace {
@@ -44,13 +44,11 @@ TEST_F(compare, a_tiny_run_writes_tables_data_and_plots) {
   EXPECT_THAT(written("results.md"),
               HasSubstr("| one-way small struct | msg/s | least | greatest | `troupe-unix` is |"));
   EXPECT_THAT(written("results.md"), HasSubstr("| **troupe-store** |"));
-  boost::property_tree::ptree json;
-  std::istringstream text{written("results.json")};
-  boost::property_tree::read_json(text, json);
-  EXPECT_THAT(json.get<std::string>("date"), testing::MatchesRegex("....-..-.. ..:.. UTC"));
-  EXPECT_NE(json.get<std::string>("machine.processor"), "");
-  EXPECT_GE(json.get<double>("processors.ours"), 0);
-  EXPECT_FALSE(json.get_child("rows").empty());
+  const auto json = nlohmann::json::parse(written("results.json"));
+  EXPECT_THAT(json.at("date").get<std::string>(), testing::MatchesRegex("....-..-.. ..:.. UTC"));
+  EXPECT_NE(json.at("machine").at("processor"), "");
+  EXPECT_GE(json.at("processors").at("ours").get<double>(), 0);
+  EXPECT_FALSE(json.at("rows").empty());
 }
 
 TEST_F(compare, a_signal_ends_the_benchmark_that_runs) {

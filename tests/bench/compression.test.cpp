@@ -26,7 +26,7 @@ TEST_F(compression, a_quick_run_has_a_line_of_json_for_each_mode_and_kind_of_dat
   expect_nothing_left();
   std::map<std::string, std::set<std::string>> subjects; // By quantity.
   for (const auto& line : results("compression"))
-    subjects[line.get<std::string>("case")].insert(line.get<std::string>("subject"));
+    subjects[line.at("case").get<std::string>()].insert(line.at("subject").get<std::string>());
   const auto all = compression_subjects();
   for (const auto& kind : data_kinds()) {
     EXPECT_EQ(subjects[kind + ", encode"], std::set<std::string>(all.begin(), all.end())) << kind;

@@ -29,7 +29,7 @@ TEST_F(handles, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
   std::map<std::string, std::map<std::string, double>> values; // By subject and quantity.
   const auto lines = results("handles");
   for (const auto& line : lines)
-    values[line.get<std::string>("subject")][line.get<std::string>("case")] = line.get<double>("median");
+    values[line.at("subject").get<std::string>()][line.at("case").get<std::string>()] = line.at("median").get<double>();
   EXPECT_THAT(lines, SizeIs(3 + 3 * (2 * 4 + 2) + 2 + 2 + 2 * 7));
   ASSERT_THAT(values, SizeIs(8));
   for (const auto* subject : {"get-own", "get-received", "get-pulled"}) {

@@ -25,7 +25,7 @@ TEST_F(ladder, a_quick_run_has_each_step_at_its_end_and_the_whole_at_both) {
   expect_nothing_left();
   std::map<std::string, std::map<std::string, double>> values; // By subject and quantity.
   for (const auto& line : results("ladder"))
-    values[line.get<std::string>("subject")][line.get<std::string>("case")] = line.get<double>("median");
+    values[line.at("subject").get<std::string>()][line.at("case").get<std::string>()] = line.at("median").get<double>();
   EXPECT_THAT(values, SizeIs(all_rungs().size() + 2));
   for (const auto& each : all_rungs())
     EXPECT_THAT(values[each.name], SizeIs(1)) << each.name;

@@ -39,7 +39,7 @@ TEST_P(payloads_of, a_quick_run_has_a_line_of_json_for_each_size_or_says_why_not
   const auto is_absent = output().find(GetParam() + " not available: not built: ") != std::string::npos;
   std::set<std::string> quantities;
   for (const auto& line : results("payloads"))
-    quantities.insert(line.get<std::string>("case"));
+    quantities.insert(line.at("case").get<std::string>());
   EXPECT_EQ(quantities, is_absent ? std::set<std::string>{}
                                   : (std::set<std::string>{"64 KiB there and answered", "1 MiB there and answered"}))
       << output();

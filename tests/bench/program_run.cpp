@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <boost/property_tree/json_parser.hpp>
 #include <gmock/gmock.h>
 
 namespace bench::tests {
@@ -112,28 +111,26 @@ std::vector<pid_t> program_run::both_ends() const {
   return found;
 }
 
-std::vector<boost::property_tree::ptree> program_run::results(const std::string& benchmark) const {
-  std::vector<boost::property_tree::ptree> found;
+std::vector<nlohmann::json> program_run::results(const std::string& benchmark) const {
+  std::vector<nlohmann::json> found;
   std::istringstream lines{read_file(json())};
   for (std::string line; std::getline(lines, line);) {
-    auto& read = found.emplace_back();
-    std::istringstream text{line};
-    EXPECT_NO_THROW(boost::property_tree::read_json(text, read)) << line;
-    if (read.count("reason") != 0) { // A subject without results.
-      found.pop_back();
+    auto read = nlohmann::json::parse(line, nullptr, false);
+    EXPECT_TRUE(read.is_object()) << line;
+    if (!read.is_object() || read.contains("reason")) // Or a subject without results.
       continue;
-    }
     EXPECT_THAT(read, testing::SizeIs(8)) << line;
-    EXPECT_EQ(read.get<std::string>("bench", ""), benchmark);
-    EXPECT_NE(read.get<std::string>("case", ""), "");
-    EXPECT_NE(read.get<std::string>("subject", ""), "");
-    EXPECT_NE(read.get<std::string>("unit", ""), "");
-    const auto is_difference = read.get<std::string>("case", "").contains(" - ");
+    EXPECT_EQ(read.value("bench", ""), benchmark);
+    EXPECT_NE(read.value("case", ""), "");
+    EXPECT_NE(read.value("subject", ""), "");
+    EXPECT_NE(read.value("unit", ""), "");
+    const auto is_difference = read.value("case", "").contains(" - ");
     if (!is_difference) { // A difference of two times may be smaller than a quick run's error.
-      EXPECT_GT(read.get<double>("min", 0), 0) << line;
+      EXPECT_GT(read.value("min", 0.0), 0) << line;
     }
-    EXPECT_LE(read.get<double>("min", 1), read.get<double>("median", 0)) << line;
-    EXPECT_LE(read.get<double>("median", 1), read.get<double>("max", 0)) << line;
+    EXPECT_LE(read.value("min", 1.0), read.value("median", 0.0)) << line;
+    EXPECT_LE(read.value("median", 1.0), read.value("max", 0.0)) << line;
+    found.push_back(std::move(read));
   }
   return found;
 }

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <boost/property_tree/ptree.hpp>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace bench::tests {
 
@@ -44,7 +44,7 @@ protected:
   void expect_nothing_left() const;
 
   /// Reads the results that the program has written. Checks in each line what all benchmarks have in common.
-  [[nodiscard]] std::vector<boost::property_tree::ptree> results(const std::string& benchmark) const;
+  [[nodiscard]] std::vector<nlohmann::json> results(const std::string& benchmark) const;
 
   [[nodiscard]] std::string output() const { return read_file(folder_ / "output"); }
   [[nodiscard]] std::string errors() const { return read_file(folder_ / "errors"); }

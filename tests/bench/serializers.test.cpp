@@ -27,7 +27,7 @@ TEST_F(serializers, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity
   expect_nothing_left();
   std::map<std::string, std::set<std::string>> subjects; // By quantity.
   for (const auto& line : results("serializers"))
-    subjects[line.get<std::string>("case")].insert(line.get<std::string>("subject"));
+    subjects[line.at("case").get<std::string>()].insert(line.at("subject").get<std::string>());
   for (const auto* quantity : {"encode", "decode", "size"}) {
     const auto& with_it = subjects["struct of eight fields, " + std::string{quantity}];
     for (const auto& name : coder_names())

@@ -25,7 +25,7 @@ TEST_F(stalls, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
   expect_nothing_left();
   std::map<std::string, std::map<std::string, double>> values; // By subject and quantity.
   for (const auto& line : results("stalls"))
-    values[line.get<std::string>("subject")][line.get<std::string>("case")] = line.get<double>("median");
+    values[line.at("subject").get<std::string>()][line.at("case").get<std::string>()] = line.at("median").get<double>();
   ASSERT_THAT(values, SizeIs(stalls_subjects().size()));
   for (const auto& [subject, of] : values) {
     EXPECT_THAT(of, SizeIs(3)) << subject;

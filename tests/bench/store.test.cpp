@@ -30,7 +30,7 @@ TEST_F(store, a_quick_run_has_a_line_of_json_for_each_quantity_and_its_limit) {
   expect_nothing_left();
   std::map<std::string, std::set<std::string>> subjects; // By quantity.
   for (const auto& line : results("store"))
-    subjects[line.get<std::string>("case")].insert(line.get<std::string>("subject"));
+    subjects[line.at("case").get<std::string>()].insert(line.at("subject").get<std::string>());
   EXPECT_THAT(subjects, SizeIs(16));
   for (const auto* quantity : {"put 1 MiB", "put 1 KiB", "find, pin, release", "spill", "restore"})
     EXPECT_EQ(subjects[quantity], (std::set<std::string>{"limit", "troupe-store"})) << quantity;

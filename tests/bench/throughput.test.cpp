@@ -48,10 +48,10 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
   std::set<std::string> quantities, subjects;
   const auto lines = results("throughput");
   for (const auto& line : lines) {
-    for (const auto& [peer, ratio] : line.get_child("ratio_to"))
-      EXPECT_GT(ratio.get_value<double>(), 0) << peer;
-    quantities.insert(line.get<std::string>("case"));
-    subjects.insert(line.get<std::string>("subject"));
+    for (const auto& [peer, ratio] : line.at("ratio_to").items())
+      EXPECT_GT(ratio.get<double>(), 0) << peer;
+    quantities.insert(line.at("case").get<std::string>());
+    subjects.insert(line.at("subject").get<std::string>());
   }
   // Each group has subjects of its own: between two processes, with and without counting and logging, several pairs
   // together, many structs to a message, and within one process.
@@ -113,7 +113,7 @@ TEST_F(throughput, an_end_that_polls_takes_the_processor_at_rest) {
     GTEST_SKIP() << "openmpi-blocking was not built";
   std::map<std::string, double> at_rest;
   for (const auto& line : results("throughput"))
-    at_rest[line.get<std::string>("subject")] = line.get<double>("median");
+    at_rest[line.at("subject").get<std::string>()] = line.at("median").get<double>();
   EXPECT_GT(at_rest.at("openmpi-blocking"), 2 * at_rest.at("raw-asio-unix"));
 }
 
@@ -122,8 +122,8 @@ TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_d
   expect_nothing_left();
   std::map<std::string, double> to_one_pair;
   for (const auto& line : results("throughput"))
-    for (const auto& [peer, ratio] : line.get_child("ratio_to"))
-      to_one_pair[line.get<std::string>("subject")] = ratio.get_value<double>();
+    for (const auto& [peer, ratio] : line.at("ratio_to").items())
+      to_one_pair[line.at("subject").get<std::string>()] = ratio.get<double>();
   EXPECT_THAT(to_one_pair, UnorderedElementsAre(Pair("fan-in-8", Gt(0)), Pair("fan-out-8", Gt(0))));
 }
 
@@ -140,8 +140,8 @@ TEST_P(throughput_of_batches, all_structs_arrive_in_order_and_nothing_is_left) {
   const auto lines = results("throughput");
   ASSERT_THAT(lines, SizeIs(is_absent ? 0 : quantities_of_batches)) << output();
   for (const auto& line : lines) {
-    EXPECT_EQ(line.get<std::string>("subject"), GetParam());
-    EXPECT_GT(line.get<double>("median"), 0);
+    EXPECT_EQ(line.at("subject").get<std::string>(), GetParam());
+    EXPECT_GT(line.at("median").get<double>(), 0);
   }
 }
 
@@ -162,8 +162,8 @@ TEST_F(throughput, structs_in_batches_are_compared_with_those_of_the_limit) {
   EXPECT_THAT(output(), HasSubstr("one way, structs 100 to a message"));
   std::map<std::string, double> of_troupe;
   for (const auto& line : results("throughput"))
-    if (line.get<std::string>("subject") == "batches-troupe-unix")
-      of_troupe[line.get<std::string>("unit")] = line.get<double>("ratio_to.batches-raw-asio-unix");
+    if (line.at("subject").get<std::string>() == "batches-troupe-unix")
+      of_troupe[line.at("unit").get<std::string>()] = line.at("ratio_to").at("batches-raw-asio-unix").get<double>();
   EXPECT_THAT(of_troupe, UnorderedElementsAre(Pair("structs/s", Gt(0)), Pair("ns", Gt(0))));
 }
 
