@@ -115,8 +115,8 @@ public:
   /// The name that the peer's node was opened with.
   [[nodiscard]] const std::string& peer_name() const;
 
-  /// Where the peer is: the address that was dialed, or for links that the peer dialed the
-  /// address from which it came. Empty if that has none, as over unix sockets.
+  /// The address that was dialed; for links that the peer dialed, the address from which the peer came. Empty if the
+  /// peer has no address, as after dialing over a unix socket.
   [[nodiscard]] const std::string& peer_address() const;
 
   /// Changes the link's options while messages travel in both directions; no message is lost, refused or overtaken
@@ -135,7 +135,8 @@ public:
   [[nodiscard]] std::vector<std::string> serializers() const;
   [[nodiscard]] std::vector<std::string> deserializers() const;
 
-  /// Whether this end compresses what it sends.
+  /// The compression in force for what this end sends; `none` within a process. If both ends share a store, nothing is
+  /// compressed, whatever this says.
   [[nodiscard]] troupe::compression compression() const;
 
   /// Whether large frames travel as handles to a store that both ends share.

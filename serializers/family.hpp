@@ -63,10 +63,10 @@ public:
 
   /// Adds a family. Throws `registration_error` if the name is taken or reserved.
   family_set& add(std::unique_ptr<family> added);
-  /// Adds the families of a shared library that contains TROUPE_FAMILIES (family_library.hpp): all of them, or none if
-  /// a name is taken. The library stays loaded until the process ends, since objects of its families may outlive this
-  /// set. Its code runs with all rights of this process: load only libraries that you trust.
-  /// Fails with `not_loaded`, also if the library was built against another version of Troupe; with `clash`; or with
+  /// Adds the families of a shared library that contains TROUPE_FAMILIES (extend/family_library.hpp): all of them, or
+  /// none if a name is taken. The library stays loaded until the process ends, since objects of its families may
+  /// outlive this set. Its code runs with all rights of this process: load only libraries that you trust. Fails with
+  /// `not_loaded`, also if the library was built against another version of Troupe; with `clash`; or with
   /// `codec_failed` if the library throws. A failed call adds nothing.
   [[nodiscard]] std::expected<void, serialize_error> load(const std::filesystem::path& library);
   [[nodiscard]] const family* find(std::string_view name) const;
