@@ -4,9 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <caf/all.hpp>
-#include <troupe/base/value_or_throw.hpp>
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 using namespace std::chrono_literals;
 using plus_atom = caf::atom_constant<caf::atom("plus")>;

@@ -3,8 +3,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include <caf/all.hpp>
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 using namespace std::chrono_literals;
 

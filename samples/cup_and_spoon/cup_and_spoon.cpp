@@ -3,10 +3,8 @@
 #include <iostream>
 #include <stdexcept>
 
-#include <caf/all.hpp>
-#include <troupe/base/value_or_throw.hpp>
-#include <troupe/framework/node.hpp>
 #include <troupe/framework/resolving.hpp>
+#include <troupe/troupe.hpp>
 
 using namespace std::chrono_literals;
 

@@ -5,11 +5,9 @@
 
 #include <unistd.h>
 
-#include <caf/all.hpp>
-#include <troupe/base/value_or_throw.hpp>
-#include <troupe/framework/node.hpp>
 #include <troupe/serializers/cereal/cereal_family.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
+#include <troupe/troupe.hpp>
 
 struct reading {
   std::string sensor;

@@ -1,7 +1,5 @@
-#include <caf/all.hpp>
 #include <iostream>
-#include <troupe/base/value_or_throw.hpp>
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 using adder_actor = caf::typed_actor<caf::replies_to<int, int>::with<int>>;
 

@@ -3,9 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <caf/all.hpp>
-#include <troupe/base/value_or_throw.hpp>
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 using doubles = troupe::array<double>;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include <troupe/framework/node_error.hpp>
+#include <troupe/troupe.hpp>
 
 namespace images {
 
@@ -34,6 +34,8 @@ coordinator::coordinator(caf::actor_config& config, const pixels_ref& picture, c
   results_.histogram.resize(view_.shape()[2] * 256);
   set_down_handler([this](const caf::down_msg& gone) {
     const auto found = workers_.find(gone.source);
+    if (found == workers_.end()) // A worker that registered twice is reported twice.
+      return;
     std::cout << "worker " << found->second.process << " is lost" << std::endl;
     workers_.erase(found);
     if (workers_.empty()) // Other workers may be about to start.

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 #include "coordinator.hpp"
 #include "png_file.hpp"
@@ -20,10 +20,6 @@
 namespace {
 
 using namespace images;
-
-auto must(auto result) {
-  return result ? std::move(result) : throw std::runtime_error(result.error().message());
-}
 
 constexpr std::size_t workers_max = 64;
 
@@ -64,10 +60,10 @@ void write_histogram(const std::string& file, std::span<const std::uint64_t> cou
 pixels_ref load(troupe::node& node, const std::string& file) {
   std::optional<troupe::array_builder<std::uint8_t>> room;
   read_png(file, [&](image_size size) {
-    room.emplace(*must(node.make_array<std::uint8_t>({size.height, size.width, 3})));
+    room.emplace(troupe::value_or_throw(node.make_array<std::uint8_t>({size.height, size.width, 3})));
     return room->values();
   });
-  return *must(std::move(*room).seal());
+  return troupe::value_or_throw(std::move(*room).seal());
 }
 
 void coordinate(const std::filesystem::path& folder, std::string file, std::size_t workers) {
@@ -83,15 +79,16 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   caf::actor_system system{config};
   const auto address = "unix://@images-" + std::to_string(::getpid());
   std::list<worker_process> processes; // Declared before the node, so that the processes end after it.
-  auto node = must(troupe::node::open(system, types, families, {.name = "coordinator"}));
-  const auto picture = load(*node, file);
-  const auto view = must(picture.get());
+  auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "coordinator"}));
+  const auto picture = load(node, file);
+  const auto view = troupe::value_or_throw(picture.get());
 
   const auto begin = std::chrono::steady_clock::now();
   results found;
-  const auto coordinating = system.spawn<coordinator>(picture, *view, found);
-  must(node->publish("coordinator", coordinating));
-  must(node->listen(address)); // Only now, because workers look up the coordinator as soon as they connect.
+  const auto coordinating = system.spawn<coordinator>(picture, view, found);
+  troupe::value_or_throw(node.publish("coordinator", coordinating));
+  // Only now, because workers look up the coordinator as soon as they connect.
+  troupe::value_or_throw(node.listen(address));
   for (std::size_t i = 0; i < workers; ++i)
     processes.emplace_back(address);
   caf::scoped_actor self{system};
@@ -100,12 +97,12 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   if (!found.failure.empty())
     throw std::runtime_error(found.failure);
 
-  const image_size size{.height = view->shape()[0], .width = view->shape()[1]};
+  const image_size size{.height = view.shape()[0], .width = view.shape()[1]};
   write_png(folder / "blurred.png", size, 3, found.blurred);
   write_png(folder / "edges.png", size, 1, found.edges);
   write_histogram(folder / "histogram.png", found.histogram);
-  const auto links = node->stats().links;
-  std::cout << "picture: " << size.width << " x " << size.height << ", " << view->size() << " bytes, " << found.tiles
+  const auto links = node.stats().links;
+  std::cout << "picture: " << size.width << " x " << size.height << ", " << view.size() << " bytes, " << found.tiles
             << " tiles, " << found.tiles_repeated << " of them given to another worker again\n"
             << "read in place: " << found.bytes_read << " bytes; written in place: " << found.bytes_written
             << " bytes\n"

@@ -1,10 +1,8 @@
 #include "worker.hpp"
 
-#include <stdexcept>
-
 #include <unistd.h>
 
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 #include "filters.hpp"
 
@@ -68,10 +66,6 @@ caf::behavior worker(caf::event_based_actor* self, troupe::node* node, const caf
   }};
 }
 
-auto must(auto result) {
-  return result ? std::move(result) : throw std::runtime_error(result.error().message());
-}
-
 } // namespace
 
 void work(const std::string& address) {
@@ -80,9 +74,9 @@ void work(const std::string& address) {
   troupe::family_set families;
   troupe::system_config config;
   caf::actor_system system{config};
-  auto node = must(troupe::node::open(system, types, families, {.name = "worker"}));
-  auto link = must(node->connect(address));
-  const auto working = system.spawn(worker, &*node, *must(link->find("coordinator")));
+  auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "worker"}));
+  auto link = troupe::value_or_throw(node.connect(address));
+  const auto working = system.spawn(worker, &node, troupe::value_or_throw(link.find("coordinator")));
   caf::scoped_actor self{system};
   self->wait_for(working);
 }

@@ -6,9 +6,8 @@
 
 #include <unistd.h>
 
-#include <caf/all.hpp>
-#include <troupe/framework/node.hpp>
 #include <troupe/serializers/inspect.hpp>
+#include <troupe/troupe.hpp>
 
 /// A plain description that includes the lock.
 struct naive_tally {
@@ -78,10 +77,6 @@ caf::behavior reader(caf::event_based_actor* self) {
           [self](const caf::actor& with) { return self->delegate(with, 10); }};
 }
 
-auto must(auto result) {
-  return result ? std::move(result) : throw std::runtime_error(result.error().message());
-}
-
 int main() try {
   troupe::type_registry types;
   types.add<tally>("locked.tally").add<own_tally>("locked.own_tally").add<count_of>("locked.count_of");
@@ -92,13 +87,15 @@ int main() try {
   troupe::system_config far_config, near_config;
   caf::actor_system far_system{far_config}, near_system{near_config};
   const auto address = "unix://@locked-" + std::to_string(getpid());
-  auto far = must(troupe::node::open(far_system, types, families, {.name = "far", .listen = {address}, .store = {}}));
-  must(far->publish("reader", far_system.spawn(reader)));
-  auto near = must(troupe::node::open(near_system, types, families, {.name = "near", .store = {}}));
-  const auto remote_reader = must(must(near->connect(address))->find("reader"));
+  auto far = troupe::value_or_throw(
+      troupe::node::open(far_system, types, families, {.name = "far", .listen = {address}, .store = {}}));
+  troupe::value_or_throw(far.publish("reader", far_system.spawn(reader)));
+  auto near = troupe::value_or_throw(troupe::node::open(near_system, types, families, {.name = "near", .store = {}}));
+  auto link = troupe::value_or_throw(near.connect(address));
+  const auto remote_reader = troupe::value_or_throw(link.find("reader"));
   caf::scoped_actor self{near_system};
   const auto send = [&](std::string_view what, const auto& sent) {
-    self->request(*remote_reader, std::chrono::seconds(5), sent)
+    self->request(remote_reader, std::chrono::seconds(5), sent)
         .receive([&](int count) { std::cout << what << ": " << count << '\n'; },
                  [&](const caf::error& error) { std::cout << what << ": " << troupe::text_of(error) << '\n'; });
   };

@@ -8,26 +8,21 @@
 
 #include <unistd.h>
 
-#include <caf/all.hpp>
-#include <troupe/framework/node.hpp>
 #include <troupe/serializers/serialize.hpp>
 #include <troupe/store/object_store.hpp>
+#include <troupe/troupe.hpp>
 
 using doubles = troupe::array<double>;
 using doubles_ref = troupe::object_ref<doubles>;
 
-auto must(auto result) {
-  return result ? std::move(result) : throw std::runtime_error(result.error().message());
-}
-
 void show_memory(const troupe::node& node) {
-  const auto summary = must(node.memory_summary());
-  for (const auto& object : summary->objects)
+  const auto summary = troupe::value_or_throw(node.memory_summary());
+  for (const auto& object : summary.objects)
     for (const auto& holder : object.holders)
       std::cout << "  " << object.size_bytes << " bytes, kept by: " << holder.count << ' '
                 << troupe::to_string(holder.reason) << ' ' << std::filesystem::path(holder.where).filename().string()
                 << '\n';
-  for (const auto& hint : troupe::leak_hints(*summary))
+  for (const auto& hint : troupe::leak_hints(summary))
     std::cout << "  hint: " << hint.text << '\n';
 }
 
@@ -39,10 +34,11 @@ int main() try {
   caf::actor_system system{config};
   const troupe::store::options shared{.name = "out_of_band-" + std::to_string(getpid())};
   // Stands for another process on the host, which keeps the store open when the node ends.
-  auto other = must(troupe::store::object_store::open(shared));
-  std::optional<troupe::node> node = *must(troupe::node::open(system, types, families, {.store = shared}));
+  auto other = troupe::value_or_throw(troupe::store::object_store::open(shared));
+  std::optional<troupe::node> node =
+      troupe::value_or_throw(troupe::node::open(system, types, families, {.store = shared}));
 
-  auto ref = *must(node->put(doubles(std::vector<double>(100'000, 0.5))));
+  auto ref = troupe::value_or_throw(node->put(doubles(std::vector<double>(100'000, 0.5))));
   const troupe::serialize_options raising{.on_error = troupe::on_error::raise};
   const auto refused = troupe::serialize(ref, raising, types, families);
   std::cout << "outside of a message: " << (refused ? "allowed" : refused.error().message()) << '\n';
@@ -50,20 +46,22 @@ int main() try {
   troupe::payload saved; // Could be written to a file, for example.
   {
     troupe::allow_out_of_band_handles guard{*node};
-    saved = *must(troupe::serialize(ref, raising, types, families));
+    saved = troupe::value_or_throw(troupe::serialize(ref, raising, types, families));
   }
   std::cout << "with a guard: " << saved.frames.size() << " frames; with the last reference gone:\n";
   ref = {};
   show_memory(*node);
 
-  const auto read = [&] { return *must(troupe::deserialize<doubles_ref>(saved, {}, types, families)); };
+  const auto read = [&] {
+    return troupe::value_or_throw(troupe::deserialize<doubles_ref>(saved, {}, types, families));
+  };
   {
-    const auto values = must(read().get());
-    std::cout << "read back, the sum is " << std::accumulate(values->begin(), values->end(), 0.0) << '\n';
+    const auto values = troupe::value_or_throw(read().get());
+    std::cout << "read back, the sum is " << std::accumulate(values.begin(), values.end(), 0.0) << '\n';
   }
   node.reset();
-  std::cout << "after the node's end: " << must(other->summary())->objects << " objects\n";
-  node = *must(troupe::node::open(system, types, families, {.store = shared}));
+  std::cout << "after the node's end: " << troupe::value_or_throw(other.summary()).objects << " objects\n";
+  node = troupe::value_or_throw(troupe::node::open(system, types, families, {.store = shared}));
   if (const auto gone = read().get(); !gone)
     std::cout << troupe::to_string(gone.error().code()) << ": " << gone.error().message() << '\n';
 } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include <troupe/base/value_or_throw.hpp>
 #include <troupe/serializers/codec.hpp>
 #include <troupe/serializers/serialize.hpp>
 
@@ -57,10 +58,6 @@ struct observation {
 };
 TROUPE_DESCRIBE(observation, place, measured, picture)
 
-auto must(auto result) {
-  return result ? std::move(result) : throw std::runtime_error(result.error().message());
-}
-
 int main() try {
   troupe::type_registry types;
   types.add<thumbnail>("own_codecs.thumbnail", to_frames, from_frames); // A codec of this registry only.
@@ -70,18 +67,19 @@ int main() try {
   const thumbnail picture{100, troupe::frame::copy_of(std::vector<std::byte>(10'000))};
   const observation sent{"roof", {temperature::of_kelvin(290), temperature::of_kelvin(294.5)}, picture};
   for (const std::string family : {"typed", "msgpack", "json"}) {
-    const auto payload =
-        must(troupe::serialize(sent, {.serializers = {family}, .on_error = troupe::on_error::raise}, types, families));
-    const auto back = must(troupe::deserialize<observation>(*payload, {.deserializers = {family}}, types, families));
-    std::cout << family << ": " << back->place << ", " << back->measured.at(1).kelvin() << " K, a picture of "
-              << back->picture.pixels.size_bytes() << " bytes; body of " << payload->frames.at(0).size_bytes()
-              << " bytes, " << payload->frames.size() - 1 << " frames beside it\n";
+    const auto payload = troupe::value_or_throw(
+        troupe::serialize(sent, {.serializers = {family}, .on_error = troupe::on_error::raise}, types, families));
+    const auto back =
+        troupe::value_or_throw(troupe::deserialize<observation>(payload, {.deserializers = {family}}, types, families));
+    std::cout << family << ": " << back.place << ", " << back.measured.at(1).kelvin() << " K, a picture of "
+              << back.picture.pixels.size_bytes() << " bytes; body of " << payload.frames.at(0).size_bytes()
+              << " bytes, " << payload.frames.size() - 1 << " frames beside it\n";
   }
-  const auto alone = must(troupe::serialize(picture, {}, types, families));
-  std::cout << "alone, by its own codec: " << alone->frames.size() << " frames, the same memory: " << std::boolalpha
-            << (alone->frames.back().bytes().data() == picture.pixels.bytes().data()) << '\n';
-  const auto cold = must(troupe::serialize(temperature::of_kelvin(-1), {}, types, families));
-  if (const auto back = troupe::deserialize<temperature>(*cold, {}, types, families); !back)
+  const auto alone = troupe::value_or_throw(troupe::serialize(picture, {}, types, families));
+  std::cout << "alone, by its own codec: " << alone.frames.size() << " frames, the same memory: " << std::boolalpha
+            << (alone.frames.back().bytes().data() == picture.pixels.bytes().data()) << '\n';
+  const auto cold = troupe::value_or_throw(troupe::serialize(temperature::of_kelvin(-1), {}, types, families));
+  if (const auto back = troupe::deserialize<temperature>(cold, {}, types, families); !back)
     std::cout << "refused: " << back.error().message() << '\n';
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';

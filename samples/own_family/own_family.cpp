@@ -32,8 +32,7 @@ TROUPE_FAMILIES([](troupe::family_set& families) { families.add(std::make_unique
 #include <iostream>
 #include <stdexcept>
 
-#include <caf/all.hpp>
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 struct reading {
   std::string sensor;
@@ -46,31 +45,28 @@ struct report {
 };
 TROUPE_DESCRIBE(report, station, readings)
 
-auto must(auto result) {
-  return result ? std::move(result) : throw std::runtime_error(result.error().message());
-}
-
 int main(int argument_count, char** arguments) try { // own_family [LIBRARY]
   troupe::type_registry types;
   types.add<report>("own_family.report");
   troupe::family_set families;
   if (argument_count > 1)
-    must(families.load(arguments[1]));
+    troupe::value_or_throw(families.load(arguments[1]));
   else
     families.add(std::make_unique<lines_family>());
   troupe::system_config far_config, near_config;
   caf::actor_system far_system{far_config}, near_system{near_config};
   const auto address = "unix://@own_family-" + std::to_string(getpid());
   const troupe::node_options serving{.listen = {address}, .accepted_links = {.serializers = {"lines"}}, .store = {}};
-  auto far = must(troupe::node::open(far_system, types, families, serving));
-  must(far->publish("teller", far_system.spawn([&] {
+  auto far = troupe::value_or_throw(troupe::node::open(far_system, types, families, serving));
+  troupe::value_or_throw(far.publish("teller", far_system.spawn([&] {
     return caf::behavior{[&](const report& arrived) { return troupe::to_text(*types.find<report>(), &arrived); }};
   })));
-  auto near = must(troupe::node::open(near_system, types, families, {.store = {}}));
-  auto link = must(near->connect(address, {.serializers = {"lines"}}));
+  auto near = troupe::value_or_throw(troupe::node::open(near_system, types, families, {.store = {}}));
+  auto link = troupe::value_or_throw(near.connect(address, {.serializers = {"lines"}}));
   caf::scoped_actor self{near_system};
-  self->request(*must(link->find("teller")), std::chrono::seconds(5), report{"hill", {{"roof", 21.5}, {"cellar", -3}}})
-      .receive([&](const std::string& arrived) { std::cout << link->serializers()[0] << ": " << arrived << '\n'; },
+  self->request(troupe::value_or_throw(link.find("teller")), std::chrono::seconds(5),
+                report{"hill", {{"roof", 21.5}, {"cellar", -3}}})
+      .receive([&](const std::string& arrived) { std::cout << link.serializers()[0] << ": " << arrived << '\n'; },
                [](const caf::error& error) { throw std::runtime_error(troupe::text_of(error)); });
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';

@@ -4,9 +4,8 @@
 
 #include <unistd.h>
 
-#include <caf/all.hpp>
-#include <troupe/framework/node.hpp>
 #include <troupe/framework/prometheus/metrics_endpoint.hpp>
+#include <troupe/troupe.hpp>
 
 using namespace std::chrono_literals;
 using measure_atom = caf::atom_constant<caf::atom("measure")>;
@@ -16,10 +15,6 @@ struct reading {
   double celsius = 0;
 };
 TROUPE_DESCRIBE(reading, sensor, celsius)
-
-auto must(auto result) {
-  return result ? std::move(result) : throw std::runtime_error(result.error().message());
-}
 
 /// Asks at once, and again one second after each answer.
 caf::behavior asker(caf::event_based_actor* self, const caf::actor& thermometer) {
@@ -39,16 +34,18 @@ int main(int argument_count, char** arguments) try { // prometheus [ADDRESS]
   troupe::system_config far_config, near_config;
   caf::actor_system far_system{far_config}, near_system{near_config};
   const auto address = "unix://@prometheus-" + std::to_string(getpid());
-  auto far = must(troupe::node::open(far_system, types, families, {.name = "roof", .listen = {address}, .store = {}}));
-  must(far->publish("thermometer", far_system.spawn([]() -> caf::behavior {
+  auto far = troupe::value_or_throw(
+      troupe::node::open(far_system, types, families, {.name = "roof", .listen = {address}, .store = {}}));
+  troupe::value_or_throw(far.publish("thermometer", far_system.spawn([]() -> caf::behavior {
     return {[](measure_atom) { return reading{"roof", 21.5}; }};
   })));
-  auto near = must(troupe::node::open(near_system, types, families, {.name = "station", .store = {}}));
-  auto link = must(near->connect(address));
-  near_system.spawn(asker, *must(link->find("thermometer")));
+  auto near =
+      troupe::value_or_throw(troupe::node::open(near_system, types, families, {.name = "station", .store = {}}));
+  auto link = troupe::value_or_throw(near.connect(address));
+  near_system.spawn(asker, troupe::value_or_throw(link.find("thermometer")));
 
-  auto endpoint = must(troupe::metrics_endpoint::open(*near, {.address = at}));
-  std::cout << "serving " << endpoint->url() << " until Enter is pressed" << std::endl;
+  auto endpoint = troupe::value_or_throw(troupe::metrics_endpoint::open(near, {.address = at}));
+  std::cout << "serving " << endpoint.url() << " until Enter is pressed" << std::endl;
   std::cin.get();
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';

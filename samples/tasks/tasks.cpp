@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <caf/all.hpp>
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 using doubles = troupe::array<double>;
 using namespace std::chrono_literals;

@@ -1,7 +1,6 @@
 #include "coordinator.hpp"
 
-#include <caf/exit_reason.hpp>
-#include <caf/result.hpp>
+#include <troupe/troupe.hpp>
 
 #include <fmt/format.h>
 

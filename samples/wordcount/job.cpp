@@ -8,10 +8,7 @@
 #include "text_reader.hpp"
 #include "worker_processes.hpp"
 
-#include <troupe/framework/node.hpp>
-
-#include <caf/scoped_actor.hpp>
-#include <caf/send.hpp>
+#include <troupe/troupe.hpp>
 
 #include <fmt/format.h>
 #include <sys/resource.h>

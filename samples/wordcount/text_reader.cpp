@@ -1,6 +1,6 @@
 #include "text_reader.hpp"
 
-#include <caf/result.hpp>
+#include <troupe/troupe.hpp>
 
 #include <utility>
 

@@ -4,11 +4,7 @@
 #include "word_table.hpp"
 #include "worker_processes.hpp"
 
-#include <troupe/framework/node.hpp>
-
-#include <caf/event_based_actor.hpp>
-#include <caf/result.hpp>
-#include <caf/scoped_actor.hpp>
+#include <troupe/troupe.hpp>
 
 #include <csignal>
 #include <cstdio>

@@ -6,8 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <caf/all.hpp>
-#include <troupe/framework/node.hpp>
+#include <troupe/troupe.hpp>
 
 using namespace std::chrono_literals;
 
