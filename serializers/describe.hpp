@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <troupe/serializers/internal/shape/describe_macros.hpp>
+
 /// Describes a struct, outside of it and in its namespace: `TROUPE_DESCRIBE(reading, sensor, celsius, samples)`.
 /// Leaving a field of a plain aggregate out does not compile.
 #define TROUPE_DESCRIBE(Type, ...)                                                                                     \
@@ -44,40 +46,6 @@
   [[maybe_unused]] friend constexpr auto troupe_description(::troupe::describe_tag<Type>) {                            \
     return TROUPE_DETAIL_ENUM_DESCRIPTION(Type, __VA_ARGS__);                                                          \
   }
-
-#define TROUPE_DETAIL_BASES(...) ::troupe::bases<__VA_ARGS__>
-#define TROUPE_DETAIL_DESCRIPTION(Type, Bases, ...)                                                                    \
-  ::troupe::description<Type, Bases __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_MEMBER, Type, __VA_ARGS__))> {         \
-#Type, {                                                                                                           \
-      __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_NAME, Type, __VA_ARGS__))                                            \
-    }                                                                                                                  \
-  }
-#define TROUPE_DETAIL_ENUM_DESCRIPTION(Type, ...)                                                                      \
-  ::troupe::enum_description<Type __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_VALUE, Type, __VA_ARGS__))> {            \
-#Type, {                                                                                                           \
-      __VA_OPT__(TROUPE_DETAIL_EACH(TROUPE_DETAIL_NAME, Type, __VA_ARGS__))                                            \
-    }                                                                                                                  \
-  }
-#define TROUPE_DETAIL_MEMBER(Type, Name) , &Type::Name
-#define TROUPE_DETAIL_VALUE(Type, Name) , Type::Name
-#define TROUPE_DETAIL_NAME(Type, Name) #Name,
-
-// Applies `macro(Type, x)` to each of up to 340 arguments: each level of expansion rescans four times.
-#define TROUPE_DETAIL_EACH(macro, Type, ...)                                                                           \
-  __VA_OPT__(TROUPE_DETAIL_SCAN_4(TROUPE_DETAIL_STEP(macro, Type, __VA_ARGS__)))
-#define TROUPE_DETAIL_STEP(macro, Type, first, ...)                                                                    \
-  macro(Type, first) __VA_OPT__(TROUPE_DETAIL_AGAIN TROUPE_DETAIL_PARENS(macro, Type, __VA_ARGS__))
-#define TROUPE_DETAIL_AGAIN() TROUPE_DETAIL_STEP
-#define TROUPE_DETAIL_PARENS ()
-#define TROUPE_DETAIL_SCAN_4(...)                                                                                      \
-  TROUPE_DETAIL_SCAN_3(TROUPE_DETAIL_SCAN_3(TROUPE_DETAIL_SCAN_3(TROUPE_DETAIL_SCAN_3(__VA_ARGS__))))
-#define TROUPE_DETAIL_SCAN_3(...)                                                                                      \
-  TROUPE_DETAIL_SCAN_2(TROUPE_DETAIL_SCAN_2(TROUPE_DETAIL_SCAN_2(TROUPE_DETAIL_SCAN_2(__VA_ARGS__))))
-#define TROUPE_DETAIL_SCAN_2(...)                                                                                      \
-  TROUPE_DETAIL_SCAN_1(TROUPE_DETAIL_SCAN_1(TROUPE_DETAIL_SCAN_1(TROUPE_DETAIL_SCAN_1(__VA_ARGS__))))
-#define TROUPE_DETAIL_SCAN_1(...)                                                                                      \
-  TROUPE_DETAIL_SCAN_0(TROUPE_DETAIL_SCAN_0(TROUPE_DETAIL_SCAN_0(TROUPE_DETAIL_SCAN_0(__VA_ARGS__))))
-#define TROUPE_DETAIL_SCAN_0(...) __VA_ARGS__
 
 namespace troupe {
 
