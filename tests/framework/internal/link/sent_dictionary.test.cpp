@@ -13,10 +13,6 @@ namespace {
 
 class sent_words : public testing::Test {
 protected:
-  sent_words() {
-    types.add<std::string>("test.text");
-  }
-
   [[nodiscard]] const type_entry* whole() const { return types.find<int>(); }
   [[nodiscard]] const type_entry* text() const { return types.find<std::string>(); }
 
