@@ -198,19 +198,20 @@ std::vector<std::pair<std::string, std::vector<std::byte>>> wire_value_seeds() {
   add_seeds(all, internal::task_call{.name = "mean"}, "task");
   add_seeds(all, numbers_ref{}, "empty_object");
   add_seeds(all,
-            numbers_ref{object_of({.element = "f64", .shape = {2}, .header = {}, .frames = {}},
-                                  std::string_view{"0123456789abcdef"})},
+            internal::ref_to<array<double>>(object_of({.element = "f64", .shape = {2}, .header = {}, .frames = {}},
+                                                      std::string_view{"0123456789abcdef"})),
             "numbers_object");
   const auto texts =
       serialize(std::vector<std::string>{"a", "bc"}, {.serializers = {"typed"}}, wire_types(), families());
   const auto header = texts->header.bytes();
   add_seeds(all,
-            texts_ref{object_of({.element = {},
-                                 .shape = {},
-                                 .header = {header.begin(), header.end()},
-                                 .frames = {{0, texts->frames[0].size_bytes()}}},
-                                std::string_view{reinterpret_cast<const char*>(texts->frames[0].bytes().data()),
-                                                 texts->frames[0].size_bytes()})},
+            internal::ref_to<std::vector<std::string>>(
+                object_of({.element = {},
+                           .shape = {},
+                           .header = {header.begin(), header.end()},
+                           .frames = {{0, texts->frames[0].size_bytes()}}},
+                          std::string_view{reinterpret_cast<const char*>(texts->frames[0].bytes().data()),
+                                           texts->frames[0].size_bytes()})),
             "texts_object");
   return all;
 }
