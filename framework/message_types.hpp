@@ -6,8 +6,10 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/detail/type_traits.hpp>
+#include <caf/make_message.hpp>
 #include <caf/meta/annotation.hpp>
 #include <caf/type_nr.hpp>
+#include <caf/unit.hpp>
 
 #include <troupe/framework/fwd.hpp>
 #include <troupe/serializers/array.hpp>
@@ -35,15 +37,24 @@ struct undescribed_message_type : std::true_type {
       "has a codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(T) at global scope instead.");
 };
 
+/// Explains why a type that cannot be copied is refused.
+template <class T>
+struct copied_message_type : std::true_type {
+  static_assert(
+      std::is_copy_constructible_v<T>,
+      "This type (see `copied_message_type<T>`) cannot travel in messages: it cannot be copied, and CAF copies "
+      "messages that have several receivers. Hold its parts by std::shared_ptr or by value instead of by "
+      "std::unique_ptr.");
+};
+
 /// A described type. Its fields are checked where it is first used in a message, not only where it is registered.
 template <class T>
-struct described_message_type : std::true_type {
+struct described_message_type : copied_message_type<T> {
   static_assert(sizeof(fields_of<T>) > 0); // Makes the checks of its description.
-  static_assert(std::is_copy_constructible_v<T>,
-                "This type (see `described_message_type<T>`) cannot travel in messages: it cannot be copied, and CAF "
-                "copies messages that have several receivers. Hold its parts by std::shared_ptr or by value instead of "
-                "by std::unique_ptr.");
 };
+
+template <class T>
+concept uncopied_class = is_plain_class<T> && !std::is_copy_constructible_v<T>;
 
 } // namespace troupe::detail
 
@@ -63,6 +74,14 @@ template <troupe::detail::unknown_class T>
 requires(!detail::is_iterable<T>::value) struct type_nr<T, false> {
   static_assert(allowed_unsafe_message_type<T>::value);
   static constexpr std::uint16_t value = 0;
+};
+
+// CAF asks for the type that a message holds for an argument. A stand-in for what it cannot hold saves 200 lines of
+// errors after the one that explains the mistake.
+template <troupe::detail::uncopied_class T>
+struct unbox_message_element<T, 0> {
+  static_assert(troupe::detail::copied_message_type<T>::value);
+  using type = unit_t;
 };
 
 template <troupe::described_enum T>
