@@ -61,8 +61,8 @@ public:
   /// threads. Options that are not set take the values of the configuration (system_config.hpp, options.md), or else
   /// their defaults. Adds the CAF types that cross links to the registry.
   /// Fails with `bad_option` (also if a function of `publish` throws, and for any error in the configuration, whose
-  /// file and line the text names, and for a registered type that none of `families` can carry), `name_taken`,
-  /// `bad_address` or `cannot_connect` (the address is in use).
+  /// file and line the text names), `name_taken`, `bad_address` or `cannot_connect` (the address is in use). Logs a
+  /// warning for each registered type that none of `families` can carry.
   ///
   ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen", .publish = {{"cup", cup}}});
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,

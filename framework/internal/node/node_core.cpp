@@ -45,17 +45,17 @@ std::shared_ptr<io_loops> make_loops(caf::actor_system& system, const node_optio
                                     loops_for(options.io_threads));
 }
 
-/// Refuses a registered type that could never travel, for example because of a member without a description. A
-/// collection may travel by its elements.
-std::expected<void, node_error> check_types(const type_registry& types, const family_set& families) {
+/// Names each registered type that cannot travel, for example because of a member without a description. The program
+/// may still register a serializer for it. A collection may travel by its elements.
+void warn_of_types(const type_registry& types, const family_set& families) {
   const auto names = families.names();
   for (const auto* type : types.entries()) {
     const auto carries = [&](const std::string& name) { return families.find(name)->unsupported(*type).empty(); };
     if (type->parts() == nullptr && std::ranges::none_of(names, carries))
-      return bad_option("type \"" + type->alias() + "\" is registered, but no family of this node can carry it; "
-                        + names.front() + ": " + families.find(names.front())->unsupported(*type));
+      log(log_level::warning, "type \"" + one_line(type->alias(), 256)
+                                  + "\" is registered, but no family of this node can carry it; " + names.front() + ": "
+                                  + families.find(names.front())->unsupported(*type));
   }
-  return {};
 }
 
 node_options without_publications(node_options options) {
@@ -116,8 +116,7 @@ std::expected<void, node_error> node_core::check_surroundings() {
   } catch (const registration_error& clash) {
     return bad_option("the type registry lacks types of CAF that cross links: " + std::string{clash.what()});
   }
-  if (auto travel = check_types(types_, families_); !travel)
-    return travel;
+  warn_of_types(types_, families_);
   if (auto known = families_.resolve(*options_.store_families); !known)
     return bad_option("store_families: " + known.error().message());
   return {};
