@@ -49,7 +49,7 @@ protected:
             return static_cast<int>(received_.back().size());
           },
           [](const object_ref<knots>& value) {
-            const auto read = value.get(10s);
+            const auto read = value.get();
             if (read)
               cut(*read);
             return read ? std::string() : read.error().message();
