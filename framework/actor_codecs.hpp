@@ -25,7 +25,7 @@ namespace troupe {
 
 namespace internal {
 
-/// An actor handle inside a payload: the actor's position, counted from 1, in the list of actors that the payload's
+/// An actor handle inside a payload: the actor's position, counted from 1, in the list of actors that this message
 /// element mentions; 0 for no actor. A payload names no link, so it can be passed on to another one unchanged.
 struct actor_form {
   std::uint32_t mention = 0;

@@ -23,7 +23,8 @@ namespace troupe {
 ///
 /// Sending the bare reference does not compile; the compiler's message says what to write.
 ///
-/// A message carries the value or the reference, in every family. Register arg<spoon> beside spoon.
+/// A message carries the value or the reference, in every family. Register arg<spoon> in addition to spoon, under an
+/// alias of its own.
 template <class T>
 class arg {
 public:

@@ -29,8 +29,8 @@ struct wait_result {
 
 namespace internal {
 
-/// Fetches all objects at once and returns their bytes. Fails with the reason of one that is not here, and its
-/// position.
+/// Fetches all objects at once and returns their bytes. If an object does not arrive, fails with the reason; the text
+/// names its position.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<frame>, node_error>
 bytes_of_all(std::span<const object_state_ptr> states, std::chrono::milliseconds timeout);
 /// Adds "object 2 of 5" to the text of `error`, unless `count` is 1.

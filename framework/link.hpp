@@ -33,9 +33,10 @@ struct report_query;
 /// A reference to a link; copies refer to the same link. A link is used once: after its end, connecting again makes a
 /// new link, and every actor reached through the old one stays down.
 ///
-/// Threads: every member from any thread; `find` blocks and is not for actors' handlers.
-/// Lifetime: the node owns the link. It stays open when the last reference to it is dropped, until `close` or the
-/// node's end.
+/// Threads: every member from any thread. Members whose text says that they block, such as `find(name)`, are not for
+/// actors' handlers.
+/// Lifetime: the node owns the link. It stays open after the last reference to it is dropped; it ends with `close`,
+/// with the node, or when it is lost.
 class TROUPE_EXPORT link {
 public:
   explicit link(std::shared_ptr<internal::node_link> core) : core_(std::move(core)) {}
@@ -72,8 +73,9 @@ public:
   }
 
   /// Returns a call of a registered function (type_registry::add_function), to run in the peer. The peer's end of the
-  /// link must have `allow_tasks`. Nothing is sent before `request` or `get` of the returned call (remote_call.hpp,
-  /// where submit is defined). Arguments are converted as in a call of the function; an object_ref travels as a handle.
+  /// link must have `allow_tasks`. Nothing is sent until `request` or `get` is called on the returned object
+  /// (remote_call.hpp, where submit is defined). Arguments are converted as in a call of the function; an object_ref
+  /// travels as a handle.
   ///
   ///     link.submit(troupe::fn_ref<&count_words>, text).request(self, 5s).then([](int words) { ... }, ...);
   ///     auto words = link.submit(threshold{0.5}, samples).get(5s); // A described functor brings its state.
@@ -82,8 +84,8 @@ public:
   template <class Functor, class... Arguments>
   requires(std::is_class_v<Functor>) auto submit(Functor functor, Arguments&&... arguments) const;
 
-  /// Returns a call that spawns an actor in the peer, of a type registered with the peer's actor system
-  /// (actor_system_config::add_actor_type) and constructed from `arguments`. The peer's end of the link must have
+  /// Returns a call that spawns an actor in the peer. `name` is a type registered with the peer's actor system
+  /// (actor_system_config::add_actor_type); its constructor gets `arguments`. The peer's end of the link must have
   /// `allow_spawn`. Nothing is sent before `request` or `get` of the returned object (spawn_request.hpp). The actor
   /// ends like a local one, when nothing refers to it any more. References from this end are dropped when the link
   /// ends.
@@ -120,12 +122,13 @@ public:
   [[nodiscard]] const std::string& peer_address() const;
 
   /// Changes the link's options while messages travel in both directions; no message is lost, refused or overtaken
-  /// because of the change. Messages encoded after the change use the new lists. Families that the peer may no longer
-  /// use are still accepted until the peer acknowledges, after its last message by the older list has left. Blocks
-  /// until the acknowledgment or the timeout: not for actors' handlers. A second change waits for the first.
+  /// because of the change. Messages encoded after the change use the new lists. The peer acknowledges the change after
+  /// it has sent the last message that it encoded by the older list. Until then, families that it may no longer use are
+  /// still accepted. Blocks until the acknowledgment or the timeout: not for actors' handlers. A second change waits
+  /// for the first.
   /// Fails, with nothing changed, with `bad_option` (the text names the family), `nothing_in_common` (the text has both
   /// ends' lists; also if the peer refuses because it changes its own at the same time), or `link_down`. Fails with
-  /// `timed_out` if the peer has not acknowledged: the change then stands unless the peer still refuses it, and the
+  /// `timed_out` if the peer has not acknowledged: the change then stands unless the peer refuses it later, and the
   /// older families stay accepted until it answers. An actor at either end that does not consume its messages can cause
   /// this delay.
   [[nodiscard]] std::expected<void, node_error>

@@ -15,7 +15,7 @@
 
 namespace troupe {
 
-/// What happens to a message if the room for waiting messages is full.
+/// What happens to a message if the queue of messages that wait for the peer is full (queue_bytes, actor_queue_bytes).
 enum class when_full : std::uint8_t {
   fail,       ///< The message is not sent: a request gets the error `link_busy`, a plain message is counted and logged.
   drop_oldest ///< Drops the oldest message that waits for the same receiver, or else for the receiver for which most
@@ -57,8 +57,8 @@ struct credentials {
   /// does not protect the data that follows: for trusted networks only.
   std::string secret = {};
 
-  /// The secret as the content of a file that no other user may read, without line ends at its end. Set at most one of
-  /// `secret` and `secret_file`.
+  /// A file with the secret, which no other user may read. Newlines at the end of the file do not belong to the secret.
+  /// Set at most one of `secret` and `secret_file`.
   std::string secret_file = {};
 
   /// The file of the random secret that is used over plain TCP between processes of one host (127.0.0.0/8 and ::1) if
@@ -89,9 +89,9 @@ struct link_options {
 
   /// A message whose values take at least this much memory is encoded by another thread of the actor system, so that
   /// its sender continues at once; later messages to the same receiver wait behind it. 0: none. Not offloaded: values
-  /// that contain handles, pointers or context-dependent codecs, and messages from threads that run no actors. Window
-  /// and queue together bound the messages that wait to be encoded; a message beyond that is treated as `when_full`
-  /// says.
+  /// that contain handles or pointers, values whose codec depends on the context, and messages from threads that run no
+  /// actors. Window and queue together bound the messages that wait to be encoded; a message beyond that is treated as
+  /// `when_full` says.
   /// Lower: less time in senders' handlers; each offloaded message takes some ten microseconds more.
   setting<std::size_t> offload_bytes{by_default, 4_MiB};
 
@@ -99,14 +99,14 @@ struct link_options {
   /// 0.7 of their size or less. Frames are never compressed between ends that share a store, nor within a process.
   /// Compressed input is accepted regardless of this setting; to refuse it, set `receive_limits.decompressed_bytes` to
   /// 0.
-  /// Worth it if the network is slower than the codec: bench/README.md has figures. `message_bytes` bounds the bytes in
-  /// the socket; windows and queues also count the decompressed size. Over TLS, the size of compressed data reveals
-  /// something about its content.
+  /// Worth it if the network is slower than the compressor: bench/README.md has figures. `message_bytes` bounds the
+  /// compressed size, as it goes through the socket; windows and queues count the decompressed size as well. Over TLS,
+  /// the size of compressed data reveals something about its content.
   setting<troupe::compression> compression{by_default, compression::none};
 
   /// Whether the lists above may name families that trust their input, such as "cereal"; otherwise naming one is an
-  /// error. Only for peers that might as well run code here. The option adds no family to the lists: a program has to
-  /// add the family to its set first, and links to peers that know only "msgpack" would fail.
+  /// error. Only for peers that you would also allow to run code in this process. The option adds no family to the
+  /// lists: a program has to add the family to its set first, and links to peers that know only "msgpack" would fail.
   setting<bool> trusted_families = {};
 
   /// Whether values may contain cycles of shared pointers; otherwise sending or receiving one is an error, because such
@@ -131,8 +131,8 @@ struct link_options {
   setting<std::optional<bool>> use_rings = {};
 
   /// The size of the ring of each direction: a power of two between 4 KiB and 16 MiB. A link with rings takes twice
-  /// this memory from its start. An end declines rings that are larger than its own setting. Higher: a sender can
-  /// continue for longer while the peer is busy.
+  /// this memory from its start. An end declines rings larger than its own setting; the link then stays on its socket.
+  /// Higher: a sender can continue for longer while the peer is busy.
   setting<std::size_t> ring_bytes{by_default, 256_KiB};
 
   /// How the thread that reads this link waits for the peer.
@@ -141,9 +141,9 @@ struct link_options {
   /// Requests that the peer of this link may make, beyond sending messages to the actors whose handles it was given.
   setting<bool> allow_spawn = {}; ///< Spawn actors of registered types in this process: link::spawn.
   setting<bool> allow_tasks = {}; ///< Run registered functions in this process: link::submit.
-  /// End this process's actors by exit messages: by send_exit, or because an actor of the peer ends that is linked to
-  /// an actor of this process. Without this permission an actor link still works in the other direction: the peer's
-  /// actor ends with this process's.
+  /// End this process's actors by exit messages: by send_exit, or because an actor of the peer that is linked to an
+  /// actor of this process has ended. Without this permission an actor link still works in the other direction: the
+  /// peer's actor ends with this process's.
   setting<bool> allow_exit = {};
   setting<bool> allow_memory_summary = {}; ///< Ask what this node keeps alive, and why: link::memory_summary.
   setting<bool> allow_report = {};         ///< Ask for this node's links, figures and types: link::report.
@@ -160,39 +160,38 @@ struct link_options {
   /// node. Longer: slow networks get through; a peer that connects and stays silent is kept for longer.
   setting<std::chrono::milliseconds> connect_timeout{by_default, std::chrono::seconds(5)};
 
-  /// The largest message that this end accepts through the socket; the peer is told, and refuses to send larger ones.
-  /// Frames that travel as handles do not count. Higher: larger messages pass; a hostile peer can make this node hold
-  /// as much.
+  /// The largest message that this end accepts through the socket; the peer is told the limit; sending a larger message
+  /// there fails with `unserializable`. Frames that travel as handles do not count. Higher: larger messages pass; a
+  /// hostile peer can make this node hold as much.
   setting<std::size_t> message_bytes{by_default, 1_GiB};
 
-  /// How much the peer may have sent that is not consumed here. A message counts until its last reference is gone,
-  /// which is when its handler has returned; each message counts 128 bytes besides its content. One message may exceed
-  /// the window. Each direction is bounded by the lesser of both ends' values.
+  /// The window: how many bytes of messages from the peer may be received here and not yet consumed. A message counts
+  /// until its last reference is gone, which is when its handler has returned; each message counts 128 bytes besides
+  /// its content. One message may exceed the window. Each direction is bounded by the lesser of both ends' values.
   /// Higher: faster over long distances; a slow node holds as much, and twice as much again for a peer that understates
   /// the memory of its values. For messages of a few bytes a node holds more: 1.5 times the window, three times for
-  /// requests, five times if each message has another sender.
+  /// requests, five times if every message has a different sender.
   setting<std::size_t> window_bytes{by_default, 32_MiB};
 
   /// The window for one receiving actor, so that a slow actor leaves room for the others. The lesser of both ends'
   /// values counts.
   setting<std::size_t> actor_window_bytes{by_default, 8_MiB};
 
-  /// How much may lie behind the handles of messages that the peer has sent and that are not consumed here: frames in
-  /// the shared store, and the objects of object_refs, each counted once however often it is sent. This bounds what one
-  /// slow actor can make this process decode or the store keep. One message may exceed it; messages without handles do
-  /// not count. Objects that an actor keeps after its handler has returned no longer count: only the store's capacity
-  /// bounds them. Higher: more large values in flight; a slow node holds as much. The lesser of both ends' values
-  /// counts.
+  /// The same window for the bytes to which the handles in unconsumed messages refer: frames in the shared store, and
+  /// the objects of object_refs, each counted once however often it is sent. This bounds what one slow actor can make
+  /// this process decode or the store keep. One message may exceed it; messages without handles do not count. Objects
+  /// that an actor keeps after its handler has returned no longer count: only the store's capacity bounds them. Higher:
+  /// more large values in flight; a slow node holds as much. The lesser of both ends' values counts.
   setting<std::size_t> handle_window_bytes{by_default, 128_MiB};
 
   /// The handle window for one receiving actor. An object sent to several actors counts for each of them, but only once
   /// in `handle_window_bytes`.
   setting<std::size_t> actor_handle_window_bytes{by_default, 32_MiB};
 
-  /// How much may wait on this end until the peer has consumed enough: in all, and for one receiver. The bytes behind
-  /// the handles of waiting messages are bounded by a quarter of the handle windows above. A message counts at least
-  /// 640 bytes; a message that finds half of the room free may exceed it. Higher: longer bursts pass instead of being
-  /// refused; more memory, and older messages.
+  /// How many bytes of messages may wait on this end until the peer has consumed enough: `queue_bytes` in all,
+  /// `actor_queue_bytes` for one receiver. The bytes behind the handles of waiting messages are bounded by a quarter of
+  /// the handle windows above. A message counts as at least 640 bytes. If half of a bound is free, one message may
+  /// exceed the bound. Higher: longer bursts pass instead of being refused; more memory, and older messages.
   setting<std::size_t> queue_bytes{by_default, 8_MiB};
   setting<std::size_t> actor_queue_bytes{by_default, 2_MiB};
 
@@ -228,7 +227,8 @@ struct link_options {
 
 /// Changes to the options of a live link, for `link::reconfigure`; nullopt leaves an option unchanged. The other
 /// options cannot change on a live link: both ends agree on credentials, store, windows and `message_bytes` in the
-/// handshake and count by them; limits and permissions are promises to the peer. To change those, connect again.
+/// handshake and rely on the agreed values; limits and permissions are promises to the peer. To change those, connect
+/// again.
 struct link_changes {
   /// A family that trusts its input requires the link's `trusted_families`, which cannot change.
   std::optional<std::vector<std::string>> serializers = std::nullopt;

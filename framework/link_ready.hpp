@@ -23,9 +23,9 @@ TROUPE_EXPORT void notify_when_ready(const caf::strong_actor_ptr& who, const caf
 
 } // namespace internal
 
-/// Whether a message to `receiver` finds room, that is, at least half of the room for messages that wait for it on this
-/// end is free. Reserves nothing: other senders may be told of the same room. Always true for local actors; false if
-/// the link is down.
+/// Whether at least half of the queue for `receiver` on this end is free (link_options::actor_queue_bytes), so that a
+/// message finds room. Reserves nothing: other senders may be told of the same room. Always true for local actors;
+/// false if the link is down.
 ///
 /// Threads: any, also inside handlers.
 template <class Handle>

@@ -74,8 +74,8 @@ struct link_stats {
   /// Current values: actors of this end that the peer may address, and actors of the peer to which this end refers.
   std::uint64_t actors_exported = 0;
   std::uint64_t actors_imported = 0;
-  // Empty if node_options::detailed_stats is off. Otherwise rows by family and then by type, and the sums of their
-  // times.
+  // `by_type` has a row for each family and type, sorted by family and then by type, and the times are the sums over
+  // all rows. Empty, and 0, if node_options::detailed_stats is off.
   std::chrono::nanoseconds encode_time{0};
   std::chrono::nanoseconds decode_time{0};
   std::vector<type_stats> by_type;

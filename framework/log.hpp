@@ -31,7 +31,7 @@ TROUPE_EXPORT void set_log_threshold(log_level threshold) noexcept;
 
 /// Receives each line that the threshold admits, without a line end: at most 4,096 bytes of valid UTF-8 without control
 /// characters, even if the text comes from a peer. Lines that peers can cause are limited in number per second; beyond
-/// that, one line tells how many there were.
+/// that, one line tells how many more were left out.
 using log_sink = std::function<void(log_level level, std::string_view text)>;
 
 /// Sets the sink that receives all lines from now on. Null: lines go to the standard error stream, for example "troupe
@@ -43,9 +43,9 @@ using log_sink = std::function<void(log_level level, std::string_view text)>;
 /// that tells how many were dropped. A file accepts each line as fast as its file system does.
 ///
 /// Threads: any. A sink is called by one thread at a time. Often that is a node's I/O thread, so a sink that blocks,
-/// blocks the node. Exceptions that the sink throws are dropped, and so are lines that the sink itself causes. The
-/// child of a fork inherits the sink, unless another thread was in it at the fork; the child's lines then go to the
-/// standard error stream.
+/// blocks the node. Exceptions that the sink throws are dropped, and so are lines that the sink itself causes. After a
+/// fork the child keeps the sink, unless another thread was executing it at the moment of the fork; the child's lines
+/// then go to the standard error stream.
 TROUPE_EXPORT void set_log_sink(log_sink sink);
 
 } // namespace troupe

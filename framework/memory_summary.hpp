@@ -97,8 +97,8 @@ struct memory_hint {
 };
 TROUPE_DESCRIBE(memory_hint, object, text)
 
-/// Returns probable leaks: objects that only keep each other (cycles); objects that were exported or are in flight for
-/// longer than `old`; objects that are pinned because a reference was serialized outside of messages.
+/// Returns probable leaks: objects that are kept only by each other (cycles); objects that were exported or are in
+/// flight for longer than `old`; objects that are pinned because a reference was serialized outside of messages.
 [[nodiscard]] TROUPE_EXPORT std::vector<memory_hint>
 leak_hints(const memory_summary& summary, std::chrono::milliseconds old = std::chrono::minutes(10));
 

@@ -59,7 +59,7 @@ concept uncopied_class = is_plain_class<T> && !std::is_copy_constructible_v<T>;
 } // namespace troupe::detail
 
 // CAF requires that a message's types can be inspected, unless they are on this list. For a type that is registered
-// with a codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(my_type) at namespace scope.
+// with a codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(my_type) at global scope.
 namespace caf {
 
 template <troupe::described T>

@@ -49,12 +49,13 @@ namespace troupe {
 /// store. Actors at the other end of a link are ordinary CAF actors.
 ///
 /// Threads: every member from any thread; connect blocks and is not for actors' handlers.
-/// Lifetime: declare the registry and the families first, then the actor system, then the node, so that they end in the
-/// opposite order. The node refers to all three; messages and object_refs refer to the registry and the families. The
-/// node's destructor writes pending messages for at most `drain_timeout`, then ends all links. It does not wait for
-/// actors' handlers, and may run in one. If a link destroys the node by dropping the last reference to its owner, the
-/// links end a moment later, at the latest within the actor system's end. If an actor system ends while one of its
-/// nodes is open, the log names the node at once, and the process is ended after five seconds.
+/// Lifetime: declare the registry and the families first, then the actor system, then the node, so that they are
+/// destroyed in reverse order. The node refers to all three; messages and object_refs refer to the registry and the
+/// families. The node's destructor writes pending messages for at most `drain_timeout`, then ends all links. It does
+/// not wait for actors' handlers, and may run in one. If a link destroys the node by dropping the last reference to its
+/// owner, the links end a moment later, at the latest within the actor system's end. If an actor system ends while one
+/// of its nodes is open, the log names the node at once, and if the node is still open after five seconds, the library
+/// calls std::terminate.
 class TROUPE_EXPORT node {
 public:
   /// Opens the store, publishes the names in the options, listens at the options' addresses, and starts the I/O
@@ -89,7 +90,7 @@ public:
 
   /// Lets peers find `actor` under `name`, and keeps it alive until unpublished. A peer may look a name up before it is
   /// published; names that must exist from the start belong in `node_options::publish`, or are published before
-  /// `listen`. Fails with `name_taken` or `bad_option`.
+  /// `listen`. Fails with `name_taken`, or with `bad_option` if the name has not 1 to 1,024 bytes or the actor is null.
   template <class Handle>
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, const Handle& actor) {
     return publish_untyped(std::move(name), caf::actor_cast<caf::strong_actor_ptr>(actor));
@@ -130,12 +131,12 @@ public:
   /// encoded by the node's `store_families`; an `array` is stored as it lies in memory. Large parts are copied once, to
   /// their final place; a part that several arrays share is copied once for all of them.
   /// The new object keeps alive the objects to which `value` has references, at most 1,024. Referenced objects on other
-  /// hosts are fetched in the background. Until they have arrived, the new object lies in this process's memory, of
-  /// which all such objects together may use half of the store's capacity; if one of them is lost, the new object is
-  /// lost to all other processes. Referenced objects in a process's memory, or in another store, are copied.
-  /// `where` is the call site in the store's summary (TROUPE_RECORD_CALL_SITES). Fails with `store_full`, `disk_full`,
-  /// `unserializable`, `object_lost` (an object to which `value` refers), or `timed_out` (a stopped process holds the
-  /// store's lock).
+  /// hosts are fetched in the background. Until they have arrived, the new object lies in this process's memory. All
+  /// such objects together may take as many bytes as half of the store's capacity. If a referenced object is lost, the
+  /// new object is lost to all other processes. Referenced objects in a process's memory, or in another store, are
+  /// copied. `where` is the call site in the store's summary (TROUPE_RECORD_CALL_SITES). Fails with `store_full`,
+  /// `disk_full`, `unserializable`, `object_lost` (an object to which `value` refers), or `timed_out` (a stopped
+  /// process holds the store's lock).
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>
   put(const T& value, const std::source_location& where = std::source_location::current()) {
@@ -202,9 +203,8 @@ public:
 
   /// Reports what this node keeps and why: all objects of its store with their holders, and the objects on other hosts
   /// to which it refers. Visits every object: call it now and then. Of other processes it knows only that they hold an
-  /// object; `combined` with their own summaries (link::memory_summary, or `troupe memory`) the report also says why.
-  /// Values in the memory of a node without a store are listed only if they are pinned out of band. Fails with
-  /// `object_lost` if the store cannot be asked.
+  /// object. To learn why, pass this summary and theirs (link::memory_summary, or `troupe memory`) to combined(). Values
+  /// in the memory of a node without a store are listed only if they are pinned out of band. Fails with `object_lost` if the store cannot be asked.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error> memory_summary(const memory_query& query = {}) const;
 
   /// Reports on this node, its links and its types (node_report.hpp), as peers see it through link::report.

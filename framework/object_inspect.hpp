@@ -22,8 +22,9 @@ namespace internal {
 
 } // namespace internal
 
-/// For CAF. Serializing and deserializing are out of band (out_of_band.hpp): they fail with `out_of_band_handle` unless
-/// the program has allowed them. Links do not use this function.
+/// For CAF. Serializing and deserializing happen outside of messages (see out_of_band.hpp): [and say in out_of_band.hpp
+/// that the word is not about frames] they fail with `out_of_band_handle` unless the program has allowed them. Links do
+/// not use this function.
 template <class Inspector, class T>
 typename Inspector::result_type inspect(Inspector& inspector, object_ref<T>& ref) {
   if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) { // Prints or compares.

@@ -32,9 +32,9 @@ struct node_options {
   /// `node::open` may be looked up before they exist. Not available in configuration files, which cannot name actors.
   setting<std::vector<publication>> publish = {};
 
-  /// The maximum number of connected peers that have not proven who they are. If one more connects, or if descriptors
-  /// run out, the node closes a random one of these peers, from the network that has the most of them. Each such peer
-  /// costs up to 150 KiB.
+  /// The maximum number of connected peers that are not authenticated yet. If one more connects, or if descriptors run
+  /// out, the node closes the connection of one of these peers, chosen at random in the IP subnet from which most of
+  /// them connect. Each such peer costs up to 150 KiB.
   setting<std::size_t> unproven_peers_max{by_default, 64};
 
   /// The policy for links that peers dial. Its credentials decide who may connect to the TCP and TLS addresses of
@@ -46,8 +46,8 @@ struct node_options {
 
   /// Whether `node::open` fails if the host prevents opening the store: other users have taken its names, there is no
   /// room, or another version of Troupe has it open. Off: the node opens without a store and warns; large frames then
-  /// go through sockets, and `put` keeps values in this process. Options that contradict the store's own, that are
-  /// impossible, or that say `must_exist` are an error in both cases.
+  /// go through sockets, and `put` keeps values in this process. In both cases it is an error if the options contradict
+  /// the store's own or are impossible, or if `must_exist` is set and no process has the store open.
   setting<bool> store_required = {};
 
   /// Families that encode the values of `node::put`, in order of preference. Arrays are stored unencoded.
@@ -65,15 +65,15 @@ struct node_options {
 
   /// The number of threads that read and write the node's links; 0: one for each core that the process may use; at most
   /// 256. A new link is assigned to the thread that has the fewest. TLS, decompression and decoding for one link delay
-  /// only the links of its thread, and that many large messages are encoded at a time. All threads may call a program's
-  /// own codecs at once. Each thread costs three descriptors and, with `dispatch`, a second thread that mostly sleeps.
-  /// More threads help if one cannot keep up, or if payloads take long to decode.
+  /// only the links of its thread. As many large messages are encoded at a time as there are I/O threads. All threads
+  /// may call a program's own codecs at once. Each thread costs three descriptors and, with `dispatch`, a second thread
+  /// that mostly sleeps. More threads help if one cannot keep up, or if payloads take long to decode.
   setting<std::size_t> io_threads{by_default, 1};
 
   /// Whether an I/O thread runs the actors whose messages it has just read, for up to 300 us at a time, because waking
-  /// a thread takes longer than a short handler. The I/O thread also looks for more for 50 us before it sleeps, if that
-  /// has found something of late. Slow actors and remaining messages are moved to CAF's workers; while a handler runs
-  /// for longer than 1 to 2 ms, another thread reads. Off: every message wakes a worker.
+  /// a thread takes longer than a short handler. The I/O thread also polls for further messages for 50 us before it
+  /// sleeps, if polling has recently found something. Slow actors and remaining messages are moved to CAF's workers;
+  /// while a handler runs for longer than 1 to 2 ms, another thread reads. Off: every message wakes a worker.
   setting<bool> dispatch{by_default, true};
 
   /// The bound on the memory of all links' rings (link_options::use_rings). A link that finds no room within it stays

@@ -1,5 +1,5 @@
-// References to objects that leave other than in a message of a link: through a family, a stream, a file, or another
-// library.
+// References to objects that are serialized outside of a link's messages: through a family, a stream, a file, or
+// another library.
 #pragma once
 
 #include <cstdint>

@@ -43,21 +43,22 @@ struct link_event {
 
 /// The receivers of events: a function, an actor, both or none. Each receives the events in order.
 struct link_events {
-  /// Called on the node's main I/O thread. It must not throw, and must not block, as `link::find(name)` does. It is not
-  /// called after the `reconnecting_link` was stopped; stopping waits for a call in progress on another thread.
+  /// Called on the node's main I/O thread. It must not throw and must not block; `link::find(name)`, for example,
+  /// blocks. It is not called after the `reconnecting_link` was stopped; stopping waits for a call in progress on
+  /// another thread.
   std::function<void(const link_event&)> callback = {};
   /// Receives each event as a message, `[](const troupe::link_event& event)`, and may look up actors with
   /// `link::find(self, ...)`. It is not kept alive, and must be an actor of this process.
   caf::actor listener = {};
 };
 
-/// How a node keeps connected with one peer.
+/// How a node is kept connected with one peer.
 struct reconnect_options {
   /// The options of each link.
   link_options link = {};
   /// When a lost link is dialed again.
   reconnect_policy policy = {};
-  /// The receivers of reports.
+  /// The receivers of the events.
   link_events events = {};
 };
 

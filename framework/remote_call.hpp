@@ -70,7 +70,7 @@ private:
 
 namespace internal {
 
-/// The part of `given` ahead of the function's arguments is empty, or the functor.
+/// `given` holds the function's arguments, preceded by the functor if there is one.
 template <class Shape, class... Given>
 auto make_task(caf::actor runner, task_call call, Given&&... given) {
   constexpr auto leading = sizeof...(Given) - std::tuple_size_v<typename Shape::parameters>;

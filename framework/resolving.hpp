@@ -1,4 +1,4 @@
-// Behaviors whose handlers take values while the senders pass references to them.
+// Behaviors whose handlers receive values although the senders pass references to these values.
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ class family_set;
 /// The command line, for example `--troupe.node.name=pantry`, overrides the file. All keys and their syntax:
 /// framework/options.md.
 ///
-/// Threads: as in CAF; after parsing, the readers may be called from any thread.
+/// Threads: as in CAF; after `parse`, the const members may be called from any thread.
 /// Lifetime: must outlive the actor system, as in CAF.
 class TROUPE_EXPORT system_config : public caf::actor_system_config {
 public:

@@ -1,4 +1,4 @@
-// Everything that a program with actors on links begins with: <troupe/troupe.hpp>.
+// <troupe/troupe.hpp>: the one header to include first in a program whose actors communicate over links.
 //
 // Further headers, for what not every program needs:
 //

@@ -23,7 +23,8 @@ struct node_stats {
   std::uint64_t names_published = 0;
 };
 
-/// A reference to a node that does not keep it alive, for code that shows its figures and does not own it.
+/// A reference to a node that does not keep it alive, for code that shows the statistics of a node that it does not
+/// own.
 ///
 /// Threads: any. Lifetime: may outlive the node and the actor system; keeps neither.
 class TROUPE_EXPORT weak_node {

@@ -31,7 +31,7 @@ concept array_element = numeric<T>;
 template <array_element T>
 class writable_array;
 
-/// The most dimensions that an array may have to travel, in every family, as in numpy.
+/// The maximum number of dimensions of an array that travels, in every family; as in numpy.
 inline constexpr std::size_t array_dimensions_max = 64;
 
 /// An immutable, shared view of numbers with a shape and strides. Copies and slices share the same bytes, wherever they
@@ -103,7 +103,7 @@ public:
 
   [[nodiscard]] std::size_t rank() const noexcept { return shape().size(); }
   [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return layout().shape; }
-  /// The distance in memory to the next element of each dimension.
+  /// The distance in memory to the next element of each dimension, in elements (not in bytes).
   [[nodiscard]] std::vector<std::ptrdiff_t> strides() const {
     return is_plain() ? detail::strides_of(shape(), memory_order::c) : layout().strides;
   }

@@ -19,7 +19,7 @@ namespace troupe {
 ///       static std::expected<celsius, serialize_error> rebuild(form&&, const context&);
 ///     };
 ///
-/// `form` is any type that can travel: a described struct, a tuple, a container. A `frame` in it leaves out of band,
+/// `form` is any type that can travel: a described struct, a tuple, a container. A `frame` in it is sent out of band,
 /// without a copy; the receiver gets the same bytes with an owner of its own. The type needs no default constructor
 /// inside a vector, list, deque, set, optional, pointer or map. Exceptions of reduce and rebuild become errors.
 ///
@@ -29,7 +29,7 @@ namespace troupe {
 ///
 /// The decoder charges that to the payload's limits before it calls rebuild(). Codecs for values from peers need this
 /// if the form views or repeats its bytes, since the value may become much larger than the received bytes. Encoding
-/// calls it as well, so that messages state it.
+/// also calls rebuilt_bytes(), so that a message can state its result.
 ///
 /// A codec that does not depend on the context may declare `static constexpr bool is_self_contained = true;`. Then
 /// values that stay in their process, on an inproc link, are handed over without the codec. If the codec reports the

@@ -1,4 +1,4 @@
-// The context of a codec: the journey of the value that it encodes or decodes.
+// The context of a codec: from where to where, and how, the value travels that it encodes or decodes.
 #pragma once
 
 #include <cstddef>
@@ -98,13 +98,13 @@ struct context {
   troupe::compression compression = compression::none; ///< Encoding: of large frames; none if a store is shared.
   troupe::limits limits;
   context_extension* extension = nullptr;
-  /// Whether shared pointers may form circles, when encoding and decoding. The objects of a circle keep each other
-  /// alive until the program breaks it, so links refuse circles unless link_options::allow_cycles is set.
+  /// Whether shared pointers may form cycles, when encoding and decoding. The objects of a cycle keep each other alive
+  /// until the program breaks it, so links refuse cycles unless link_options::allow_cycles is set.
   bool allow_cycles = true;
-  /// Decoding: counts and bounds the circles that arrive. Null: not counted. Outlives the call.
+  /// Decoding: counts and bounds the cycles that arrive. Null: not counted. Outlives the call.
   circle_account* circles = nullptr;
-  /// Where types are found that a value names itself: classes behind pointers to a base, by their alias, and types that
-  /// have a codec in the registry but no description. Null: neither can travel. Outlives the call.
+  /// The registry in which to find types that a value names: classes behind pointers to a base, by their alias, and
+  /// types that have a codec in the registry but no description. Null: neither can travel. Outlives the call.
   const type_registry* types = nullptr;
   /// Encoding: the families for nested payloads, in order of preference. Decoding: those accepted in nested payloads.
   std::span<const family* const> families;
@@ -112,7 +112,8 @@ struct context {
   /// Keeps the encoded value alive and unchanged. If set, contiguous arrays inside the value leave as frames that
   /// borrow the value's memory. If null, they are copied.
   std::shared_ptr<const frame_owner> value_owner;
-  /// Decoding: how many bytes of the frames repeat earlier frames. The sender has not spent these bytes.
+  /// Decoding: how many bytes of the frames repeat earlier frames. The sender has not sent these bytes, so they do not
+  /// raise the memory budget.
   std::size_t repeated_bytes = 0;
   /// Decoding a nested payload: all that it holds is known to be of accepted families.
   bool parts_are_checked = false;

@@ -51,8 +51,8 @@ struct contract_change {
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 compare_contracts(std::string_view older, std::string_view newer);
 
-/// The first breaking change in the direction from `writer` to `reader`: what keeps the reader from reading any
-/// complete value, as far as layouts tell. Nullopt if there is none. Neither text is trusted. Fails with `malformed`,
+/// The first change, in the direction from `writer` to `reader`, because of which the reader can read no complete
+/// value, as far as the layouts tell. Nullopt if there is none. Neither text is trusted. Fails with `malformed`,
 /// and the line, if a text is not a contract.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::optional<contract_change>, serialize_error>
 find_unreadable(std::string_view writer, std::string_view reader);

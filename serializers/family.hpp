@@ -54,7 +54,8 @@ public:
                                                                     const context& ctx) const = 0;
 };
 
-/// The families of a node, by name. Starts with "typed", "msgpack" and "json". Filled by main, then only read.
+/// The families of a node, by name. Starts with "typed", "msgpack" and "json". Fill it before the first node or call
+/// uses it; from then on only const members may be called, from any thread.
 class TROUPE_EXPORT family_set {
 public:
   family_set();
@@ -89,7 +90,7 @@ encode_value(const type_entry& entry, const void* value, std::span<const family*
              encode_output& output);
 
 namespace detail {
-/// Encodes a part of a payload. Repeated frames are left to the whole payload.
+/// Encodes a part of a payload. Does not look for repeated frames; that is done for the whole payload.
 [[nodiscard]] TROUPE_EXPORT std::expected<const family*, serialize_error>
 encode_part(const type_entry& entry, const void* value, std::span<const family* const> serializers, const context& ctx,
             encode_output& output);

@@ -16,15 +16,17 @@ struct limits {
   std::size_t text_bytes = 1_GiB;    ///< One string, path or field name.
   std::size_t elements = 64 << 20;   ///< Elements of all containers together; contiguous numbers count as one.
   std::size_t depth = 256;           ///< Nested containers and pointers; costs stack, also when encoding.
-  /// Nesting, where a shared object counts at each pointer that leads to it: dropping a value costs that much stack. If
-  /// less than `depth`, bounds that as well.
+  /// Nesting depth in which a shared object counts once for each pointer that leads to it: so deep the destructors of
+  /// the value may recurse. If `height` is less than `depth`, it bounds the depth as well.
   std::size_t height = 2048;
-  /// Comparisons of keys of unordered containers with other keys of their bucket. Each key has some free: 64 if it is
-  /// short, 8 if it is long. A comparison counts once more for every 32 bytes of the key, for every 2 bytes of a path.
+  /// Comparisons of keys of unordered containers with other keys of their bucket. For each key the first 64 comparisons
+  /// (8 if the key is long) are not counted. A comparison counts once more for every 32 bytes of the key, or every 2
+  /// bytes if the key is a std::filesystem::path.
   std::size_t hash_probes = 16 << 20;
   std::size_t memory_bytes = 8_GiB; ///< All memory that decoding allocates for described types.
-  /// Allocated bytes per received, decompressed byte, beyond `memory_free_bytes`. Large maps of small numbers may need
-  /// more if they are read as a `record`: an entry takes about 270 bytes.
+  /// How many bytes decoding may allocate for each received byte (counted after decompression), in addition to
+  /// `memory_free_bytes`. Large maps of small numbers may need more if they are read as a `record`: an entry takes
+  /// about 270 bytes.
   std::size_t memory_ratio = 64;
   /// Every payload may allocate this much, however small it is. The elements of one message share it.
   std::size_t memory_free_bytes = 1_MiB;

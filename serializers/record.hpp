@@ -29,7 +29,7 @@ enum class record_kind : std::uint8_t { null, boolean, integer, natural, real, t
 /// type this process does not have.
 ///
 /// Forms that a record lacks are mapped to those it has. Enum values become texts, and a variant a map of one entry. A
-/// map becomes a list of pairs if a key is not a text, or if keys of a multimap are equal in `typed` and `json`
+/// map becomes a list of pairs if a key is not a text, or, in `typed` and `json`, if a multimap has equal keys
 /// (`msgpack` refuses equal keys, since it does not tell a multimap from a struct). An object that several pointers
 /// share is copied for each of them. Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere;
 /// as_array() reads both.
@@ -84,8 +84,8 @@ public:
   /// The field of that name; null if there is none, or if the record has no fields.
   [[nodiscard]] const record* find(std::string_view name) const;
   /// The array, also from a list, or from a map of "shape" and "data"; "data" may be bytes if "type" names their
-  /// element type. Nullopt if the record is none of these, if one of its numbers is no T, if lists beside each other
-  /// differ in length, or if repeated elements would take more memory than a decoder accepts by default.
+  /// element type. Nullopt if the record is none of these, if one of its numbers is no T, if sibling lists differ in
+  /// length, or if repeated elements would take more memory than a decoder accepts by default.
   template <array_element T>
   [[nodiscard]] std::optional<array<T>> as_array() const;
 

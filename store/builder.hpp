@@ -47,10 +47,10 @@ public:
   /// Reports progress to callers of object_store::progress_of(). Costs one atomic store.
   void note_progress() noexcept;
 
-  /// Adds `ids`, sealed objects, to those that this object captures and keeps alive, behind the existing ones; at most
-  /// 1,024 in all. Intended for writers that learn the ids only from the bytes as they arrive. All or none. Fails with
-  /// `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`, `empty` (sealed or moved
-  /// from), `forked` or `busy`; may be retried.
+  /// Appends `ids`, which must name sealed objects, to the list of objects that this object captures and so keeps
+  /// alive; at most 1,024 in all. Intended for writers that learn the ids only from the bytes as they arrive. All or
+  /// none. Fails with `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`, `empty`
+  /// (sealed or moved from), `forked` or `busy`; may be retried.
   [[nodiscard]] std::expected<void, store_error> capture(std::span<const object_id> ids);
 
   /// Makes the bytes immutable and visible; bytes never written keep their previous contents. Fails with `empty`

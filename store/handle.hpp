@@ -66,9 +66,9 @@ public:
 
   /// Returns a view of the bytes, in place. An object on disk is restored first, which may spill others. If the disk
   /// takes no more data and no object in memory can be evicted, the object is read from its place on disk. Waits for
-  /// room as `full_grace` says, but at most `within`; with 0, tries once. Waits up to 30 s for another process that is
-  /// restoring the object, or `within` if that is shorter, but at least 200 ms. Reads and writes by this process are
-  /// not bounded, but `within` bounds the retries on a full or failing disk. Fails with `empty` or `forked`; when
+  /// room as `full_grace` says, but at most `within`; with 0, tries once. If another process is restoring the object,
+  /// waits for it: `within`, but at least 200 ms and at most 30 s. The time of this process's own disk reads and writes
+  /// is not bounded, but `within` bounds the retries on a full or failing disk. Fails with `empty` or `forked`; when
   /// restoring, with `damaged` (the file is gone or changed: only this object is lost), `full` (no room in time),
   /// `busy` (also if another process did not restore the object in time) or `system_failure`.
   [[nodiscard]] std::expected<store::pin, store_error>
@@ -78,8 +78,8 @@ public:
   [[nodiscard]] bool is_on_disk() const noexcept;
 
   /// Counts one handle in flight to `to`. This keeps the object alive until `to` adopts the handle or dies, or either
-  /// side abandons `channel`. Call it before the message is committed. `to` may be this process itself. Fails with
-  /// `peer_gone`, `table_full`, `busy`, `empty` or `forked`; nothing is counted then.
+  /// side abandons `channel`. Call it before the message with the id can reach `to`. `to` may be this process itself.
+  /// Fails with `peer_gone`, `table_full`, `busy`, `empty` or `forked`; nothing is counted then.
   [[nodiscard]] std::expected<void, store_error> hand_over(process_id to, std::uint64_t channel) const;
 
   /// Undoes one hand_over() whose message was never sent. Does nothing if no such handle is in flight. If the store's

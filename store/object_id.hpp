@@ -22,8 +22,8 @@ struct object_id {
   friend auto operator<=>(const object_id&, const object_id&) = default;
 };
 
-/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: a process that knows
-/// it has opened the very same store, or was told it by a process that has.
+/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: whoever knows the
+/// nonce has opened the very same store, or was told the nonce by a process that has opened it.
 struct process_id {
   std::uint32_t slot = 0;
   std::uint64_t nonce = 0; // Never 0 in a real id.
@@ -31,8 +31,8 @@ struct process_id {
   friend auto operator<=>(const process_id&, const process_id&) = default;
 };
 
-/// Identifies the source of which an object is a copy; its makers choose the meaning. A store has at most one object
-/// per origin (`object_store::create_once`). All zero: no origin.
+/// Identifies the source of which an object is a copy; the code that creates the copies chooses the meaning of the two
+/// numbers. A store has at most one object per origin (`object_store::create_once`). All zero: no origin.
 struct object_origin {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

@@ -168,8 +168,8 @@ public:
   /// The store's random number: the `object_id::store` of all its objects.
   [[nodiscard]] std::uint64_t number() const noexcept;
 
-  /// 32 random bytes that only processes with this store open can read: a key for checksums by which these processes
-  /// recognize data made by one of them. Must not be shown to peers.
+  /// 32 random bytes that only processes with this store open can read: a key for message authentication codes, by
+  /// which these processes recognize data that one of them has made. Must not be shown to peers.
   [[nodiscard]] std::array<std::byte, 32> secret() const noexcept;
 
 private:

@@ -17,8 +17,8 @@ struct options {
 
   /// Memory for objects. Default: the smallest of 30 % of the machine's memory, 90 % of the free space in `directory`
   /// and half of what the process's cgroup may still take. Pages are taken when they are first needed and stay taken
-  /// until the store is gone. If `directory` lacks that much room and there is a `spill_directory`, the objects lie
-  /// there (`object_store::notice` then says so).
+  /// until the store is gone. If `directory` lacks that much room and there is a `spill_directory`, the objects lie in
+  /// the `spill_directory` (`object_store::notice` then says so).
   std::size_t capacity_bytes = 0;
 
   /// Rows of the object table. Default: 1,048,576; at most 2,097,152. A row takes about 250 bytes once used.
@@ -35,10 +35,10 @@ struct options {
   /// Absolute path for objects that are spilled, least recently used first, when memory is more than 80 % full; created
   /// if missing. A thread of each process spills ahead of need. The first opener decides; empty: the first opener's
   /// choice, or no spilling. Must be on a disk of this host, because files left by dead processes are removed. Stores
-  /// with different names, users and `directory`s may share it.
+  /// that differ in name, user or `directory` may share it.
   std::filesystem::path spill_directory{};
 
-  /// Unused memory beyond the high-water mark that each process touches in advance, in the background. The first use of
+  /// How many bytes beyond the high-water mark each process touches in advance, in the background. The first use of
   /// such memory is at least four times as fast as that of untouched memory. Raising it serves longer bursts of large
   /// objects; lowering it takes less memory before it is needed. 0: none.
   std::size_t pretouch_bytes = 0;

@@ -32,9 +32,9 @@ struct found_store {
 /// All stores, sorted by name.
 [[nodiscard]] TROUPE_EXPORT std::vector<found_store> find_stores(const std::filesystem::path& directory = "/dev/shm");
 
-/// Summary of the store `name`. If the store is in use, as `object_store::summary`; else a summary of what its dead
-/// processes have left, unchanged and with all rows. Creates no store. Fails with `not_found` if there is none, and as
-/// `open` does.
+/// Summary of the store `name`. If the store is in use, as `object_store::summary`; else a summary, with all rows, of
+/// what its dead processes have left; nothing is cleaned up. Creates no store. Fails with `not_found` if there is none,
+/// and as `open` does.
 [[nodiscard]] TROUPE_EXPORT std::expected<store_summary, store_error>
 inspect(const std::string& name, const std::filesystem::path& directory = "/dev/shm", const summary_query& what = {});
 

@@ -24,7 +24,7 @@ public:
   [[nodiscard]] std::size_t room();
   /// How many bytes circles keep now.
   [[nodiscard]] std::size_t kept_bytes();
-  /// Counts a payload of `bytes` until all of `circles`, one object of each of its circles, are gone.
+  /// Counts `bytes` for a payload until its cycles are gone. `circles` has one object of each cycle.
   void keep(std::vector<std::weak_ptr<void>> circles, std::size_t bytes);
 
 private:

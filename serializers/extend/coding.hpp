@@ -65,7 +65,8 @@ public:
     return true;
   }
   void leave() { --depth_; }
-  /// How many parts a reader may have open. A container or pointer may open a structure, a variant or a shell as well.
+  /// How many parts a reader may have open. For each container or pointer a reader may also open a structure, a variant
+  /// or a wrapper of one value.
   [[nodiscard]] std::size_t open_max() const {
     constexpr std::size_t open_per_level = 8;
     return std::min(context_->limits.depth, SIZE_MAX / open_per_level) * open_per_level;
@@ -141,8 +142,8 @@ public:
   /// Records that charged memory was freed again because a container moved to a larger place; it stays charged.
   void outgrow(std::size_t bytes) { scratch_bytes_ += bytes; }
 
-  /// Charges the comparisons with other keys of a bucket that one key of a container cost; those of long keys count
-  /// several times. False, with the failure set, if the budget does not suffice.
+  /// Charges `probes`: the comparisons of one key of a container with the other keys of its bucket. Comparisons of long
+  /// keys count several times. False, with the failure set, if the budget does not suffice.
   [[nodiscard]] bool charge_probes(std::size_t probes, const std::type_info& container) {
     if (probes > probes_left_)
       return over_probes(container);
@@ -178,7 +179,8 @@ public:
     bool is_fortran = false;
     auto operator<=>(const array_from_frame&) const = default;
   };
-  /// Records the made array, so that it is made once, and its elements, so that nothing else can take their address.
+  /// Records the made array, so that it is made once, and keeps its elements alive, so that no other object can be
+  /// allocated at their address.
   void keep_array(array_from_frame from, frame elements, std::shared_ptr<const void> made);
   /// Null if it has not been made yet.
   [[nodiscard]] const void* find_array(const array_from_frame& from) const;

@@ -10,7 +10,7 @@
 #include <troupe/serializers/type_entry.hpp>
 
 /// Makes the shared library that contains it a library of families. Its argument is a function that gets a family_set&
-/// and adds the families. Use it once in a library, outside of all namespaces:
+/// and adds the families. Use it once in a library, at global scope:
 ///
 ///     TROUPE_FAMILIES([](troupe::family_set& families) { families.add(std::make_unique<lines_family>()); })
 ///

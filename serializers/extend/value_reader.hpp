@@ -47,7 +47,7 @@ public:
   [[nodiscard]] virtual bool at_bytes() { return kind() == value_kind::bytes; }
 
   /// After it, next() and a value alternate until `more` is false. `expected` is the number of values if the input
-  /// knows it, at most the number of bytes left; a hint for reserving. The caller sets it to 0.
+  /// knows it, at most the number of bytes left; a hint for reserving. The caller sets it to 0 before the call.
   virtual bool begin_list(std::size_t& expected) = 0;
   virtual bool next(bool& more) = 0;
   /// As begin_list(), with a key and a value after each next().
@@ -62,15 +62,17 @@ public:
   /// An object that shared pointers point to. If `first`, its value follows. Called only if kind() is `shared`.
   virtual bool shared(bool& first, std::size_t& number);
   /// Whether the output of value_writer::begin_some() is next: begin_some() goes to the inner value, end_some() behind
-  /// it. Default: whether a list is next, which may be any value. If the input can tell, override this and kind().
+  /// it. Default: true if a list is next, although it may be an ordinary list. If the input can tell, override this and
+  /// kind().
   [[nodiscard]] virtual bool at_some() { return kind() == value_kind::list; }
   virtual bool begin_some();
   virtual bool end_some();
   /// The number of the array that is next, if the input has the same array in several places. `again`: only a reference
   /// to it stands here, which skip() skips. Consumes nothing. Default: there are no such arrays.
   [[nodiscard]] virtual bool at_numbered_array(std::size_t&, bool&) { return false; }
-  /// The frame that holds the elements of the array that is next, and their type, if skip() skips them as well. Null if
-  /// the elements did not come as a frame, or if attached() returns it. Consumes nothing. Default: null.
+  /// If the elements of the next array came as a frame, returns that frame and sets their type. Return it only if
+  /// skip() skips these elements too. Null if the elements did not come as a frame, or if attached() returns it.
+  /// Consumes nothing. Default: null.
   [[nodiscard]] virtual const frame* array_frame(std::string_view&) { return nullptr; }
   /// Returns an attached frame. Default: a copy of bytes().
   virtual bool attached(frame& target);
@@ -87,7 +89,7 @@ public:
   /// How many bytes of the body have been consumed; for messages to people.
   [[nodiscard]] virtual std::size_t position() const { return 0; }
 
-  /// Fails, naming what is here instead of the expected.
+  /// Fails; the text names what was expected and what was found.
   [[gnu::cold]] bool unexpected(std::string_view expected);
 };
 

@@ -88,7 +88,7 @@ public:
   /// Whether the family's readers know the length of a list before its elements. If not, their containers grow step by
   /// step, which takes more memory.
   enum class list_counts : std::uint8_t { unknown, ahead, never };
-  /// If `unknown`, values are weighed for the larger of the two. Default: unknown.
+  /// If `unknown`, the memory of values is counted as the larger of `ahead` and `never`. Default: unknown.
   [[nodiscard]] virtual list_counts counts() const { return list_counts::unknown; }
   [[nodiscard]] bool counts_ahead() const { return counts() == list_counts::ahead; }
 
