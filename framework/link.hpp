@@ -138,8 +138,8 @@ public:
   [[nodiscard]] std::vector<std::string> serializers() const;
   [[nodiscard]] std::vector<std::string> deserializers() const;
 
-  /// The compression in force for what this end sends; `none` within a process. If both ends share a store, nothing is
-  /// compressed, whatever this says.
+  /// The compression in force for what this end sends; `none` within a process. Between ends that share a store,
+  /// nothing is compressed, and this setting has no effect.
   [[nodiscard]] troupe::compression compression() const;
 
   /// Whether large frames travel as handles to a store that both ends share.

@@ -10,7 +10,7 @@
 namespace troupe {
 
 /// The total decompressed size of a payload's compressed frames, as its header claims (header_fields::frame_codecs). At
-/// most 2^48, whatever the header claims. 0 if `frame_codecs` cannot be parsed, because then nothing is decompressed.
+/// most 2^48, even if the header claims more. 0 if `frame_codecs` cannot be parsed, because then nothing is decompressed.
 [[nodiscard]] TROUPE_EXPORT std::uint64_t decompressed_bytes(std::span<const std::byte> frame_codecs);
 
 } // namespace troupe

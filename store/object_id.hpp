@@ -22,8 +22,8 @@ struct object_id {
   friend auto operator<=>(const object_id&, const object_id&) = default;
 };
 
-/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: whoever knows the
-/// nonce has opened the very same store, or was told the nonce by a process that has opened it.
+/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: a process that
+/// knows the nonce has opened the very same store, or was told the nonce by a process that has opened it.
 struct process_id {
   std::uint32_t slot = 0;
   std::uint64_t nonce = 0; // Never 0 in a real id.
