@@ -127,7 +127,7 @@ endfunction()
 
 # troupe_test(<name> [FAST] SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])
 # One GoogleTest program; each of its tests is a ctest test of its own. Tests take longer to compile than to run, so
-# they are optimized little, unless they are FAST.
+# they are not optimized, unless they are FAST.
 function(troupe_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FAST" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
   if(NOT arg_TIMEOUT)
@@ -138,7 +138,7 @@ function(troupe_test name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 6)
   endif()
   if(NOT arg_FAST)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} troupe_build_flags GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
