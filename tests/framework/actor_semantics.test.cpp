@@ -158,7 +158,7 @@ TEST_F(actors_over_a_link, composed_actors_may_be_remote) {
   auto failed = ask<int>(near().system, remote_doubler * remote_increment, -1);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error(), caf::sec::invalid_argument);
-  // A plain message passes through all stages as well.
+  // A plain message also passes through all stages.
   publish("noting", far().system.spawn([this](caf::event_based_actor*) -> caf::behavior {
     return {[this](int value) { diary_.note(std::to_string(value)); }};
   }));
@@ -230,7 +230,7 @@ TEST_F(actors_over_a_link, who_keeps_the_asker_and_not_the_promise_can_still_wri
   self->send(remote, std::string{"news"});
   self->receive([](const std::string& text) { EXPECT_EQ(text, "news"); },
                 caf::after(10s) >> [] { ADD_FAILURE() << "no news"; });
-  // Both handles denote the same actor, although they came by different ways.
+  // Both handles refer to the same actor, although they arrived by different paths.
   bool same = false;
   self->request(remote, 10s, caf::actor_cast<caf::actor>(self))
       .receive([&](bool value) { same = value; }, [](caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
@@ -383,7 +383,7 @@ TEST_F(actors_over_a_link, a_linked_actor_ends_with_the_remote_one) {
   auto remote = publish("doubler", far().system.spawn(doubler));
   connect();
   auto local = exit_noting_actor(find("doubler"));
-  ASSERT_EQ(ask<int>(near().system, local, 1), 1); // By now it has linked itself.
+  ASSERT_EQ(ask<int>(near().system, local, 1), 1); // The actor has linked itself by now.
   caf::anon_send_exit(remote, caf::exit_reason::user_shutdown);
   EXPECT_TRUE(eventually([&] { return !diary_.entries().empty(); }));
   EXPECT_EQ(diary_.entries(), std::vector<std::string>{"exit: " + troupe::text_of(user_shutdown())});

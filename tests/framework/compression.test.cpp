@@ -1,5 +1,5 @@
-// Goal: a link that compresses delivers the same values in fewer bytes. Each end decides for what it sends. Links that
-// share a store or a process do not compress.
+// Goal: a link that compresses delivers the same values in fewer bytes. Each end decides for the messages that it
+// sends. If two ends share a store or a process, their link does not compress.
 #include <troupe/serializers/serialized.hpp>
 
 #include "two_nodes.hpp"

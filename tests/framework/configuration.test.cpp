@@ -142,13 +142,13 @@ TEST_F(a_configuration, completes_what_the_program_has_set) {
                                           receive-limits { depth = 7 frames = 8 } reconnect.jitter = 0 }
                     troupe.node { name = "file" io-threads = 3 store { name = "theirs" } })"),
             "");
-  // A value that happens to be the default is set as well.
+  // An option counts as set even if its value equals the default.
   const auto link = *config_.link_options_for("unix://@x", families_, {.spill_bytes = *link_options{}.spill_bytes});
   EXPECT_EQ(link.spill_bytes, link_options{}.spill_bytes);
   EXPECT_EQ(link.window_bytes, 5u);
   EXPECT_EQ(link.credentials.secret_file, "theirs");
   EXPECT_EQ(link.receive_limits.frames, 8u);
-  // Groups count as a whole.
+  // A group counts as one option.
   const auto grouped = *config_.link_options_for(
       "unix://@x", families_, {.credentials = {.secret = "our own, long enough"}, .receive_limits = {.depth = 9}});
   EXPECT_EQ(grouped.credentials.secret_file, "");
@@ -397,7 +397,7 @@ TEST(a_configured_node, opens_and_connects_by_its_configuration) {
   ASSERT_TRUE(configured) << configured.error().message();
   EXPECT_EQ(configured->peer_name(), "far");
   EXPECT_EQ(configured->serializers(), std::vector<std::string>{"json"});
-  // An option that is set in code wins; no option set is no difference.
+  // An option that is set in code wins. If no option is set, the configuration applies.
   auto by_code = near->connect(address, {.serializers = {"typed"}});
   ASSERT_TRUE(by_code) << by_code.error().message();
   EXPECT_EQ(by_code->serializers(), std::vector<std::string>{"typed"});
@@ -406,7 +406,7 @@ TEST(a_configured_node, opens_and_connects_by_its_configuration) {
   EXPECT_EQ(without->serializers(), std::vector<std::string>{"json"});
 }
 
-// Goal: a program that sets a few options itself still obeys its users' file in all others.
+// Goal: if a program sets a few options itself, all others still come from its user's file.
 TEST(a_configured_node, takes_each_option_that_the_program_leaves_unset_from_its_configuration) {
   const auto address = "unix://@" + unique_name("mixed");
   type_registry types;
@@ -468,7 +468,7 @@ std::string error_with_credentials(const std::string& entry, const std::string& 
                     + " }\n");
 }
 
-// Goal: credentials that would fail when a peer connects, perhaps a day later, fail when the program starts.
+// Goal: wrong credentials fail when the program starts, not when a peer connects, perhaps a day later.
 TEST(a_configured_node, does_not_open_with_credentials_that_no_link_could_use) {
   const auto both = "secret = \"" + std::string{good_secret} + "\" secret-file = \"/etc/hostname\"";
   for (const std::string entry : {"default", "accepted", "tcp://10.0.0.2:7001", "tls://kitchen.example:7001"}) {
@@ -511,8 +511,8 @@ TEST(a_configured_node, opens_with_credentials_for_all_of_which_some_addresses_u
             "");
 }
 
-// Goal: a forgotten description is told when the program starts, not by its first message. It is no error: the program
-// may register a serializer later.
+// Goal: a forgotten description causes a warning when the program starts, not at its first message. It is no error,
+// because the program may register a serializer later.
 TEST(a_node, warns_of_a_registered_type_that_cannot_travel) {
   type_registry types;
   types.add<with_undescribed>("test.with_undescribed");

@@ -1,10 +1,10 @@
-// What codecs learn about the two ends of a link.
+// Tests which facts codecs get about the two ends of a link.
 #include "certificates.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
 
-/// Records at each end what its codec is told.
+/// Records the facts that its codec gets at each end.
 struct postcard {
   std::vector<std::string> written; // When encoded: sender and recipient; name, address, node, incarnation each.
   std::vector<std::string> read;    // The same when decoded.
@@ -45,7 +45,7 @@ protected:
     near_types_ = far_types_ = [](type_registry& types) { types.add<postcard>("test.postcard"); };
   }
 
-  /// Sends one postcard. Returns it with what both ends were told.
+  /// Sends one postcard. Returns it with the records of both ends.
   postcard send_one(const link_options& options = {}) {
     auto got = std::make_shared<std::promise<postcard>>();
     publish("reader", far().system.spawn([got]() -> caf::behavior {
@@ -62,7 +62,7 @@ protected:
   static std::string id_of(const side& end) { return caf::to_string(end.system.node()); }
 };
 
-// Goal: codecs at both ends are told the same about both nodes, even if the nodes have the same name.
+// Goal: codecs at both ends get the same facts about both nodes, even if the nodes have the same name.
 TEST_F(told_to_codecs, nodes_of_one_name_are_told_apart) {
   near_options_.name = far_options_.name = "same";
   const auto card = send_one();

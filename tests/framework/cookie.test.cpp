@@ -98,7 +98,7 @@ TEST_F(cookie_file, is_the_same_for_processes_that_come_at_the_same_time) {
     children.push_back(processes::process::fork([&](processes::line_channel& test) {
                          ::close(start[1]);
                          char nothing = 0;
-                         [[maybe_unused]] auto woken = ::read(start[0], &nothing, 1); // Returns in all of them at once.
+                         [[maybe_unused]] auto woken = ::read(start[0], &nothing, 1); // All processes continue at once.
                          test.write_line(read_or_make_cookie(path_).value_or("no cookie"));
                          return 0;
                        }).value());

@@ -34,7 +34,7 @@ TEST_F(waiting, get_never_waits_unless_it_is_told_to) {
   EXPECT_EQ(far.source->fetches(), 0);
 }
 
-// Goal: no caller checks twice whether the bytes are here and then relies on the first answer.
+// Goal: a caller never relies on an outdated check of whether the bytes are here.
 // Method: the bytes arrive just before the n-th check, for each n that a call may reach.
 TEST_F(waiting, bytes_that_come_between_two_questions_are_read_or_did_not_come_in_time) {
   const auto is_value_or_late = [](const auto& result) {
@@ -135,7 +135,7 @@ TEST_F(waiting, a_handler_must_not_wait) {
   EXPECT_EQ(far.source->fetches(), 0);
 }
 
-// Goal: a program whose bytes happen to be on its own host fails as it would where they are on another one.
+// Goal: a program fails in the same way whether the bytes are on its own host or on another one.
 TEST_F(waiting, a_handler_may_get_what_is_here_but_not_with_a_timeout) {
   auto far = far_doubles(1);
   far.source->arrive();

@@ -66,8 +66,8 @@ protected:
                                                   .capacity_bytes = store_bytes,
                                                   .spill_directory = directory_.path,
                                                   .full_grace = 60s}}};
-  std::vector<doubles_ref> refs_; // These objects are on disk,
-  std::vector<store::pin> views_; // since these views leave no room.
+  std::vector<doubles_ref> refs_; // These objects are on disk ...
+  std::vector<store::pin> views_; // ... because these views leave no room for them.
 };
 
 TEST_F(full_store, get_does_not_wait_where_it_is_not_to) {

@@ -178,8 +178,8 @@ TEST_F(finding, of_an_untyped_handle_takes_a_typed_actor) {
 
 // -- published before any peer dials
 
-// Goal: a client that redials as fast as it can never finds a node without its actors.
-// Method: a client dials without a pause while nodes come and go, and asks once per link.
+// Goal: a client that redials without a pause never finds a node without its actors.
+// Method: nodes come and go, while a client dials without a pause and asks once per link.
 TEST_F(finding, never_comes_too_early_for_what_the_options_publish) {
   std::atomic<bool> over{false};
   std::atomic<int> found{0};
@@ -254,7 +254,7 @@ TEST_F(opening, fails_where_a_name_cannot_be_published) {
   EXPECT_EQ(strange.error().message(), "the actor to publish as \"cup\" could not be made: something was thrown");
 }
 
-// Goal: a node that publishes actors releases them; otherwise CAF's system would wait for them for ever.
+// Goal: a node releases the actors that it has published. Otherwise CAF's actor system would wait for them for ever.
 TEST_F(opening, lets_go_of_what_it_has_published) {
   caf::weak_actor_ptr made;
   {
@@ -288,7 +288,7 @@ TEST_F(finding, of_a_client_that_reconnects_does_not_depend_on_who_is_first) {
   struct state {
     caf::actor cup;
   };
-  std::atomic<int> has{0}; // The number of servers whose actor the client has had.
+  std::atomic<int> has{0}; // The number of servers whose actor the client has found.
   auto client = near().system.spawn([&](caf::stateful_actor<state>* self) -> caf::behavior {
     return {[self, &has](const link_event& event) {
       if (event.what != link_event::kind::connected)

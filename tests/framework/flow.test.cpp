@@ -1,4 +1,4 @@
-// Back-pressure between actors: what waits, what is refused, who is told, and that nothing stalls.
+// Back-pressure between actors: messages that wait, messages that are refused, and notifications. Nothing stalls.
 #include "two_nodes.hpp"
 
 #include <atomic>
@@ -43,7 +43,7 @@ protected:
 
   ~flow() override { gate_->open(); }
 
-  /// Publishes an actor that consumes nothing until the gate opens and then counts what it gets.
+  /// Publishes an actor that consumes nothing until the gate opens. Then it counts the messages that it gets.
   caf::actor stuck_remote(const std::string& name = "stuck") {
     publish(name, far().system.spawn([gate = gate_, got = got_](caf::event_based_actor*) -> caf::behavior {
       return {[=](const std::string& text) {

@@ -1,4 +1,5 @@
-// More kinds of messages than a peer keeps: messages with new signatures are refused, and the link stays open.
+// A peer keeps a limited number of message signatures. Beyond that, messages with new signatures are refused, and the
+// link stays open.
 #include "two_nodes.hpp"
 
 namespace troupe::tests {

@@ -1,4 +1,4 @@
-// Peers that connect but do not prove their identity: how long they stay, how many are allowed, and what each costs.
+// Peers that connect but do not prove their identity: bounds on their time, on their number, and on the cost of each.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -75,7 +75,7 @@ protected:
     far_options_.accepted_links.credentials = {.secret = test_secret,
                                                .tls = {.certificate_file = server.certificate, .key_file = server.key}};
     owner_.credentials = {.secret = test_secret, .tls = {.authority_file = authority_.certificate}};
-    // Unless a test is about slowness, no peer is dropped for it, however busy the machine is.
+    // No peer is dropped because it is slow, however busy the machine is. Only tests of slowness change this.
     owner_.connect_timeout = far_options_.accepted_links.connect_timeout = 60s;
   }
 
@@ -205,7 +205,7 @@ TEST_P(half_open_peers, one_makes_room_and_the_owner_gets_in) {
     held.add(connect_to(address_));
   connect(owner_);
   EXPECT_TRUE(eventually([&] { return held.open() == 3; }));
-  held.add(connect_to(address_)); // Proving itself has freed the owner's place.
+  held.add(connect_to(address_)); // The owner has proven itself, so its place is free.
   EXPECT_EQ(ask<int>(
                 near().system,
                 [&] {
@@ -218,8 +218,8 @@ TEST_P(half_open_peers, one_makes_room_and_the_owner_gets_in) {
   EXPECT_EQ(held.open(), 4u);
 }
 
-// Goal: a displaced peer is gone at once, even if it does not close. If another thread has to end its link, only a few
-// wait for that.
+// Goal: a displaced peer is gone at once, even if it does not close. If another thread has to end a peer's link, only a
+// few peers wait for that.
 TEST_P(half_open_peers, a_flood_takes_no_more_descriptors_than_peers_may_wait) {
   constexpr std::size_t unproven = 8;
   far_options_.unproven_peers_max = unproven;

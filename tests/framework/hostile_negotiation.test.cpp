@@ -1,5 +1,5 @@
-// Changes of the families against a peer that speaks the protocol by hand: what is answered when, and what ends the
-// link.
+// Changes of the families with a peer that speaks the protocol by hand: the order of the answers, and the violations
+// that end the link.
 #include <future>
 
 #include "raw_peer.hpp"

@@ -284,12 +284,12 @@ TEST_F(hostile_peer, a_message_in_the_name_of_an_actor_that_has_sent_nothing_has
   EXPECT_EQ(with_sender, 0);
 }
 
-// Goal: a message that this link has carried may come back with its sender, but only as many times as it was carried.
-/// A peer that sends back, in the sender's name, the message that it was sent, and more often than that.
+// Goal: a message that this link has carried may come back with its sender, but only as often as it was carried.
+/// This peer sends received messages back in the sender's name, more often than it received them.
 class returning_peer : public hostile_peer {
 protected:
-  /// An actor greets the peer `greetings` times, and the peer returns `returned` messages. Returns for each of these
-  /// whether it arrived with a sender.
+  /// An actor greets the peer `greetings` times, and the peer returns `returned` messages. Returns for each returned
+  /// message whether it arrived with a sender.
   std::vector<bool> senders_of_returned(int greetings, int returned);
 };
 

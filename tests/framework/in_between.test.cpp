@@ -1,5 +1,5 @@
-// TCP within a host: any user may listen at a free port and relay what arrives. Such a user gets no link that he could
-// rewrite, but a port that this user forwards himself works.
+// TCP within a host: another user may listen at a free port and relay the bytes that arrive. Such a relay gets no link
+// whose bytes it could change. If the node's own user forwards a port, links through that port work.
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -109,7 +109,7 @@ TEST_P(in_between, a_port_that_this_user_forwards_works) {
 }
 
 /// Returns whether a dialer goes on to its proof if the acceptor runs as another user. Forks the acceptor's process
-/// before it calls `make_dialer`, since forking is best done while there are no other threads.
+/// before it calls `make_dialer`, because forking is safer while there are no other threads.
 bool goes_on(const std::function<side&()>& make_dialer, link_options options, bool says_what_it_sees) {
   const raw_listener elsewhere;
   options.credentials.secret = test_secret;
@@ -132,7 +132,7 @@ bool goes_on(const std::function<side&()>& make_dialer, link_options options, bo
   return how == processes::exited_with(0);
 }
 
-// Goal: users of one host that share a secret can link to each other, as long as they talk directly.
+// Goal: users of one host that share a secret can link to each other if they connect directly.
 TEST_P(in_between, nobody_is_where_both_ends_see_the_same_connection) {
   if (!GetParam())
     GTEST_SKIP() << "the cookie is one user's";

@@ -1,12 +1,11 @@
-// Links within one process: which values are handed over without encoding, which are not, and that they are bounded as
-// well.
+// Links within one process: some values are handed over without encoding, and others are not. Both kinds are bounded.
 #include "two_nodes.hpp"
 
 #include <numeric>
 
 namespace troupe::tests {
 
-/// No family carries it.
+/// No family carries this type.
 struct sealed {
   int value = 0;
 };

@@ -1,5 +1,5 @@
-// An object that arrives through a second node is fetched from the first, which the third node finds and dials by
-// itself.
+// An object that arrives through a second node is fetched from the first node. The third node finds and dials the first
+// node by itself.
 #include <future>
 
 #include <troupe/framework/fetching.hpp>
@@ -54,12 +54,12 @@ protected:
         return true;
     return false;
   }
-  /// Waits until all earlier questions of near's to third are answered.
+  /// Waits until all earlier questions from near to third are answered.
   void wait_for_answers() {
     ASSERT_TRUE(third().home->publish(
         "somebody", third().system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; })));
     for (auto& each : near().home->links())
-      for (int i = 0; i < 2 && each.peer_name() == "third"; ++i) // The first one makes sure that it was asked.
+      for (int i = 0; i < 2 && each.peer_name() == "third"; ++i) // The first find makes sure they were asked.
         EXPECT_TRUE(each.find("somebody"));
   }
   void end_far() {

@@ -1,5 +1,5 @@
-// Goal: with several I/O threads, the links of a node do not hold each other up, are spread evenly, and keep all
-// promises for a single link.
+// Goal: with several I/O threads, the links of a node do not delay each other, are spread evenly, and keep all promises
+// for a single link.
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -21,7 +21,7 @@ namespace several_threads {
 using namespace troupe;
 using namespace std::chrono_literals;
 
-/// Lets a decoder report that it has entered, and wait.
+/// Lets a decoder report that it has entered, and then wait.
 struct meeting {
   std::promise<void> entered;
   std::promise<void> open;
@@ -46,7 +46,7 @@ struct encoding_threads {
 };
 std::shared_ptr<encoding_threads> of_encoders;
 
-/// Its codec waits for other threads if it is told to.
+/// Its codec waits for other threads if the value says so.
 struct stop {
   bool when_decoded = false;
   bool when_encoded = false; // Waits for a second encoder and fails without one.
@@ -136,8 +136,8 @@ TEST_F(io_threads, that_decode_for_one_link_do_not_hold_up_others) {
                  [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
 }
 
-// Method: peers that do not prove themselves connect while one of two loops is blocked in a decoder. Those assigned to
-// that loop cannot be ended there.
+// Method: peers that do not prove themselves connect while one of two loops is blocked in a decoder. The peers that are
+// assigned to that loop cannot be ended there.
 TEST_F(io_threads, that_are_busy_do_not_let_a_flood_take_all_descriptors) {
   constexpr std::size_t unproven = 8;
   far_options_.io_threads = 2;
@@ -165,7 +165,7 @@ TEST_F(io_threads, that_are_busy_do_not_let_a_flood_take_all_descriptors) {
 // Method: while the decoder of one link waits, other links come and go through the listener, and the node's own dials
 // succeed.
 TEST_F(io_threads, that_decode_leave_others_to_open_and_close_links) {
-  far_options_.io_threads = 8; // No link gets the held loop, even while closed ones still end.
+  far_options_.io_threads = 8; // No link gets the blocked loop, even while closed links still end.
   publish_echo();
   auto held = join();
   const auto over_held = *held.find("echo");
@@ -180,7 +180,7 @@ TEST_F(io_threads, that_decode_leave_others_to_open_and_close_links) {
   of_decoders->open.set_value();
 }
 
-// Method: an encoder fails unless a second one encodes at the same time.
+// Method: each encoder fails unless a second one encodes at the same time.
 TEST_F(io_threads, encode_several_large_messages_at_a_time) {
   near_options_.io_threads = 2;
   near_config_ = [](caf::actor_system_config& config) { config.set("scheduler.max-threads", 3); };
@@ -208,7 +208,7 @@ TEST_F(io_threads, encode_several_large_messages_at_a_time) {
   EXPECT_EQ(answers, 2);
 }
 
-// Method: an encoder fails if a second one encodes the same message at the same time.
+// Method: each encoder fails if a second one encodes the same message at the same time.
 TEST_F(io_threads, encode_a_message_to_many_by_one_of_them) {
   constexpr int links = 6;
   near_options_.io_threads = 4;
@@ -287,7 +287,7 @@ TEST_F(io_threads, may_be_as_many_as_there_are_cores) {
   EXPECT_EQ(tests::ask<int>(near().system, find("echo"), 5), 5);
 }
 
-// Goal: whatever transport carries a link, each end assigns its part to the thread that has room for it.
+// Goal: each end assigns its part of a link to the thread that has room for it, whatever transport carries the link.
 TEST_F(io_threads, take_links_within_the_process) {
   address_ = "inproc://" + tests::unique_name("threads");
   far_options_.listen = {address_};
@@ -305,7 +305,7 @@ class links_by_threads : public io_threads, public testing::WithParamInterface<s
 protected:
   links_by_threads() { far_options_.io_threads = near_options_.io_threads = GetParam(); }
 
-  /// Publishes an actor that forwards everything it gets to the last six guests, over whichever links reach them.
+  /// Publishes an actor that forwards everything it gets to the last six guests, over any links that reach them.
   void publish_hub() {
     publish("hub", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
       auto guests = std::make_shared<std::deque<caf::actor>>();
@@ -327,8 +327,8 @@ protected:
     }));
   }
 
-  /// Opens links one after the other, sends over each to all guests, and closes it. Returns how many requests were
-  /// answered, by a value or by an error.
+  /// Opens links one after the other, sends over each to all guests, and closes it. Returns the number of requests that
+  /// were answered, by a value or by an error.
   int visit(int rounds, bool waits) {
     int answered = 0;
     caf::scoped_actor self{near().system};

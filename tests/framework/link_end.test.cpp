@@ -1,4 +1,4 @@
-// What happens to actors, requests and objects when a link ends.
+// Tests the effects on actors, requests and objects when a link ends.
 #include <mutex>
 
 #include "log_lines.hpp"
@@ -12,7 +12,7 @@ struct promises {
   std::mutex mutex;
   std::vector<caf::response_promise> made;
   bool is_over = false;
-  /// Drops the promises, since they refer to the actors that made them, and drops later ones as well.
+  /// Drops these promises and all later ones, because they refer to the actors that made them.
   void end() {
     std::lock_guard guard{mutex};
     is_over = true;
@@ -59,8 +59,8 @@ caf::behavior watcher(caf::event_based_actor* self, const caf::actor& whom,
   return {[](int) {}};
 }
 
-// Method: the peer hands over an actor of its own and closes the link, so that the receiver of the handle monitors the
-// actor before, while and after the link ends.
+// Method: the peer hands over an actor of its own and closes the link. The receiver of the handle monitors the actor
+// before, while and after the link ends.
 TEST_P(link_end, is_told_to_whoever_monitors_at_that_moment_and_keeps_no_handle) {
   constexpr int rounds = 500;
   const auto downs = std::make_shared<std::atomic<int>>(0);
@@ -169,8 +169,8 @@ TEST_P(link_end, a_node_ends_with_links_open_and_messages_on_their_way) {
 }
 
 TEST_P(link_end, large_messages_that_were_half_written_hold_nothing) {
-  // The frames of a message borrow its values and keep its sender. An actor to which only its own message refers must
-  // not keep its system from ending.
+  // The frames of a message borrow its values and keep its sender. If only its own message refers to an actor, that
+  // actor must not keep its system from ending.
   auto stuck = publish("stuck", far().system.spawn(silent, asked_, promised_));
   connect({.share_store = false});
   auto remote = find("stuck");

@@ -1,4 +1,4 @@
-// Families per link: what the handshake agrees on, what each end refuses, and with which error text.
+// Families per link: the agreement in the handshake, the refusals of each end, and their error texts.
 #include <filesystem>
 #include <fstream>
 

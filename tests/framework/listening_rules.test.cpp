@@ -1,4 +1,4 @@
-// Addresses at which a node refuses to listen or to dial because anyone could connect, and what it advises instead.
+// Addresses at which a node refuses to listen or to dial because anyone could connect, and the advice in its error.
 #include <filesystem>
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 
 class listening : public two_nodes {
 protected:
-  /// Returns why a node does not listen at `address`, or "listens".
+  /// Returns the reason why a node does not listen at `address`, or "listens".
   std::string at(const std::string& address, const struct credentials& with = {}) {
     far_options_.listen = {address};
     far_options_.accepted_links.credentials = with;
@@ -28,7 +28,7 @@ protected:
     return "listens";
   }
 
-  /// Returns why a node does not dial `address`, or "connected".
+  /// Returns the reason why a node does not dial `address`, or "connected".
   std::string dialing(const std::string& address, const struct credentials& with = {}) {
     link_options options;
     options.credentials = with;

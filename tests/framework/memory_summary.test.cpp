@@ -1,4 +1,5 @@
-// What is kept in memory, and why: told by one node, by two nodes together, and to a peer.
+// The summary of the objects in memory and the reasons why they are kept: of one node, of two nodes together, and for a
+// peer.
 #include <troupe/framework/memory_summary.hpp>
 
 #include <cstdlib>
@@ -296,7 +297,7 @@ TEST_F(remembered, what_left_outside_of_messages_is_shown_with_the_place_that_al
   EXPECT_NE(hints[0].text.find("outside of a message"), std::string::npos);
 }
 
-// -- the reasons for which an object is held, which add up
+// -- the reasons for which an object is held, whose counts add up
 
 /// Returns the store's row of the object, or an empty row if the object is gone.
 store::object_row held(const node& by, const std::string& object) {
@@ -419,7 +420,7 @@ TEST_F(remembered, references_to_what_was_brought_here_from_another_host_are_han
   EXPECT_EQ(count_of(there, name, memory_reason::handle), 2u);
 }
 
-// Goal: a node does not report what another node of its process holds in the same store.
+// Goal: a node does not report the holds of another node of its process in the same store.
 TEST_F(remembered, holds_of_another_node_of_the_process_are_no_handles_of_this_one) {
   using enum store::hold_reason;
   open_shelf();
@@ -542,7 +543,7 @@ TEST_F(remembered, a_node_that_is_not_to_be_asked_is_not_listed) {
     EXPECT_NE(each.process, self);
 }
 
-// Goal: a peer that asks faster than it is answered cannot make a node work on an unlimited number of answers.
+// Goal: if a peer asks faster than it is answered, the number of answers that a node works on stays bounded.
 TEST(inspectors, refuse_what_is_asked_beyond_their_limit) {
   caf::actor_system_config config;
   config.set("scheduler.max-threads", 2 * internal::queries_per_link_max);

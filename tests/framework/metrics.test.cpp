@@ -52,7 +52,8 @@ std::string get(std::uint16_t port, const std::string& path = "/metrics") {
   return body == std::string::npos ? "" : answer.substr(body + 4);
 }
 
-/// The metrics as Prometheus reads them: a value for each series, whose key is its name with labels as written.
+/// The metrics as Prometheus reads them: one value for each series. The key is the name of the series with its labels
+/// as written.
 struct scrape {
   explicit scrape(std::uint16_t port) {
     std::istringstream lines{get(port)};
@@ -222,7 +223,7 @@ TEST_F(metrics, links_beyond_a_number_are_summed_and_never_count_backwards) {
   EXPECT_EQ(other(before), 2);
   EXPECT_EQ(before.count_of("troupe_payloads_total"), 4u); // One type, and the others together.
   EXPECT_EQ(before.value("troupe_payloads_total", {R"(family="other",type="other")", R"(direction="sent")"}), 3);
-  // Ends the link with a series of its own and one of the others.
+  // Ends two links: one with a series of its own, and one of those that share a series.
   link_->close();
   third->close();
   ASSERT_TRUE(eventually([&] { return near().home->stats().links_open == 1; }));
@@ -259,7 +260,7 @@ TEST_F(metrics, addresses_that_cannot_be_read_are_refused_with_the_reason) {
   EXPECT_THAT(open(*near().home, {.address = "0"}).url(), HasSubstr("http://127.0.0.1:")); // Loopback by default.
 }
 
-// Goal: if no address is given, other hosts cannot connect.
+// Goal: if no address is given, other hosts cannot connect to the endpoint.
 TEST_F(metrics, only_loopback_listens_unless_told) {
   const auto endpoint = open(*near().home);
   std::ifstream sockets{"/proc/net/tcp"};
@@ -270,7 +271,7 @@ TEST_F(metrics, only_loopback_listens_unless_told) {
     std::istringstream words{line};
     std::string number, local, remote, state;
     words >> number >> local >> remote >> state;
-    if (state != "0A" || local.substr(local.find(':') + 1) != port.str()) // 0A: it listens.
+    if (state != "0A" || local.substr(local.find(':') + 1) != port.str()) // State 0A: the socket listens.
       continue;
     ++listening;
     EXPECT_EQ(local.substr(0, local.find(':')), "0100007F"); // 127.0.0.1, byte-reversed.
@@ -293,7 +294,7 @@ TEST_F(metrics, an_endpoint_outlives_its_node_and_says_that_it_is_gone) {
   EXPECT_EQ(scrape{endpoint.port()}.value("troupe_node_up"), 0);
 }
 
-// Goal: running scrapes neither hold up a node's end nor read anything that is gone.
+// Goal: running scrapes neither delay the end of a node nor read anything that is gone.
 TEST_F(metrics, scrapes_may_go_on_while_links_come_and_go) {
   exchange(1);
   const auto endpoint = open(*near().home);

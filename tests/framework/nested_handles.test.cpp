@@ -1,5 +1,5 @@
 // Goal: handles of actors and objects in a payload within a message are counted like any others, wherever the payload
-// is forwarded, and no forwarding node decodes it.
+// is forwarded. No forwarding node decodes the payload.
 #include <gmock/gmock.h>
 
 #include <troupe/serializers/payload_bytes.hpp>

@@ -72,8 +72,7 @@ TEST_P(node_end, a_handler_that_outlives_its_node_goes_on) {
   held->open.set_value();
 }
 
-// Goal: a program that declares node and system in the wrong order is told at once which node it is, not after a
-// minute.
+// Goal: if a program declares node and system in the wrong order, an error names the node at once, not after a minute.
 TEST(node_that_outlives_its_system, is_named_before_the_process_ends) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto begun = std::chrono::steady_clock::now();
@@ -315,7 +314,7 @@ TEST_P(node_end, in_handlers_of_its_own_again_and_again_leaves_no_threads) {
         self->quit();
       }};
     })));
-    // The node before had the same id, and near may not have noticed yet that it is gone.
+    // The previous node had the same id, and near may not have noticed yet that it is gone.
     auto connected = near().home->connect(address);
     EXPECT_TRUE(eventually([&] { return connected || (connected = near().home->connect(address)); }))
         << connected.error().message();

@@ -181,7 +181,7 @@ TEST_F(shared, what_was_sent_before_a_close_arrives) {
   for (int i = 0; i < 200; ++i)
     caf::anon_send(remote, *near().home->put(array<double>(std::vector<double>(1000, i))));
   near_->home.reset();
-  // Each question adds a reference, so the actor counts the questions as well.
+  // Each question adds a reference, so the actor also counts the questions.
   int asked = 0;
   EXPECT_TRUE(eventually([&] {
     ++asked;

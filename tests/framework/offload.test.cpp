@@ -1,5 +1,5 @@
 // Goal: large messages of actors are encoded outside the actors' threads. Apart from timing, this makes no difference:
-// order, errors, back-pressure and the link's end are the same as for small messages.
+// order, errors, back-pressure and the end of the link are the same as for small messages.
 #include <atomic>
 #include <mutex>
 
@@ -223,7 +223,7 @@ TEST_F(large_messages, make_room_for_newer_ones_where_the_link_says_so) {
   EXPECT_EQ(stats.dropped + read().size(), std::size_t{count});
 }
 
-// Goal: a worker that never returns does not keep the node from ending.
+// Goal: a worker that never returns does not delay the end of the node.
 TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
   std::promise<void> goes_on;
   send_from_the_only_worker(goes_on.get_future().share());
@@ -233,8 +233,8 @@ TEST_F(large_messages, that_nobody_can_encode_do_not_hold_up_the_nodes_end) {
   goes_on.set_value();
 }
 
-// Goal: closing a link waits for messages that are being encoded, and the node's end waits no longer than that.
-// Method: a link is closed while its message waits for the only worker, which then becomes free.
+// Goal: closing a link waits for messages that are being encoded, and the end of the node waits no longer than that.
+// Method: a link is closed while its message waits for the only worker. Then the worker becomes free.
 TEST_F(large_messages, that_are_encoded_in_time_let_the_node_end_at_once) {
   near_options_.drain_timeout = 60s;
   std::promise<void> goes_on;

@@ -1,5 +1,5 @@
-// A node needs objects that other nodes of its host have pulled or are pulling. The test plays those other nodes and
-// the host that has the objects.
+// A node needs objects that other nodes of its host have pulled or are pulling. The test acts as those other nodes and
+// as the host that has the objects.
 #include <filesystem>
 #include <future>
 #include <mutex>
@@ -31,7 +31,7 @@ constexpr handles::link_number number = 1;
 constexpr std::uint64_t size_bytes = 100'000;
 constexpr handles::node_name exporter{5, 6};
 
-/// The exporter's end of the link: takes what the exchange writes.
+/// The exporter's end of the link. It takes the packets that the exchange writes.
 class exporters_end final : public counted_link {
 public:
   explicit exporters_end(object_exchange& of) : of_(of) {}
@@ -120,7 +120,7 @@ protected:
     return *std::move(made.building);
   }
 
-  /// Waits until the exchange has sent `pulls` pulls in all, then answers the last one.
+  /// Waits until the exchange has sent `pulls` pulls in total, then answers the last one.
   void serve(std::size_t pulls, std::uint32_t which) {
     ASSERT_TRUE(eventually([&] { return end_->pulls().size() == pulls; }));
     const auto request = end_->pulls().back().request;
@@ -238,7 +238,7 @@ TEST_F(originals, who_has_no_more_time_is_told_for_whom_it_waited) {
   EXPECT_NE(text.find("process " + std::to_string(::getpid()) + " of this host"), std::string::npos) << text;
 }
 
-// Goal: a stopped process does not hold up the other nodes of its host.
+// Goal: a stopped process does not delay the other nodes of its host.
 TEST_F(originals, are_pulled_when_the_process_that_pulls_them_is_stopped) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -324,7 +324,7 @@ TEST_F(originals, that_are_waited_for_do_not_hold_up_a_nodes_end) {
 }
 
 // Goal: every caller gets an answer, even if the answer was on its way when the node ended.
-// Method: one answer waits behind another, which takes until the end has begun.
+// Method: one answer waits behind another one, which takes until the node has begun to end.
 TEST_F(originals, answers_that_wait_their_turn_come_when_the_node_ends) {
   open();
   auto first = receive(1), second = receive(2);

@@ -173,7 +173,7 @@ TEST_F(out_of_band, forged_names_are_errors) {
     }
 }
 
-// Goal: a peer that knows a store's number and the rows of its objects cannot name any of them.
+// Goal: a peer that knows a store's number and the rows of its objects cannot name any of the objects.
 // Method: a name is changed into that of another living object, and single bits of it are flipped.
 TEST_F(out_of_band, a_name_of_an_object_that_was_never_serialized_is_no_name) {
   near_options_.allow_out_of_band_handles = true;

@@ -1,4 +1,4 @@
-// Protobuf messages between two nodes: on their own, with the family "protobuf", and inside described values.
+// Protobuf messages between two nodes: alone, with the family "protobuf", and inside described values.
 #include <troupe/serializers/protobuf/protobuf_type.hpp>
 
 #include "orders.pb.h"

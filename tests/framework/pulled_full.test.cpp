@@ -1,4 +1,4 @@
-// Objects of another host if a store is full: this one, or the one that has the objects.
+// Objects of another host when a store is full: the store of this host, or the store of the host that has the objects.
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -59,7 +59,7 @@ protected:
     return std::exchange(kept_, {});
   }
 
-  /// Maps `bytes` of the store from now on, by default all of it.
+  /// Maps `bytes` of the store from now on; by default maps all of it.
   void fill(side& which, std::size_t bytes = store_bytes) {
     auto made = store::object_store{*which.home->store()}.put(std::vector<std::byte>(bytes));
     if (!made)
@@ -129,7 +129,7 @@ TEST_F(pulled_full, the_store_there_is_asked_again_as_long_as_there_is_time) {
   EXPECT_EQ((*value)[0], 3.0);
 }
 
-// Goal: a fetch that cannot succeed does not hold up one that can.
+// Goal: a fetch that cannot succeed does not delay a fetch that can.
 TEST_F(pulled_full, what_lies_in_memory_there_comes_before_what_finds_no_room) {
   const auto on_disk = send();
   fill(near());

@@ -1,4 +1,4 @@
-// References between hosts, which two stores stand for. Handles travel; bytes follow when they are needed.
+// References between hosts. Two stores stand for two hosts. Handles travel at once; bytes follow when they are needed.
 #include <filesystem>
 #include <future>
 #include <numeric>
@@ -45,7 +45,7 @@ caf::behavior keeper(caf::event_based_actor* self, std::shared_ptr<shelf> kept) 
   }};
 }
 
-/// Delegates what it gets to `to`.
+/// Delegates everything that it gets to `to`.
 caf::behavior sender_on(caf::event_based_actor* self, caf::actor to) {
   return {[self, to](const array_ref& ref) { return self->delegate(to, ref); }};
 }
@@ -213,7 +213,7 @@ TEST_F(pulled, a_reference_that_comes_home_is_the_object_itself) {
   EXPECT_TRUE(all_stores_empty());
 }
 
-// Goal: the node that put an object does not need the copies of others, and does not lose the object with them.
+// Goal: the node that put an object does not need copies at other nodes, and does not lose the object with them.
 TEST_F(pulled, a_reference_that_comes_home_when_it_was_read_elsewhere_is_the_object_itself) {
   publish("keeper", far().system.spawn(keeper, kept_));
   auto back = std::make_shared<shelf>();
@@ -309,7 +309,7 @@ TEST_F(pulled, what_was_lost_before_its_handle_came_can_be_sent_on_and_is_lost_t
   auto bytes = fetch(kept_->all()[1]);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code(), node_errc::object_lost) << bytes.error().message();
-  // The same holds for a reader that does not wait, and for an object that refers to it.
+  // This also holds for a reader that does not wait, and for an object that refers to the lost one.
   const auto at_once = kept_->all()[1].get();
   ASSERT_FALSE(at_once);
   EXPECT_EQ(at_once.error().message(), bytes.error().message());
@@ -332,7 +332,7 @@ TEST_F(pulled, what_is_known_to_be_lost_is_lost_also_for_who_does_not_wait) {
   auto refs = kept_->all();
   EXPECT_EQ(refs[0].get().error().code(), node_errc::fetch_timed_out);
   link_->close();
-  // Nothing fetches the bytes, and a polling reader still learns of the loss.
+  // Nothing fetches the bytes, but a polling reader still learns of the loss.
   ASSERT_TRUE(eventually([&] { return refs[0].get().error().code() == node_errc::object_lost; }));
   const auto why = refs[0].get().error().message();
   EXPECT_NE(why.find("the link to near is down"), std::string::npos) << why;
@@ -347,7 +347,7 @@ TEST_F(pulled, what_is_known_to_be_lost_is_lost_also_for_who_does_not_wait) {
   const auto kept = far().home->put(page{refs[0]});
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code(), node_errc::object_lost) << kept.error().message();
-  // The same holds in a handler, which must not block, and so gives no timeout.
+  // This also holds in a handler, which must not block and therefore passes no timeout.
   auto reader = far().system.spawn([&](caf::event_based_actor*) -> caf::behavior {
     return {[&](int) -> caf::result<double> {
       auto value = refs[0].get();
@@ -394,7 +394,7 @@ TEST_F(pulled, a_full_store_says_so) {
   EXPECT_EQ(bytes.error().code(), node_errc::store_full) << bytes.error().message();
 }
 
-// Goal: holders of references do not keep bytes in memory that are not read.
+// Goal: holders of references do not keep unread bytes in memory.
 class on_disk : public pulled {
 protected:
   on_disk() {
@@ -504,7 +504,7 @@ TEST_F(pulled, the_end_of_a_node_is_told_to_who_waits_and_handles_outlive_it) {
   EXPECT_TRUE(bytes.error().code() == node_errc::link_down || bytes.error().code() == node_errc::object_lost)
       << bytes.error().message();
   EXPECT_FALSE(fetch(ref));
-  for (auto timeout : {0s, 1s}) { // A polling reader learns of it as well.
+  for (auto timeout : {0s, 1s}) { // A polling reader also learns of it.
     const auto value = ref.get(timeout);
     ASSERT_FALSE(value);
     EXPECT_EQ(value.error().code(), node_errc::link_down) << value.error().message();

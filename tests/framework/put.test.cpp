@@ -1,4 +1,4 @@
-// Values in the store: what is there once, what is read in place, what refers to what.
+// Values in the store: values that are stored once, read in place, or refer to other objects.
 #include <numeric>
 
 #include <troupe/framework/internal/objects/putting.hpp>
@@ -348,7 +348,7 @@ TEST_F(putting, an_array_that_is_taken_for_something_else_says_what_it_is) {
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code(), node_errc::undecodable);
   EXPECT_EQ(taken.error().message(), "the object is an array of f64, expected a value that is not an array");
-  // What a layout says that was damaged is no text to pass on as it is.
+  // A damaged layout may contain any text, so it is not passed on unchanged.
   auto damaged = *internal::state_of(put(many()));
   damaged.layout.element = "f\x1b\xff";
   const auto odd = internal::ref_to<array<double>>(std::make_shared<internal::object_state>(damaged)).get();

@@ -31,7 +31,7 @@ std::vector<double> values_of(std::size_t count = 100'000) {
   return values;
 }
 
-/// Keeps the last value that an actor was sent.
+/// Keeps the last value that was sent to an actor.
 template <class T>
 class box {
 public:
@@ -60,8 +60,8 @@ caf::actor keeper_in(side& at, const std::shared_ptr<box<T>>& kept) {
   });
 }
 
-/// Near has the pictures, far puts values that refer to them, and third reads those. Each node counts as a host of its
-/// own.
+/// Near has the pictures, far puts values that refer to the pictures, and third reads these values. Each node counts as
+/// a host of its own.
 class unfinished : public three_nodes {
 protected:
   unfinished() {
@@ -257,7 +257,7 @@ TEST_F(unfinished, those_that_wait_take_half_of_the_stores_size_at_most) {
 }
 
 TEST_F(unfinished, what_nobody_wants_is_not_finished) {
-  near_options_.handle_grace = 300ms; // Near keeps for this long what far releases while no link is up.
+  near_options_.handle_grace = 300ms; // Near keeps exports for this long if far releases them while no link is up.
   connect();
   auto picture = picture_out_of_reach();
   (void)put_at_far(album{"a", {picture}});

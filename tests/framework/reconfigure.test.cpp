@@ -299,7 +299,7 @@ TEST_F(while_encoding, what_is_encoded_again_holds_up_the_next_change) {
 
 // -- full load
 
-/// Counts what `senders` senders have sent to one end, and what has arrived there.
+/// Counts the messages that `senders` senders have sent to one end, and those that have arrived there.
 struct tally {
   explicit tally(int senders) : next(static_cast<std::size_t>(senders)), sending(senders) {}
   std::vector<std::atomic<int>> next; // By sender.
@@ -349,7 +349,7 @@ protected:
     });
   }
 
-  /// Sends as long as the load lasts. Sends so much at a time that most messages wait for credit.
+  /// Sends as long as the load lasts, and so many messages at a time that most of them wait for credit.
   void start_sender(caf::actor_system& system, const caf::actor& whom, int sender, std::shared_ptr<tally> there) {
     system.spawn([=, lasts = lasts_](caf::event_based_actor* self) -> caf::behavior {
       self->send(self, 0);
@@ -419,7 +419,7 @@ protected:
     }
     auto near_changes = std::async(std::launch::async, keep_changing, *link_, at_far, serializers_too, 0);
     auto far_changes = std::async(std::launch::async, keep_changing, far_link, at_near, serializers_too, 2);
-    // Requests are not refused meanwhile, either.
+    // Meanwhile requests are also not refused.
     publish("echo", far().system.spawn([]() -> caf::behavior { return {[](const item& value) { return value; }}; }));
     auto echo = find("echo");
     auto is_changing = [](const std::future<void>& changes) {

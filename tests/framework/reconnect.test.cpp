@@ -1,4 +1,4 @@
-// A link that is kept connected: a peer that comes and goes, and how the attempts end.
+// A link that is kept connected: the peer comes and goes, and the attempts end.
 #include <sstream>
 
 #include <sys/socket.h>
@@ -83,7 +83,7 @@ protected:
   recorder told_; // Destroyed before the nodes, but after the handles of each test.
 };
 
-// Goal: if the peer returns, a new link is made; actors reached by the old link stay down.
+// Goal: if the peer returns, a new link is made; actors that were reached over the old link stay down.
 TEST_F(reconnecting, makes_a_new_link_when_the_peer_has_come_back) {
   near();
   auto kept = keep();
@@ -195,7 +195,7 @@ TEST_F(reconnecting, is_not_tried_again_where_that_cannot_help) {
             "reconnect policy: jitter of 2.000000: it is from 0 to 1");
 }
 
-// Goal: attempts continue after a refusal, since the peer may let this node in later.
+// Goal: attempts continue after a refusal, because the peer may admit this node later.
 TEST_F(reconnecting, goes_on_where_the_peer_refuses) {
   const std::string key = "a secret of at least 16 bytes";
   far_options_.listen = {"tcp://127.0.0.1:0"};

@@ -239,7 +239,7 @@ TEST_F(two_nodes, a_pool_that_asks_two_actors_of_the_asker_ends_no_link) {
       ask<caf::actor>(near().system, find("pooler"), near().system.spawn(increment), near().system.spawn(increment));
   ASSERT_TRUE(remote) << text_of(remote);
   EXPECT_EQ(ask<std::int32_t>(near().system, *remote, std::int32_t{1}), 2);
-  // The second copy of the question comes back as well, although it has been answered.
+  // The second copy of the question also comes back, although it has been answered.
   EXPECT_TRUE(eventually([&] { return link_->stats().undelivered == 1; }));
   EXPECT_TRUE(link_->is_open());
   caf::anon_send_exit(*pool, caf::exit_reason::user_shutdown);

@@ -188,7 +188,7 @@ TEST_F(pulled_values, an_actor_that_nobody_refers_to_gets_what_it_fetches_and_en
   EXPECT_EQ(all.errors, 0);
 }
 
-// Goal: nothing keeps an actor alive whose values can never arrive.
+// Goal: if an actor's values can never arrive, nothing keeps the actor alive.
 // Method: either node or the link ends while values are on their way. Some values may have arrived by then.
 TEST_F(pulled_values, an_actor_that_nobody_refers_to_ends_with_what_it_waits_for) {
   const std::vector<std::function<void()>> ends{[&] { far_->home.reset(); }, [&] { near_->home.reset(); },

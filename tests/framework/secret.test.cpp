@@ -1,4 +1,4 @@
-// Who gets in over plain TCP: peers that know the secret, at either end. Eavesdroppers and relays do not.
+// Admission over plain TCP: both ends admit only peers that know the secret. Eavesdroppers and relays do not.
 #include <list>
 #include <sstream>
 
@@ -132,7 +132,7 @@ TEST_F(secret_over_tcp, the_recorded_bytes_of_an_honest_dialer_let_nobody_in) {
 }
 
 TEST_F(secret_over_tcp, a_nodes_own_words_let_nobody_in) {
-  // Everything that the node says is sent back to it, on the same connection and on a second one.
+  // Sends everything that the node says back to it, on the same connection and on a second one.
   far();
   raw_peer first{address_, test_secret};
   first.greet();
@@ -268,7 +268,7 @@ TEST_F(secret_over_tcp, a_second_link_of_a_node_is_known_by_its_key) {
   EXPECT_TRUE(eventually([&] { return far().home->links().size() == 2; }));
 }
 
-// Goal: repeating everything that a node has said to one peer does not make another node take the peer for that node.
+// Goal: if a peer repeats everything that a node has said to it, another node does not take it for that node.
 TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken_for_it) {
   far();
   const raw_identity victim{7, std::string(40, 'c')};
@@ -294,7 +294,7 @@ TEST_F(secret_over_tcp, a_peer_that_says_all_that_another_node_says_is_not_taken
   EXPECT_EQ(far().home->links().size(), 1u);
 }
 
-// Goal: a peer that is dialed under another node's name learns nothing from the dialer that would let it pass for the
+// Goal: if a peer is dialed under another node's name, it learns nothing from the dialer that would let it act as the
 // dialer elsewhere.
 TEST_F(secret_over_tcp, a_dialer_does_not_open_a_link_to_who_does_not_have_the_key_that_it_tells) {
   raw_listener elsewhere;

@@ -1,4 +1,4 @@
-// What links and nodes count and log.
+// The counts and log lines of links and nodes.
 #include "log_lines.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
@@ -244,7 +244,7 @@ TEST_F(seeing, a_peers_name_cannot_steer_a_terminal_nor_look_like_a_line) {
       << log.text();
 }
 
-// Goal: a peer cannot make a node log a line for each of tens of thousands of definitions.
+// Goal: a peer cannot make a node log one line for each of tens of thousands of definitions.
 TEST_F(seeing, a_peer_that_defines_without_end_does_not_fill_the_log) {
   far();
   log_lines log{log_level::debug};

@@ -45,7 +45,7 @@ TEST(a_setting, is_set_by_whatever_its_value_is_made_from) {
   for (bool is_set : {options.names.is_set(), options.bytes.is_set(), options.pause.is_set(), options.shared.is_set(),
                       options.title.is_set()})
     EXPECT_TRUE(is_set);
-  // An empty list and "neither" are values like others.
+  // An empty list and "neither" are values like any others.
   const some_options empty{.names = std::vector<std::string>{}, .shared = std::nullopt};
   EXPECT_TRUE(empty.names.is_set());
   EXPECT_TRUE(empty.names->empty());

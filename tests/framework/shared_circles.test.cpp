@@ -1,4 +1,4 @@
-// Circles of shared pointers over links: refused unless both ends allow them, and then limited per link.
+// Circles of shared pointers over links. They are refused unless both ends allow them, and then limited per link.
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 

@@ -42,8 +42,8 @@ protected:
                         [](caf::event_based_actor*) -> caf::behavior { return {[](int value) { return value; }}; }));
   }
 
-  /// Sends `messages` messages to the slow actor and five requests to the other one behind them. Returns how many of
-  /// the messages were handled when the requests had been answered.
+  /// Sends `messages` messages to the slow actor, then five requests to the other one. Returns the number of messages
+  /// that were handled when the requests had been answered.
   int handled_before_others(const caf::actor& slow, const caf::actor& echo, int messages) {
     for (int i = 0; i < messages; ++i)
       caf::anon_send(slow, four_kilobytes);
@@ -108,7 +108,7 @@ struct troupe::codec<troupe::tests::heavy> {
 namespace troupe::tests {
 namespace {
 
-// Goal: a few bytes that take long to decode hold up another link for at most one turn, which is limited by time.
+// Goal: if a few bytes take long to decode, they delay another link for at most one turn, which is limited by time.
 // Method: counts the messages decoded between a ping on that link and its answer. A turn limited by packets alone would
 // take 64 of them.
 TEST_F(slow_actors, a_ping_over_another_link_passes_what_takes_long_to_decode) {
@@ -198,7 +198,8 @@ TEST_F(slow_actors, messages_keep_their_order_while_threads_take_over_from_each_
   EXPECT_TRUE(std::ranges::is_sorted(*got));
 }
 
-// Goal: large messages, which go in chunks by turns, may pass each other without being taken for a protocol violation.
+// Goal: large messages, which travel in chunks by turns, may pass each other without being taken for a protocol
+// violation.
 TEST_F(slow_actors, messages_of_different_sizes_may_pass_each_other) {
   connect({.spill_bytes = 1_GiB, .block_timeout = 20s}); // Everything goes through the socket.
   std::atomic<std::size_t> got = 0;
@@ -272,7 +273,7 @@ TEST_F(slow_actors_store, references_to_one_object_count_once) {
   EXPECT_TRUE(eventually([&] { return link_->stats().unconsumed_handle_bytes_there == 0; }));
 }
 
-// Goal: a large value in the store that is sent as an argument counts once as well.
+// Goal: a large value in the store that is sent as an argument also counts once.
 TEST_F(slow_actors_store, frames_of_one_object_count_once) {
   const auto put = near().home->put(array<double>(std::vector<double>(10_MiB / sizeof(double), 1.0)));
   ASSERT_TRUE(put) << put.error().message();

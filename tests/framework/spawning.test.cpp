@@ -1,5 +1,5 @@
-// Goal: actors of registered types are spawned in the peer if its link allows it. Everything else is refused with the
-// reason.
+// Goal: a node spawns actors of registered types in the peer if the peer's link allows it. Everything else is refused
+// with the reason.
 #include "two_nodes.hpp"
 
 namespace troupe::tests {

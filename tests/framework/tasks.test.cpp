@@ -62,7 +62,7 @@ int nested(const caf::actor& asked) {
   return asked ? 1 : 0;
 }
 
-/// Waits for others of its kind. If tasks could only run one after the other, this would never return.
+/// Waits for other tasks of the same kind. If tasks could only run one after the other, this would never return.
 std::atomic<std::latch*> meeting{nullptr};
 void meet() {
   meeting.load()->arrive_and_wait();

@@ -1,5 +1,5 @@
 // Goal: an actor of a third node is reached through the node that introduced it. Messages pass that node unchanged,
-// within what both links accept. Whichever node or actor dies, all others are told.
+// within the limits of both links. If any node or actor dies, all others are told.
 #include <atomic>
 
 #include "three_nodes.hpp"
@@ -62,7 +62,7 @@ TEST_F(third_parties, are_spared_what_they_do_not_read) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(to_node_error(refused.error()).code(), node_errc::unserializable) << text_of(refused);
   EXPECT_NE(text_of(refused).find("2 frames, third reads at most"), std::string::npos) << text_of(refused);
-  // Their own peer does not send it, either.
+  // Their own peer also does not send it.
   auto direct = beyond_->find("doubler");
   ASSERT_TRUE(direct) << direct.error().message();
   refused = ask<std::size_t>(far().system, *direct, array<double>(std::vector<double>(100'000, 0.5)));
@@ -325,8 +325,8 @@ TEST_P(third_parties_with, get_every_message_in_order_however_slow_they_are) {
     for (int i = 0; i < messages; ++i)
       caf::anon_send(remote, i);
   }};
-  // Near's messages wait at near only when its credit is used up. Far holds at most what near had credit for; a small
-  // waiting message counts as the several hundred bytes that it takes.
+  // Near's messages wait at near only when its credit is used up. Far holds at most the amount that near had credit
+  // for. A small waiting message counts as the several hundred bytes that it takes.
   EXPECT_TRUE(eventually([&] { return link_->stats().waiting_bytes > 0; }));
   EXPECT_LE(link_->stats().unconsumed_bytes_there, tight.window_bytes + 1'000);
   EXPECT_TRUE(eventually([&] { return beyond_->stats().waiting_bytes > 0; }));

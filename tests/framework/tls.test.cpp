@@ -1,4 +1,5 @@
-// Who gets in over TLS: peers with a valid certificate or the secret. A relay with a certificate of its own does not.
+// Admission over TLS: peers with a valid certificate or the secret are admitted. A relay with a certificate of its own
+// is not.
 #include <poll.h>
 
 #include <openssl/ssl.h>
@@ -55,7 +56,7 @@ protected:
   link_options near_links_;
 };
 
-/// Runs over a relay, which stands for a slow or broken network.
+/// Runs over a relay that stands for a slow or broken network.
 class tls_through_a_relay : public tls {
 protected:
   void SetUp() override {

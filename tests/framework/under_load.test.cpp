@@ -1,4 +1,4 @@
-// Honest nodes under heavy load: everything gets through in the end.
+// Honest nodes under heavy load: all messages arrive in the end.
 #include "two_nodes.hpp"
 
 #include <caf/actor_pool.hpp>
@@ -89,7 +89,7 @@ caf::behavior passing_on(caf::event_based_actor* self, std::shared_ptr<std::atom
           }};
 }
 
-// Method: at each end, requests use up all the room for answers, and the other end can only pass these requests back.
+// Method: at each end, requests use up all room for answers, and the other end can only pass these requests back.
 TEST_F(under_load, requests_that_both_ends_pass_back_are_answered_though_both_wait_for_answers) {
   link_options options;
   options.window_bytes = 4096;

@@ -339,7 +339,7 @@ TEST_F(unknown_words, a_withdrawal_of_what_was_not_introduced_ends_the_link) {
   expect_contains(peer_->farewell(), "that it has not introduced");
 }
 
-// Goal: a peer that introduces this node's own actor without having received it here gets no access to it.
+// Goal: if a peer introduces this node's own actor without having received it here, it gets no access to the actor.
 TEST_F(unknown_words, an_introduction_whose_proof_is_wrong_is_that_of_somebody_elses_actor) {
   open_peer().define_signature({"caf.actor"});
   const auto echo = find_actor("echo");
@@ -396,7 +396,7 @@ TEST_F(unknown_words, an_alias_without_any_character_is_unknown_like_any_other) 
   EXPECT_EQ(far().home->links().at(0).stats().undecodable, 1u);
 }
 
-// Goal: a peer that may end actors and have tasks run cannot end the actor that runs tasks for the peers of all links.
+// Goal: a peer that may end actors and run tasks cannot end the actor that runs tasks for the peers of all links.
 TEST_F(unknown_words, an_exit_message_does_not_end_who_runs_tasks) {
   open_peer().define_signature({"caf.exit"});
   ASSERT_NE(far_hello_.tasks, 0u);

@@ -1,5 +1,5 @@
-// A peer that does not read, or reads slowly: the node keeps a bounded amount for it, and counts what does not reach
-// it.
+// A peer that does not read, or reads slowly: the node keeps a bounded amount of data for it, and counts the messages
+// that do not reach it.
 #include <algorithm>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Goal: a sender that respects is_ready() loses nothing, however much more memory its values take than their bytes.
+// Goal: a sender that respects is_ready() loses no message, however much more memory its values take than their bytes.
 // Method: the reader starts only after the sender has had to wait, so that unconsumed values fill the windows.
 #include <deque>
 #include <map>

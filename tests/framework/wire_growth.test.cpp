@@ -1,5 +1,5 @@
-// What lets the protocol grow: features in the hello, extension maps of messages, and numbers that tell a reader
-// whether it has to understand an unknown part.
+// The parts of the protocol that let it grow: features in the hello, extension maps of messages, and numbers that tell
+// a reader whether it has to understand an unknown part.
 #include <atomic>
 #include <filesystem>
 #include <future>
@@ -146,8 +146,8 @@ struct nothing {};
 TROUPE_DESCRIBE(nothing)
 
 // Goal: the window also limits values that take more memory than their messages state, whatever their type.
-// Method: 30 messages of at most 130 kB go to an actor that keeps them waiting; the values of each take 1 MB or more.
-// The window is 4 MiB, and at most twice as much again may be understated.
+// Method: 30 messages of at most 130 kB go to an actor that keeps them waiting. The values of each message take 1 MB or
+// more. The window is 4 MiB. Memory that the messages do not state has an additional bound of twice the window.
 class understated : public wire_growth {
 protected:
   understated() {

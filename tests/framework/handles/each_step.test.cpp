@@ -10,8 +10,8 @@ namespace {
 
 constexpr unsigned steps_max = 500; // More than any exchange has.
 
-/// Replays the exchange for each victim until the victim survives. `build` makes the nodes and returns how many may
-/// die; `play` runs the exchange.
+/// Replays the exchange for each victim until the victim survives. `build` makes the nodes and returns the number of
+/// nodes that may die; `play` runs the exchange.
 template <class Build, class Play>
 void expect_whole_whoever_dies(bool writes_late, Build build, Play play) {
   std::size_t victims = 1;

@@ -353,7 +353,7 @@ TEST_F(lying_peer, offers_an_adoption_of_what_it_has_itself) {
   EXPECT_TRUE(loses_its_link_by_sending({invented, handle_mode::mine, 10, offer}));
 }
 
-// Goal: an object that captures itself waits for itself, and is given up after the pull patience or with its link.
+// Goal: an object that captures itself waits for itself. It is given up after the pull patience, or when its link ends.
 TEST_F(lying_peer, makes_an_object_capture_itself) {
   for (bool link_is_lost : {false, true}) {
     link_again();
@@ -454,7 +454,7 @@ TEST_F(lying_peer, cannot_close_a_circle_by_vouching) {
     EXPECT_EQ(tables(each).entries, 0u);
 }
 
-// Goal: a liar cannot close such a circle by sending a node its own handle, either.
+// Goal: a liar also cannot close such a circle by sending a node its own handle.
 // Method: a handle that C has from the liar goes C -> D -> E -> C, under another name, and on to the liar. The liar
 // vouches at C for C itself, so that C's first handle would become the second, which is behind the first.
 TEST_F(lying_peer, cannot_close_a_circle_by_sending_a_handle_home) {
@@ -487,9 +487,9 @@ TEST_F(lying_peer, cannot_close_a_circle_by_sending_a_handle_home) {
     EXPECT_EQ(tables(each).entries, 0u);
 }
 
-// Goal: honest nodes do not form a cycle in which each is behind the next, either.
-// Method: the handle goes A -> B -> C -> D -> B, each time before anybody can adopt. Then all are dropped, and nothing
-// may be left.
+// Goal: honest nodes also do not form a cycle in which each is behind the next.
+// Method: the handle goes A -> B -> C -> D -> B, each time before any node can adopt it. Then all handles are dropped,
+// and nothing may be left.
 TEST_F(handle_protocol, a_handle_that_went_in_a_circle_is_let_go_by_all) {
   auto a = node_on_new_host();
   auto b = node_on_new_host();
@@ -514,7 +514,7 @@ TEST_F(handle_protocol, a_handle_that_went_in_a_circle_is_let_go_by_all) {
   EXPECT_EQ(objects_at(a), 0u);
 }
 
-// Goal: such a cycle does not survive the loss of its source, either.
+// Goal: such a cycle also ends if its source is lost.
 TEST_F(handle_protocol, a_circle_whose_source_is_lost_is_lost_for_all_and_keeps_nothing) {
   auto a = node_on_new_host();
   auto b = node_on_new_host();

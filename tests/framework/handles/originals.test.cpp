@@ -150,7 +150,7 @@ TEST_F(neighbours, that_wait_are_answered_at_their_deadline) {
   arrive();
 }
 
-// Goal: a node that makes no progress does not hold up the others for ever.
+// Goal: a node that makes no progress does not delay the others for ever.
 TEST_F(neighbours, pull_themselves_when_who_pulls_is_slow) {
   give_both(in_.put(a, 10));
   auto first = have_b_begin();
@@ -225,7 +225,7 @@ TEST_F(at_home, a_copy_that_comes_home_is_the_original) {
   EXPECT_EQ(read(b), handle_errc::none);
   send_and_arrive(b, a, {last_of(b)});
   EXPECT_TRUE(is_original(a));
-  EXPECT_EQ(tables(a).imports, 0u); // A depends on nobody,
+  EXPECT_EQ(tables(a).imports, 0u); // A depends on no other node,
   EXPECT_EQ(tables(b).exports, 0u); // and keeps nothing alive elsewhere.
   kill(b);
   EXPECT_EQ(read(a), handle_errc::none);

@@ -1,4 +1,5 @@
-// Handles over lost links: what is reclaimed, and when. Also adoption if several offers are answered, or none.
+// Handles over lost links: which handles are reclaimed, and when. Also tests adoption if several offers are answered,
+// or none.
 #include "scenario.hpp"
 
 namespace troupe::simulation {
@@ -144,7 +145,7 @@ TEST_F(lost_link, takes_no_more_than_the_grace_to_be_forgotten_though_nobody_ans
     continue;
   arrive();
   EXPECT_EQ(in_.reclaims, 1u);
-  EXPECT_TRUE(is_linked(a, b)); // ... and B releases what the late answer counted.
+  EXPECT_TRUE(is_linked(a, b)); // ... and B releases the count of the late answer.
 }
 
 TEST_F(lost_link, of_a_shared_store_needs_no_grace) {
@@ -239,7 +240,7 @@ TEST_F(lost_link, is_given_back_twice_where_one_name_was_imported_twice_and_answ
   expect_all_saved();
 }
 
-// Goal: two nodes never keep an object alive for each other, each because the other has a handle from it.
+// Goal: two nodes never keep an object alive only because each has a handle from the other.
 // Method: A's object goes to B and back in their shared store. B also imports it over a link without a store, loses
 // that link and reclaims. Then A forwards the handle that it got back.
 TEST_F(lost_link, does_not_make_two_nodes_of_a_store_keep_an_object_for_each_other) {
@@ -341,7 +342,7 @@ TEST_F(lost_link, and_lost_again_adds_no_entry_each_time_that_a_handle_is_sent_a
   EXPECT_EQ(read(b), handle_errc::none);
 }
 
-// Goal: a handle whose source is lost at its first forwarder does not pull down handles that have another source.
+// Goal: if the first forwarder of a handle loses the source, handles that have another source stay valid.
 // Method: A loses S, and B has adopted from S. Then a message from B arrives that offers A its own handle.
 TEST_F(lost_link, of_a_source_does_not_bring_home_what_others_still_have) {
   auto s = node_on_new_host();

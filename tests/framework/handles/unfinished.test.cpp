@@ -1,4 +1,4 @@
-// Objects that are put before everything that they capture has arrived.
+// Objects that are put before all objects that they capture have arrived.
 #include <array>
 
 #include "scenario.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using handles::handle_errc;
 
-/// A has an object, B puts another that captures it, and C gets that one from B.
+/// A has an object. B puts another object that captures it. C gets that other object from B.
 class unfinished : public three_nodes {
 protected:
   held part_at_b(std::uint64_t size_bytes = 10) {

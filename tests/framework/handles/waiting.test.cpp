@@ -1,4 +1,4 @@
-// How waiters are served: in which order, how long they wait, and what they are told. The nodes are those of
+// Tests how waiters are served: their order, their time limits, and the errors that they get. The nodes are those of
 // protocol.test.cpp.
 #include "scenario.hpp"
 
@@ -310,7 +310,8 @@ TEST_F(waiting, for_a_pull_that_stops_ends_after_its_patience_also_after_some_by
   EXPECT_EQ(answer_to(waiter), handle_errc::stalled);
 }
 
-// Goal: an object waits for what it captures as long as bytes arrive, at any depth and for any length of time.
+// Goal: an object waits for the objects that it captures as long as bytes arrive, at any depth and for any length of
+// time.
 TEST_F(waiting, for_what_is_captured_outlasts_any_patience_while_its_bytes_come) {
   auto inner = in_.put(a, 6 * world::chunk_bytes);
   send_and_arrive(a, b, {in_.put(a, 4, {in_.put(a, 4, {in_.put(a, 4, {inner})}), in_.put(a, 4)})});
@@ -398,7 +399,7 @@ TEST_F(waiting, for_the_links_room_keeps_heads_too_from_piling_up) {
     say(liar, a, handles::pull{lies.fresh_number(), name});
     arrive_over(over, a);
     EXPECT_TRUE(in_.links[over].queues[1].empty());
-    EXPECT_EQ(tables(a).exports, 1u); // Only the object itself is exported, not what was never sent.
+    EXPECT_EQ(tables(a).exports, 1u); // Only the object itself is exported. No unsent answer has exported anything.
     while (in_.send_chunk(over, 0))
       continue;
     EXPECT_EQ(in_.links[over].queues[1].size(), object.truth == 101 ? 2u : 1u); // Head and chunk, or only a head.
