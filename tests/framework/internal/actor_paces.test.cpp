@@ -1,4 +1,4 @@
-// Which actors may run on the I/O thread, and for how many messages.
+// Tests which actors may run on the I/O thread, and for how many messages.
 #include <troupe/framework/internal/caf_port/actor_paces.hpp>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 class paces : public testing::Test {
 protected:
-  /// Lets an actor run `attempts` times, with `waiting` messages each time and `each` per message. Returns how many
-  /// messages it handled on the I/O thread.
+  /// Lets an actor run `attempts` times, with `waiting` messages each time and `each` per message. Returns the number
+  /// of messages that it handled on the I/O thread.
   std::uint32_t run(std::chrono::nanoseconds each, std::uint32_t waiting, int attempts) {
     std::uint32_t handled = 0;
     for (int i = 0; i < attempts; ++i) {
@@ -81,7 +81,7 @@ TEST_F(paces, actors_that_share_a_place_do_not_take_each_other_for_themselves) {
   int fresh = 0;
   for (auto& each : many)
     fresh += paces_.admit(&each) > 0 ? 1 : 0;
-  EXPECT_GT(fresh, 95'000); // Forgotten, not taken for another actor.
+  EXPECT_GT(fresh, 95'000); // They are forgotten, not taken for other actors.
 }
 
 } // namespace

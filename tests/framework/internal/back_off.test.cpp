@@ -45,7 +45,7 @@ TEST(a_back_off, gives_the_same_pauses_for_the_same_seed) {
     EXPECT_LE(of_one[static_cast<std::size_t>(i)], 1s * (1 << i));
     EXPECT_GE(of_one[static_cast<std::size_t>(i)], 500ms * (1 << i));
   }
-  // Recomputed with the standard's generator, so that a change of the formula is noticed.
+  // Recomputes the values with the standard's generator, so that a change of the formula is noticed.
   std::mt19937_64 generator{42};
   const auto chance = static_cast<double>(generator() >> 11) / static_cast<double>(1ULL << 53);
   EXPECT_EQ(of_one.front(), pause_before(1, policy, chance));

@@ -1,4 +1,4 @@
-// Goal: an attempt ends in an open link or in an error with the reason, whichever side ends it and when.
+// Goal: an attempt ends in an open link, or in an error with the reason, whichever side ends it and whenever it does.
 #include <troupe/framework/internal/node/connecting.hpp>
 
 #include <chrono>

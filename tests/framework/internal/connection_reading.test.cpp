@@ -142,9 +142,9 @@ protected:
   const std::shared_ptr<connection> over_ = std::make_shared<connection>(io_, bytes_, std::make_shared<link_mutex>());
 };
 
-// Goal: a chunk that is read directly into its frame gives the same bytes as one that is copied there, and so do the
-// packets behind it.
-// Method: the same packets in pieces of many sizes; each seed splits them differently.
+// Goal: a chunk that is read directly into its frame gives the same bytes as a chunk that is copied there. The same
+// holds for the packets behind it.
+// Method: the same packets arrive in pieces of many sizes; each seed splits them differently.
 TEST_F(reading, gives_the_same_frames_and_packets_however_the_bytes_are_cut) {
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     std::mt19937 random{seed};

@@ -1,4 +1,4 @@
-// The log's output to the standard error stream: whatever the reader does, no thread waits for it and no process ends
+// The log's output to the standard error stream. Whatever the reader does, no thread waits for it and no process ends
 // because of it.
 #include <array>
 #include <atomic>
@@ -122,7 +122,7 @@ TEST_P(error_stream_to, a_line_arrives_as_it_is) {
   EXPECT_EQ(text, "troupe info: one\ntroupe info: two\n");
 }
 
-// Goal: lines that a stopped reader does not take are dropped, and the output says so.
+// Goal: if a stopped reader does not take lines, they are dropped, and the output says so.
 TEST_P(error_stream_to, a_reader_that_has_stopped_holds_up_nobody_and_is_told_what_it_missed) {
   const std::string line = "troupe warning: " + std::string(200, 'x');
   EXPECT_TRUE(returns([&] {
@@ -131,9 +131,9 @@ TEST_P(error_stream_to, a_reader_that_has_stopped_holds_up_nobody_and_is_told_wh
   }));
   const auto left_out = stream_.left_out();
   EXPECT_GT(left_out, 1'000u);
-  EXPECT_EQ(::fcntl(ends_->writer, F_GETFL) & O_NONBLOCK, 0); // Other programs write to it as well.
+  EXPECT_EQ(::fcntl(ends_->writer, F_GETFL) & O_NONBLOCK, 0); // Other programs also write to it.
   auto before = ends_->read_now();
-  // A terminal passes its bytes on bit by bit.
+  // A terminal forwards its bytes in small amounts.
   for (int i = 0; i < 1'000 && stream_.left_out() > 0; ++i) {
     stream_.write("troupe warning: it goes on");
     before += ends_->read_now();
@@ -229,7 +229,7 @@ processes::ending ending_of_child(const std::function<void()>& work) {
   return processes::process::fork(with_status).value().end(std::chrono::seconds{60});
 }
 
-// Goal: a forked child can log, whatever other threads did at that moment.
+// Goal: a forked child can log, whatever other threads did at the moment of the fork.
 TEST(log_and_fork, a_child_logs_though_other_threads_were_logging) {
   std::atomic<int> logged{0};
   set_log_sink([&](log_level, std::string_view) { ++logged; });
@@ -252,7 +252,7 @@ TEST(log_and_fork, a_child_logs_though_other_threads_were_logging) {
     const auto deadline = std::chrono::steady_clock::now() + 60s;
     while (logged == before && std::chrono::steady_clock::now() < deadline)
       std::this_thread::yield();
-    EXPECT_GT(logged, before); // The parent's threads go on.
+    EXPECT_GT(logged, before); // The parent's threads continue.
   }
   set_log_sink(nullptr);
 }

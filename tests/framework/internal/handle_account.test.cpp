@@ -1,4 +1,4 @@
-// What handles count against the windows: each object once for its receiver, and once for the link.
+// The bytes that handles count against the windows: each object counts once for its receiver, and once for the link.
 #include <troupe/framework/internal/flow/handle_account.hpp>
 
 #include <random>

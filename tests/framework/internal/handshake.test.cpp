@@ -1,4 +1,4 @@
-// Goal: two ends agree on the same terms or on none, whatever one of them, or a relay, says.
+// Goal: two ends agree on the same terms or on none, whatever one of the ends or a relay says.
 // Method: the test passes the packets of two handshakes by hand, without a socket and without a node.
 #include <troupe/framework/internal/link/handshake.hpp>
 
@@ -217,7 +217,7 @@ TEST_F(two_handshakes, count_what_a_newer_version_adds_among_what_was_said) {
   const packet_head newer{.body_bytes = 1, .kind = packet_kind::admin, .detail = first_skippable_number};
   const byte_vector body(1);
   set_up = [&] { EXPECT_EQ(dialer_->talk.on_packet(newer, body).error().code(), node_errc::protocol_violation); };
-  EXPECT_TRUE(meet().acceptor); // Without effect, since no peer was let in.
+  EXPECT_TRUE(meet().acceptor); // No effect, because no peer was admitted.
   set_up = {};
   const auto met = meet([&](link_side from, said_packet& packet) {
     if (from == link_side::dialer && packet.head.detail == static_cast<std::uint8_t>(admin_op::ready)) {

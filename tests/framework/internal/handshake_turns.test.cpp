@@ -55,7 +55,7 @@ TEST_F(turns, of_all_sources_are_100_a_second) {
   EXPECT_NEAR(static_cast<double>(begun_within(10s).size()), 1'000, 10);
 }
 
-// Goal: a flood from one network, whatever its addresses, does not hold up peers from another network.
+// Goal: a flood from one network, whatever its addresses, does not delay peers from another network.
 TEST_F(turns, are_taken_by_the_networks) {
   for (int i = 0; i < 1'000; ++i)
     order_.enter(i, from("the flood's", std::to_string(i)));

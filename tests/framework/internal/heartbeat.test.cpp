@@ -1,4 +1,4 @@
-// Goal: a peer that is silent or takes nothing for too long is given up, and no other peer is.
+// Goal: a link is given up if its peer is silent or takes nothing for too long, and only then.
 // Method: the test sets the clock and the numbers.
 #include <troupe/framework/internal/flow/heartbeat.hpp>
 

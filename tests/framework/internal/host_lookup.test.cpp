@@ -1,4 +1,4 @@
-// Goal: the endpoints of an address are found, and the result is told only to an owner that still waits.
+// Goal: the endpoints of an address are found, and only an owner that still waits gets the result.
 #include <troupe/framework/internal/net/host_lookup.hpp>
 
 #include <chrono>
@@ -23,7 +23,7 @@ protected:
       io_.stop();
     });
   }
-  /// Runs until the result is told, for 30 s at most.
+  /// Runs until the result arrives, for 30 s at most.
   void finish() {
     const auto stay = asio::make_work_guard(io_);
     io_.run_for(30s);

@@ -72,7 +72,7 @@ TEST_F(limited, texts_beyond_the_limit_are_not_made) {
   EXPECT_EQ(made, 10);
 }
 
-// Goal: a peer that opens many links, at once or one after the other, does not cause ten lines for each.
+// Goal: a peer that opens many links, at once or one after the other, does not cause ten lines for each of them.
 TEST_F(limited, links_share_a_limit_and_nothing_is_left_unsaid) {
   limited_log node{"this node's links", 15};
   limited_log first{"this link", &node}, second{"this link", &node};

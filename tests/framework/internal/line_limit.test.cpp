@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 class three_lines_a_second : public testing::Test {
 protected:
-  /// Returns how many of `attempts` lines at one moment are written.
+  /// Returns the number of the `attempts` lines at one moment that are written.
   int written(int attempts) {
     int count = 0;
     for (int i = 0; i < attempts; ++i)

@@ -173,7 +173,7 @@ TEST_F(listener_at_a_file, is_one_of_those_that_start_at_once) {
   }
 }
 
-// Goal: if one node ends while another starts, the new one listens.
+// Goal: if one node ends while another node starts, the new node listens.
 TEST_F(listener_at_a_file, is_reachable_though_another_one_ends_meanwhile) {
   for (int round = 0; round < 300; ++round) {
     asio::io_context other;
@@ -182,7 +182,7 @@ TEST_F(listener_at_a_file, is_reachable_though_another_one_ends_meanwhile) {
     listening second;
     {
       std::jthread ends{[&] { (*first)->close(); }};
-      do { // Until the first one has given up the path.
+      do { // Until the first node has given up the path.
         second = open();
       } while (!second && second.error().code() == node_errc::cannot_connect);
     }
@@ -218,7 +218,7 @@ TEST_F(listener_at_a_file, is_made_though_a_killed_process_has_left_its_lock) {
   EXPECT_EQ(files(), 1);
 }
 
-// Goal: the error names what is in the way and who owns it, and nothing there is changed.
+// Goal: the error names the obstacle and its owner, and nothing there is changed.
 TEST_F(listener_at_a_file, says_what_stands_in_its_way) {
   const auto refusal = [&] {
     const auto opened = open();
@@ -270,7 +270,7 @@ protected:
   }
 
   asio::io_context io_;
-  int fails_ = 0; // How many opens of other addresses find the port taken.
+  int fails_ = 0; // The number of opens of other addresses that find the port taken.
 };
 
 TEST_F(listener_of_a_name, is_at_all_of_them_and_at_one_port) {

@@ -42,8 +42,8 @@ TEST(message_pool_test, what_a_thread_takes_and_gives_is_used_again) {
   give(second);
 }
 
-// Goal: a message that one thread makes and another drops uses no memory of the general allocator.
-// Method: as between I/O threads and CAF's scheduler threads; the number of blocks that return together, many times.
+// Goal: if one thread makes a message and another thread drops it, the message uses no memory of the general allocator.
+// Method: one thread takes 4,000 blocks and another gives them back, as I/O threads and CAF's scheduler threads do.
 TEST(message_pool_test, what_another_thread_gives_comes_back_to_the_thread_that_took_it) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "nothing is kept under sanitizers";
@@ -55,7 +55,7 @@ TEST(message_pool_test, what_another_thread_gives_comes_back_to_the_thread_that_
   give(second);
 }
 
-// Goal: the memory of a burst does not wait for a thread that takes nothing more.
+// Goal: the memory of a burst does not wait for a thread that takes no more memory.
 TEST(message_pool_test, no_more_waits_for_a_thread_than_it_would_keep) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "nothing is kept under sanitizers";

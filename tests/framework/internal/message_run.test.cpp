@@ -1,4 +1,5 @@
-// Packets that start like the packet before: if one is recognized, it is read exactly as by any other reader.
+// Packets that begin like the previous packet. If such a packet is recognized, it is read exactly as by any other
+// reader.
 #include <troupe/framework/internal/wire/message_run.hpp>
 
 #include <cstddef>
@@ -35,7 +36,7 @@ byte_vector packet_of(const message_head& head, std::uint64_t header_number, std
   return packet;
 }
 
-/// Appends other bytes, since the last packet of the bytes is not always recognized.
+/// Appends other bytes, because the last packet of the bytes is not always recognized.
 byte_vector followed(byte_vector packet) {
   packet.resize(packet.size() + 64, std::byte{0xee});
   return packet;
@@ -121,7 +122,7 @@ TEST(message_run, takes_no_packet_that_is_not_whole) {
   EXPECT_TRUE(run.first_of(packet));
 }
 
-// Goal: for any bytes that a peer writes, a recognized packet gives what the other readers would read.
+// Goal: for any bytes that a peer writes, a recognized packet gives the same values as the other readers.
 TEST(message_run, reads_every_changed_byte_as_other_readers_do) {
   for (const std::uint64_t header_number : {5, 500})
     for (const std::size_t value_bytes : {0, 20, 31, 32, 200}) {

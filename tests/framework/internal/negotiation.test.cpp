@@ -61,7 +61,7 @@ TEST_F(lists, change_again_only_after_the_answer) {
 TEST_F(lists, that_leave_nothing_in_common_change_nothing) {
   auto number = near_.begin({{"typed"}, {"typed"}});
   ASSERT_TRUE(arrives(near_, far_, number));
-  // The far end's own change crosses; it would send only msgpack.
+  // The far end's own change crosses this one; it would send only msgpack.
   negotiation stale;
   stale.open(both, both);
   const auto crossing = stale.begin({{"msgpack"}, {"typed"}});

@@ -1,4 +1,4 @@
-// Messages that are received and not consumed: when the peer gets credit, and when it has sent too much.
+// Messages that are received and not consumed: the time at which the peer gets credit, and the amount that is too much.
 #include <troupe/framework/internal/flow/receive_window.hpp>
 
 #include <thread>

@@ -1,4 +1,4 @@
-// One direction of bytes through shared memory: which bytes arrive, and that no end sleeps while there is work.
+// One direction of bytes through shared memory: the right bytes arrive, and no end sleeps while there is work.
 #include <troupe/framework/internal/net/ring.hpp>
 
 #include <array>
@@ -130,7 +130,7 @@ TEST_F(ring, believes_no_count_that_falls) {
 
 // -- every order of the two ends' steps
 
-/// A word each access to which is a step.
+/// A word, each access to which is one step.
 class stepped_word {
 public:
   [[nodiscard]] std::uint64_t load() const {
@@ -201,7 +201,7 @@ public:
 
   [[nodiscard]] std::uint64_t load() const {
     interleavings::yield();
-    return shown_ = value_; // An end that has seen a value sees no earlier one.
+    return shown_ = value_; // An end that has seen a value sees no earlier value.
   }
   [[nodiscard]] std::uint64_t load_acquired() const {
     interleavings::yield();
@@ -364,7 +364,7 @@ TEST(every_order, of_loads_that_only_acquire_and_see_stores_late_comes_to_an_end
   }
 }
 
-// Shows that the steps above matter: with late stores, there is an order in which one end sleeps for ever.
+// Shows that the steps above matter. With late stores, there is an order in which one end sleeps for ever.
 TEST(every_order, of_stores_that_arrive_late_has_one_that_sleeps_for_ever) {
   EXPECT_GT((sleepers<late_word>{{.ring_bytes = 2, .writes = {1}, .read_max = 2}}.explore(1).stuck), 0u);
   EXPECT_GT((sleepers<late_word>{{.ring_bytes = 1, .writes = {2}, .read_max = 1}}.explore(1).stuck), 0u);

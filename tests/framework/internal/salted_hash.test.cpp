@@ -1,4 +1,4 @@
-// Goal: if a peer chooses the keys of a table, it cannot make the table slow.
+// Goal: a peer that chooses the keys of a table cannot make the table slow.
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// When a thread checks again before it sleeps.
+// Tests when a thread checks again before it sleeps.
 #include <troupe/framework/internal/net/spinning.hpp>
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace troupe::internal {
 namespace {
 
-/// Returns how many of `waits` waits check first, if each check has the result `finds`.
+/// Returns the number of waits, out of `waits`, that check first if each check has the result `finds`.
 int looks_of(spinning& spin, int waits, bool finds) {
   int looks = 0;
   for (int i = 0; i < waits; ++i) {

@@ -19,7 +19,7 @@ peer_source source(const char* address) {
   return source_of(asio::ip::tcp::endpoint{asio::ip::make_address(address), 4000});
 }
 
-/// Returns how many networks two addresses share, starting with the widest.
+/// Returns the number of networks that two addresses share, starting with the widest.
 int shared(const char* one, const char* other) {
   int count = 0;
   while (count < 3 && source(one).networks[count] == source(other).networks[count])

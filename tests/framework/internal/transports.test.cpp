@@ -1,4 +1,4 @@
-// What every transport promises: within a process, over a unix socket, and with the bytes moved to rings.
+// The promises of every transport: within a process, over a unix socket, and after the bytes have moved to rings.
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
 

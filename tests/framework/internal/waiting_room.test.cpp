@@ -54,8 +54,8 @@ TEST_F(waiting_room_of, has_room_again_when_one_has_left) {
   EXPECT_NE(two.enter(4, from("here")), std::nullopt);
 }
 
-// Goal: whatever part of a network a flood controls, only its own connections are displaced, and an owner's from
-// elsewhere stays.
+// Goal: a flood displaces only its own connections, whatever part of a network it controls. The connection of an owner
+// from elsewhere stays.
 TEST_F(waiting_room_of, keeps_the_owner_while_somebody_else_floods_it) {
   for (int width = 0; width < 3; ++width) {
     auto eight = room(8);

@@ -1,4 +1,4 @@
-// Where other nodes listen: what a node is told, and which addresses it may dial.
+// The addresses of other nodes: those that a node is told, and those that it may dial.
 #include <troupe/framework/internal/net/whereabouts.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// When a message is written without waiting for others.
+// Tests when a message is written without waiting for others.
 #include <troupe/framework/internal/net/write_pause.hpp>
 
 #include <gtest/gtest.h>

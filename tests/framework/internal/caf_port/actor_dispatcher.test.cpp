@@ -1,6 +1,6 @@
-// Goal: each received message is handled once, in its sender's order, whichever way it takes to its actor.
-// Method: the scheduler collects the actors that are left to it until the test runs them. Thus the test plays the
-// receiving thread and every other thread.
+// Goal: each received message is handled once, in its sender's order, on whichever path it reaches its actor.
+// Method: the scheduler collects the actors that are left to it until the test runs them. The test thus acts as the
+// receiving thread and as every other thread.
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 
 #include <atomic>
@@ -50,7 +50,8 @@ protected:
     caf::strong_actor_ptr pointer;
 
     caf::scheduled_actor& actor() const { return *static_cast<caf::scheduled_actor*>(pointer->get()); }
-    /// Returns how many messages it was given around its mailbox and has not handled yet. Requires: no thread runs it.
+    /// Returns the number of messages that went around its mailbox and are not handled yet. Requires: no thread runs
+    /// it.
     std::size_t given() const { return actor().get_normal_queue().total_task_size(); }
   };
 
@@ -175,7 +176,7 @@ TEST_F(actor_dispatchers, give_neither_urgent_messages_nor_those_of_streams_dire
   EXPECT_EQ(to.seen, (std::vector{-1, 1, 2}));
 
   auto& first = spawn();
-  deliver_urgent(first, -1); // It waits; an ordinary message would claim it.
+  deliver_urgent(first, -1); // The message waits; an ordinary one would claim it.
   EXPECT_EQ(first.given(), 0u);
   run();
   EXPECT_EQ(first.seen, (std::vector{-1}));
@@ -273,7 +274,7 @@ TEST_F(actor_dispatchers, claim_nobody_while_actors_run) {
   run();
 }
 
-// -- what goes to other threads
+// -- messages for other threads
 
 TEST_F(actor_dispatchers, that_are_deposed_leave_all_to_the_scheduler) {
   auto& to = spawn();
@@ -427,7 +428,7 @@ TEST_F(actor_dispatchers, keep_an_actor_that_others_have_let_go_until_its_turn) 
 
 // -- order
 
-// Goal: no combination of ways loses a message or lets one overtake another.
+// Goal: no combination of paths loses a message or lets one message overtake another.
 TEST_F(actor_dispatchers, keep_the_order_of_messages_that_come_by_different_ways) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -500,7 +501,7 @@ TEST_F(actor_dispatchers, keep_the_order_of_messages_that_come_by_different_ways
   }
 }
 
-// Keeps the order with a scheduler's threads as well, while another thread takes over from time to time.
+// Also keeps the order with a scheduler's threads, while another thread takes over from time to time.
 TEST(actor_dispatcher, and_the_threads_of_the_scheduler_keep_the_order_of_messages) {
 #ifdef __SANITIZE_THREAD__
   constexpr int each_gets = 100;

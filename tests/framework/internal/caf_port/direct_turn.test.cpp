@@ -243,7 +243,7 @@ TEST_F(direct_turns, put_all_off_while_a_response_is_awaited) {
   for (int i = 1; i <= 3; ++i)
     give(actor, mailbox_element_of(i));
   auto result = run_turn(actor, unit_, 10);
-  // CAF may have scheduled the asked actor, and then the receiver of its answer, in the unit. The test runs both.
+  // CAF may have scheduled, in the unit, the asked actor and then the receiver of its answer. The test runs both.
   for (int rounds = 0; rounds < 10'000 && seen_.size() < 4; ++rounds) {
     auto jobs = std::exchange(unit_.later, {});
     for (auto& job : jobs)
@@ -305,7 +305,7 @@ TEST_F(direct_turns, of_an_actor_whose_handler_throws_end_it) {
   EXPECT_EQ(seen_, (std::vector{1}));
 }
 
-/// Time advances only when the test says so.
+/// Time advances only when the test advances it.
 class direct_turns_by_the_clock : public direct_turns {
 protected:
   direct_turns_by_the_clock() : direct_turns(caf::atom("testing")) {}

@@ -1,4 +1,4 @@
-// Links read what they need from CAF's messages, whatever kind of object holds the elements.
+// Links read the necessary facts from CAF's messages, whatever kind of object holds the elements.
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 
 #include <cstdint>

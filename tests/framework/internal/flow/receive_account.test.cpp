@@ -1,4 +1,5 @@
-// What a message costs its receiver: in bytes, in bytes behind handles, and in memory that its sender has not stated.
+// The cost of a message for its receiver: in bytes, in bytes behind handles, and in memory that its sender has not
+// stated.
 #include <troupe/framework/internal/flow/receive_account.hpp>
 
 #include <gtest/gtest.h>

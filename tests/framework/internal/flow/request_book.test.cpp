@@ -1,4 +1,5 @@
-// Requests that the peer has not answered: who may answer them, how much room they keep, and which are given up.
+// Requests that the peer has not answered: the actors that may answer them, the room that they keep, and the requests
+// that are given up.
 #include <troupe/framework/internal/flow/request_book.hpp>
 
 #include <memory>
@@ -53,7 +54,7 @@ TEST_F(requests, of_one_question_to_several_the_answer_of_each_takes_its_own) {
   ask(1, 5, 0, "five");
   ask(1, 6, 0, "six");
   EXPECT_EQ(taken(1, 6), "six");
-  EXPECT_EQ(taken(1, 6), "five"); // Actor 6 has let another one answer.
+  EXPECT_EQ(taken(1, 6), "five"); // Actor 5 may have let actor 6 answer.
   EXPECT_EQ(taken(1, 6), "nobody");
 }
 
@@ -108,7 +109,7 @@ TEST_F(requests, of_those_that_nothing_answers_only_so_many_keep_no_room) {
   book.reclaim_stalled(begin + seconds{200}, 10);
   book.reclaim_stalled(begin + seconds{201}, 10);
   EXPECT_EQ(room.bytes(), 90 * reply_room::estimate_min);
-  EXPECT_EQ(taken(50, 5), "ann"); // It kept its room: it was not among the oldest.
+  EXPECT_EQ(taken(50, 5), "ann"); // It kept its room, because it was not among the oldest.
   EXPECT_EQ(room.bytes(), 89 * reply_room::estimate_min);
   EXPECT_TRUE(book.take_oldest(10).empty()); // None has been overdue for long.
   book.reclaim_stalled(begin + seconds{202}, 10);

@@ -1,4 +1,4 @@
-// When a message may leave: windows, waiting, dropping.
+// The times at which messages may leave: windows, waiting, dropping.
 #include <troupe/framework/internal/flow/send_window.hpp>
 
 #include <malloc.h>
@@ -302,7 +302,7 @@ TEST_F(sending, the_oldest_of_the_same_receiver_is_dropped_first) {
   send(2, 90, "other");
   EXPECT_EQ(text_of(*window.drop_oldest(1)), "old");
   EXPECT_EQ(text_of(*window.drop_oldest(1)), "young");
-  EXPECT_EQ(text_of(*window.drop_oldest(1)), "other"); // It has none left itself.
+  EXPECT_EQ(text_of(*window.drop_oldest(1)), "other"); // Receiver 1 has none left.
   EXPECT_FALSE(window.drop_oldest(1));
   EXPECT_EQ(window.queued_bytes(), 0u);
 }
@@ -330,7 +330,7 @@ TEST_F(sending, what_is_passed_back_does_not_wait_for_room_for_answers) {
   ask(1, "q");
   pass_back(1, "b");
   EXPECT_EQ(left, "b");
-  send(1, 400, "p"); // It may have the same sender as the question.
+  send(1, 400, "p"); // It may come from the sender of the question.
   EXPECT_EQ(left, "b");
   pass_back(1, "c");
   EXPECT_EQ(left, "bc");
@@ -375,7 +375,7 @@ TEST_F(sending, what_is_passed_back_waits_for_credit_and_is_bounded) {
   EXPECT_EQ(left, "");
 }
 
-// Method: as many receivers as a peer may invent, each with one message on its way.
+// Method: the test has as many receivers as a peer may invent, each with one message on its way.
 TEST_F(sending, receivers_that_nothing_waits_for_take_little_memory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer has a heap of its own";

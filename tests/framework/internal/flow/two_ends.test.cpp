@@ -1,5 +1,5 @@
-// Two ends of a link whose actors pass each other's requests around: in the end, all requests are answered.
-// The classes are those of real links. The link itself, its actors and the time are simulated from one seed.
+// Two ends of a link whose actors pass each other's requests around. In the end, all requests are answered. The classes
+// are those of real links. The link itself, its actors and the time are simulated from one seed.
 #include <troupe/framework/internal/flow/request_book.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t actors = 5;       // At each end, numbered from 1.
 constexpr std::uint64_t cost_bytes = 150; // For each message.
 
-/// What an actor does with a request that it has taken.
+/// The action of an actor on a request that it has taken.
 enum class way : std::uint8_t { answered, answered_later, passed_on_here, passed_over, asks_first };
 
 struct played_request {
@@ -65,7 +65,7 @@ public:
   }
 
   std::uint64_t answered = 0;
-  std::uint64_t stalls = 0; // How often only time could make progress.
+  std::uint64_t stalls = 0; // The number of times that only time could make progress.
 
 private:
   struct end {
@@ -149,7 +149,7 @@ private:
     return true;
   }
 
-  /// Lets time pass. Returns whether that lets a message leave.
+  /// Lets time pass. Returns true if that lets a message leave.
   bool wait() {
     bool helps = false;
     now_ += std::chrono::seconds{1};

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Peer C has sent a handle that is behind C, and offers to have it adopted from B.
+/// Peer C has sent a handle that is behind C, and offers B as the node to adopt it from.
 class adoptions : public part_of_a_ledger, protected answer_exports {
 protected:
   adoptions() : from_c_(link(6, c)), what_(import(from_c_, {proxies, 1, 1}, handle_mode::behind)) {}

@@ -13,7 +13,7 @@ protected:
   }
   void TearDown() override { EXPECT_EQ(turns_.broken_invariant(), ""); }
 
-  /// Returns how many pulls start now.
+  /// Returns the number of pulls that start now.
   std::size_t begun() {
     std::size_t count = 0;
     while (turns_.next())

@@ -1,4 +1,4 @@
-// How actors are named over a link, without a peer.
+// The names of actors on a link, without a peer.
 #include <troupe/framework/internal/link/actor_names.hpp>
 
 #include "lone_link.hpp"
@@ -13,7 +13,7 @@ protected:
     caf::strong_actor_ptr recognize(const introduce&) const override { return known; }
     caf::strong_actor_ptr known;
   };
-  /// Like a link, tells the names if a proxy goes.
+  /// Like a link, tells the names when a proxy ends.
   class telling_link final : public idle_proxy_link {
   public:
     explicit telling_link(names_on_a_link& of) : of_(of) {}
@@ -205,7 +205,7 @@ TEST_F(names_on_a_link, end_with_it) {
   admin_.takes_more = false;
   const auto left = names_.end();
   EXPECT_EQ(left.proxies, (std::vector{bob}));
-  EXPECT_EQ(left.own, (std::vector{ann})); // Kept here until it is told; nothing else may hold it.
+  EXPECT_EQ(left.own, (std::vector{ann})); // Keeps ann until ann is told; nothing else may.
   EXPECT_EQ(own(ann->id()), nullptr);
   EXPECT_EQ(why_not({actor_name::side::mine, 8}), node_errc::link_down);
 }

@@ -1,4 +1,4 @@
-// Large messages and objects that the peer pulls do not hold each other up.
+// Large messages and objects that the peer pulls do not delay each other.
 #include <troupe/framework/internal/link/chunk_turns.hpp>
 
 #include <troupe/framework/internal/link/departures.hpp>

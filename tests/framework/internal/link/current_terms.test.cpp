@@ -61,7 +61,7 @@ TEST_F(terms_of_encoding, leave_out_types_that_the_peer_does_not_know) {
   open_with({{"typed"}, {}}, {{}, {"typed"}});
   const auto before = now()->number;
   terms_now_.on_type_refused({.alias = "nowhere", .contract = {}});
-  EXPECT_EQ(now()->number, before); // This node does not know it, either.
+  EXPECT_EQ(now()->number, before); // This node also does not know it.
   terms_now_.on_type_refused({.alias = "str", .contract = {}});
   ASSERT_TRUE(now()->refused);
   const auto* type = types_.find("str");

@@ -1,4 +1,4 @@
-// Departing messages are appended whole and in order; large frames go in chunks, ahead of their message.
+// Departing messages are appended whole and in order. Large frames travel in chunks, ahead of their message.
 #include <troupe/framework/internal/link/departures.hpp>
 
 #include "way_out.hpp"

@@ -1,4 +1,4 @@
-// A draft leaves as a whole, waits as a whole, or fails without having taken anything.
+// A draft leaves as a whole, waits as a whole, or fails without taking anything.
 #include <troupe/framework/internal/link/draft_sender.hpp>
 
 #include <troupe/framework/internal/wire/message_extensions.hpp>

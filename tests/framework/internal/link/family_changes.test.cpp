@@ -1,4 +1,4 @@
-// Families that change on an open link, without a peer: the test plays the peer.
+// Families that change on an open link, without a peer. The test acts as the peer.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/family_changes.hpp>
@@ -30,7 +30,7 @@ protected:
     return std::async(std::launch::async,
                       [this, what = std::move(what), timeout] { return changes_.reconfigure(what, timeout); });
   }
-  /// Returns this end's change as the peer is told of it.
+  /// Returns this end's change in the form in which the peer gets it.
   std::optional<family_change> next_change() {
     for (const auto until = std::chrono::steady_clock::now() + 5s; std::chrono::steady_clock::now() < until;) {
       io_.run_one_for(10ms);

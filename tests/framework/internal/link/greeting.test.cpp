@@ -1,4 +1,4 @@
-// One end of a link until the link is open; the test plays the peer.
+// One end of a link until the link is open. The test acts as the peer.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/greeting.hpp>
@@ -46,7 +46,7 @@ public:
   std::optional<node_error> ended;
 };
 
-/// A node that has only what a handshake needs.
+/// A node that has only the parts that a handshake needs.
 class lone_node final : public link_host, public link_book<node_link>, public entrance_book {
 public:
   lone_node(caf::actor_system& system, type_registry& types, const family_set& families, asio::io_context& io)
@@ -108,7 +108,7 @@ protected:
     greeting_->begin(patience, owner_);
     return *greeting_;
   }
-  /// Returns what this end has said after the preamble. Waits up to 10 s for `at_least` messages.
+  /// Returns the messages that this end has sent after the preamble. Waits up to 10 s for `at_least` messages.
   std::vector<admin_op> said(std::size_t at_least = 0) {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     auto ops = written();

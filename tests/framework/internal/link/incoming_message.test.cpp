@@ -1,4 +1,4 @@
-// An incoming message: bytes and mentions in, values out. Afterwards nothing of it is left.
+// An incoming message: bytes and mentions go in, values come out. Afterwards nothing of the message is left.
 #include <troupe/framework/internal/link/incoming_message.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A thread caches what links know of types, separately for each link.
+// A thread caches the facts that links know about types, separately for each link.
 #include <troupe/framework/internal/link/known_types.hpp>
 
 #include <string>

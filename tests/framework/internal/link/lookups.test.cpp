@@ -1,4 +1,4 @@
-// Waiting for names, without a peer: the test answers.
+// Waiting for names, without a peer. The test answers.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/lookups.hpp>

@@ -1,4 +1,4 @@
-// A message's sender and receiver, from the tables of a link without a peer.
+// The sender and the receiver of a message, from the tables of a link without a peer.
 #include <troupe/framework/internal/link/message_addresses.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>

@@ -1,4 +1,4 @@
-// A message's claims on its link are returned if the message does not leave, and stay the peer's if it does.
+// A message's claims on its link are returned if the message does not leave, and belong to the peer if it does.
 #include <troupe/framework/internal/link/message_claims.hpp>
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ protected:
     by.epoch(held, 0);
   }
 
-  /// Returns how often the peer may release ann.
+  /// Returns the number of times that the peer may release ann.
   std::uint64_t counted() {
     std::uint64_t count = 0;
     while (actors.on_release({ann->id(), 1}))

@@ -55,7 +55,7 @@ protected:
     clear();
     return encoded ? "" : encoded.error().why.message();
   }
-  /// Returns how many payloads are counted once the draft is sent.
+  /// Returns the number of payloads that are counted after the draft is sent.
   std::uint64_t carried() {
     draft.count_carried();
     std::vector<type_stats> rows;
@@ -131,7 +131,7 @@ TEST_F(encoding_messages, a_change_of_the_peers_lists_makes_what_defines_a_heade
   EXPECT_TRUE(draft.cargo().claims.has_epoch());
   EXPECT_TRUE(epochs.take_acknowledgement());
   change_peers_lists();
-  EXPECT_TRUE(encoder.encode(encodings, 3, owner, draft)); // Holds up the acknowledgement.
+  EXPECT_TRUE(encoder.encode(encodings, 3, owner, draft)); // Delays the acknowledgement.
   EXPECT_FALSE(epochs.take_acknowledgement());
 }
 

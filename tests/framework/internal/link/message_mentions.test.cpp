@@ -1,4 +1,5 @@
-// The actors and objects that a message mentions are counted once each, and returned if the message does not leave.
+// The actors and objects that a message mentions are counted once each. The counts are returned if the message does not
+// leave.
 #include <troupe/framework/internal/link/message_mentions.hpp>
 
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>

@@ -1,4 +1,4 @@
-// Incoming messages without a link: packets in, mailboxes out.
+// Incoming messages without a link: packets go in, and mailboxes receive messages.
 #include <troupe/framework/internal/link/message_receiver.hpp>
 
 #include <atomic>
@@ -213,7 +213,7 @@ TEST_F(way_in, several_plain_elements_are_read_as_others_are) {
   EXPECT_FALSE(has_mail());
 }
 
-// Goal: what is cached of the last message head is not used for a different one.
+// Goal: cached facts of the last message head are not used for a different head.
 TEST_F(way_in, a_message_that_begins_as_the_one_before_is_read_by_itself) {
   ASSERT_EQ(failure(0, plain(head_)), "");
   ASSERT_EQ(failure(0, plain(head_)), "");

@@ -1,4 +1,4 @@
-// Outgoing messages: a proxy's element goes in, and the outbox gets it or the waiting sender gets an error.
+// Outgoing messages: a proxy's element goes in. Either the outbox gets it, or the waiting sender gets an error.
 #include <troupe/framework/internal/link/message_sender.hpp>
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A message's signature gets its number once; then the sending thread knows it.
+// A message's signature gets its number once. After that, the sending thread knows the number.
 #include <troupe/framework/internal/link/message_types.hpp>
 
 #include <gtest/gtest.h>

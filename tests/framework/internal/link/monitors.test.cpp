@@ -1,4 +1,4 @@
-// What is told about the end of actors over a link, without a peer.
+// Reports of the end of actors over a link, without a peer.
 #include <troupe/framework/internal/link/monitors.hpp>
 
 #include <future>
@@ -23,7 +23,7 @@ protected:
     const auto held = mutex_.lock();
     return *names_.find(held, {actor_name::side::mine, number}, true);
   }
-  /// Returns the reason that a monitor of the actor is told.
+  /// Returns the reason that a monitor of the actor gets.
   std::future<caf::error> end_of(const caf::strong_actor_ptr& who) {
     const auto told = std::make_shared<std::promise<caf::error>>();
     who->get()->attach(caf::attachable_ptr{new ending{told}});

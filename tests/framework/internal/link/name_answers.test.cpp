@@ -1,4 +1,4 @@
-// Answers to a peer's questions for names; the test plays the peer.
+// Answers to a peer's questions for names. The test acts as the peer.
 #include <troupe/framework/internal/link/name_answers.hpp>
 
 #include <map>

@@ -48,7 +48,7 @@ TEST_F(questions_for_names, may_be_answered_by_one_of_this_ends_actors) {
   what = found_at(ask("eve"), ann->id() + 1000);
   what.readers = true;
   EXPECT_FALSE(questions_.on_found(what));          // The peer was never given that one, ...
-  EXPECT_EQ(code(), node_errc::protocol_violation); // ... and the asker is told as well.
+  EXPECT_EQ(code(), node_errc::protocol_violation); // ... and the asker also gets an error.
 }
 
 TEST_F(questions_for_names, have_an_answer_where_there_is_nothing) {

@@ -1,4 +1,4 @@
-// Watching a peer; the test plays the peer.
+// Watching a peer. The test acts as the peer.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/link/peer_watch.hpp>

@@ -1,4 +1,5 @@
-// Plain messages: one that leaves the short way leaves exactly as by the long way; if it cannot, nothing has changed.
+// Plain messages. A message that takes the short way leaves exactly as it would the long way. If it cannot take the
+// short way, nothing has changed.
 #include <troupe/framework/internal/link/plain_sender.hpp>
 
 #include <cstdint>
@@ -102,7 +103,7 @@ protected:
     result.exported = actors.exported(held);
     return result;
   }
-  /// Returns what `does` has changed.
+  /// Returns the changes that `does` makes.
   state change(const std::function<void()>& does) {
     const auto before = now();
     does();
@@ -116,7 +117,7 @@ protected:
     after.exported -= before.exported;
     return after;
   }
-  /// Returns how often the peer may release the actor, and how often it may send back messages in its name.
+  /// Returns how many times the peer may release the actor, and how many times it may send back messages in its name.
   std::pair<int, int> namings(const caf::strong_actor_ptr& of) {
     const auto held = mutex_.lock();
     std::pair<int, int> result{0, 0};
@@ -249,7 +250,7 @@ TEST_F(plain_messages, are_small) {
   expect_refused(element(nullptr, note, std::string(plain_encoder::bytes_max + 1, 'x')));
 }
 
-// Goal: encoding in vain and then once more happens rarely.
+// Goal: a message is rarely encoded in vain and then encoded once more.
 TEST_F(plain_messages, of_a_type_that_was_not_plain_are_drafts_for_a_while) {
   const std::vector<std::string> plain_value{"tea"}, another(20);
   learn(nullptr, plain_value);

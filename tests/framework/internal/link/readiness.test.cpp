@@ -1,4 +1,4 @@
-// An actor that asks for room is told once, when there is room.
+// An actor that asks for room gets one notification, when there is room.
 #include <troupe/framework/internal/link/readiness.hpp>
 
 #include <gtest/gtest.h>

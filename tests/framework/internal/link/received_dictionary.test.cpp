@@ -1,4 +1,4 @@
-// The peer's numbered definitions, and which of them this end accepts: bytes in, values out.
+// The peer's numbered definitions, and the definitions that this end accepts: bytes go in, values come out.
 #include <troupe/framework/internal/link/received_dictionary.hpp>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The actor that has sent the latest messages is kept alive for a moment, and no longer.
+// The actor that has sent the latest messages is kept alive for a moment, but no longer.
 #include <troupe/framework/internal/link/recent_sender.hpp>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Which messages leave, which wait, and which are refused with which reason.
+// Tests which messages leave, which wait, and which are refused for which reason.
 #include <troupe/framework/internal/link/send_gate.hpp>
 
 #include <thread>

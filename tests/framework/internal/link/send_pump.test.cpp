@@ -1,4 +1,4 @@
-// Waiting messages leave once there is room, and actors that wait for room are told.
+// Waiting messages leave once there is room, and actors that wait for room are notified.
 #include <troupe/framework/internal/link/send_pump.hpp>
 
 #include <caf/scoped_actor.hpp>

@@ -1,4 +1,5 @@
-// What a peer is told of signatures and headers: each once and ahead of its use, and a limited number for third nodes.
+// The definitions of signatures and headers that a peer gets: each once and ahead of its use, and a limited number for
+// third nodes.
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
 
 #include <cstring>
@@ -109,7 +110,7 @@ TEST_F(sent_words, others_signatures_are_bounded_and_own_ones_are_not) {
     ASSERT_LT(defined, sent_dictionary::others_signatures_max);
     ASSERT_TRUE(sent.signature_for_others(held, name(defined++), out));
   }
-  EXPECT_GT(defined, sent_dictionary::others_signatures_max / 2); // The costs of each at the reader count as well.
+  EXPECT_GT(defined, sent_dictionary::others_signatures_max / 2); // The cost of each at the reader also counts.
   EXPECT_FALSE(sent.admits_for_others(held, {"one.more"}));
   EXPECT_TRUE(sent.admits_for_others(held, name(0)));
   EXPECT_TRUE(signed_as({whole()}).is_new);
@@ -123,7 +124,7 @@ TEST_F(sent_words, others_definitions_are_bounded_in_bytes_together) {
   EXPECT_FALSE(sent.admits_for_others(held, {"far.type"}));
 }
 
-// -- what the peer keeps of the definitions
+// -- the definitions that the peer keeps
 
 /// Both ends of a link that carries only definitions.
 class words_of_both_ends : public sent_words {

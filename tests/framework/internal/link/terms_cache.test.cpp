@@ -1,4 +1,4 @@
-// A thread caches the newest terms of its links, and takes a link's lock only if there are newer ones.
+// A thread caches the newest terms of its links, and takes a link's lock only if there are newer terms.
 #include <troupe/framework/internal/link/terms_cache.hpp>
 
 #include "way_out.hpp"

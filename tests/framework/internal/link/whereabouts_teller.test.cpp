@@ -1,4 +1,4 @@
-// What a link tells about the addresses of nodes, without a peer.
+// The addresses of nodes that a link tells its peer, without a peer.
 #include <troupe/framework/internal/link/whereabouts_teller.hpp>
 
 #include <troupe/framework/internal/link/link_host.hpp>

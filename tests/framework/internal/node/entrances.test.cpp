@@ -1,4 +1,4 @@
-// Goal: a node listens at all addresses or at none, and lets no peer in after its end has begun.
+// Goal: a node listens at all addresses or at none, and admits no peer after its end has begun.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/node/entrances.hpp>

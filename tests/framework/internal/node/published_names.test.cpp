@@ -58,7 +58,7 @@ TEST_F(names_of_a_node, are_neither_empty_nor_long_and_are_somebodys) {
   EXPECT_EQ(names_.size(), 1u);
 }
 
-/// An actor that reads the names when it is destroyed, as a program's state in an actor may.
+/// Returns an actor that reads the names when it is destroyed, as a program's state in an actor may do.
 caf::strong_actor_ptr nosy_actor(caf::actor_system& system, published_names& names, std::atomic<std::size_t>& seen) {
   struct looks_at_end {
     published_names& names;
@@ -82,7 +82,7 @@ TEST_F(names_of_a_node, let_actors_go_outside_of_their_lock) {
   EXPECT_TRUE(names_.unpublish("one"));
   names_.clear();
   EXPECT_EQ(names_.size(), 0u);
-  while (seen < 2) // Both actors are gone before what they refer to.
+  while (seen < 2) // Both actors end before the objects that they refer to.
     std::this_thread::yield();
 }
 

@@ -1,4 +1,4 @@
-// One node's counted handles, without threads, links or bytes.
+// The counted handles of one node, without threads, links or bytes.
 #include <troupe/framework/internal/objects/exchange_core.hpp>
 
 #include <variant>

@@ -1,4 +1,4 @@
-// Each part around the core of the exchange by itself: with a store, but without a link or another node.
+// Tests each part around the core of the exchange alone: with a store, but without a link or another node.
 #include <unistd.h>
 
 #include <atomic>
@@ -359,7 +359,7 @@ TEST_F(replicas, leave_nothing_in_the_store_when_they_are_dropped) {
   EXPECT_TRUE(store_.create(3_MiB, {}, {}, 5s)) << "all of it is free again";
 }
 
-// -- objects that other nodes of the host pull
+// -- objects that other nodes of the host are pulling
 
 /// Records which replicas it is told to continue.
 class noted_maker final : public replica_maker {

@@ -1,4 +1,4 @@
-// What the two ends of a link count of the objects in their shared store.
+// The counts that the two ends of a link keep for the objects in their shared store.
 #include <troupe/framework/internal/objects/flight_claims.hpp>
 #include <troupe/framework/internal/objects/link_objects.hpp>
 

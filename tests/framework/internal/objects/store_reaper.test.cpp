@@ -1,4 +1,4 @@
-// Goal: what a dead process leaves is cleared up at once and a limited number of times later.
+// Goal: the remains of a dead process are cleaned up at once, and again a limited number of times later.
 #include <asio/io_context.hpp>
 
 #include <troupe/framework/internal/objects/store_reaper.hpp>

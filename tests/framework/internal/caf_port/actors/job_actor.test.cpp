@@ -83,7 +83,7 @@ TEST_F(jobs_in_an_actor, are_dropped_at_its_end) {
     std::this_thread::yield();
 }
 
-/// Has a system with a given number of workers.
+/// Has a system with a specified number of workers.
 class several_jobs : public testing::Test {
 protected:
   job_actor& make(std::size_t workers, std::size_t at_once) {
