@@ -9,7 +9,7 @@ namespace {
 
 class batch_test : public store_test {};
 
-/// Index, size and state of every object, sorted. Creation times are left out, since they differ.
+/// Returns index, size and state of every object, sorted, but without creation times, because these differ.
 std::vector<std::tuple<std::uint32_t, std::size_t, object_state>> rows_of(object_store& store) {
   auto rows = std::vector<std::tuple<std::uint32_t, std::size_t, object_state>>{};
   const auto summary = store.summary();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto board_places = std::size_t{24};
 
-/// What the processes tell each other: ids of objects, and the slot and nonce of each process.
+/// The data that the processes exchange: ids of objects, and the slot and nonce of each process.
 struct board {
   std::array<std::atomic<std::uint64_t>, board_places> ids; // index and generation in one word
   std::array<std::atomic<std::uint64_t>, 4> nonces;
@@ -28,7 +28,7 @@ struct board {
   return bytes.empty() || bytes.back() == pattern(bytes.size(), bytes.size() - 1);
 }
 
-/// If pins fill the memory, the object may have to stay on disk: `full` is no failure.
+/// If pins fill the memory, the object may have to stay on disk. Therefore `full` is no failure.
 [[nodiscard]] bool reads_whole(const handle& object) {
   const auto view = object.pin();
   return view ? is_whole(view->bytes()) : view.error().code() == store_errc::full;
@@ -147,9 +147,10 @@ protected:
   void kill_at_random();
 };
 
-// Goal: whatever four processes do and whenever they are killed, the table stays consistent and no held object changes.
-// Method: kill a random process every few milliseconds and start another; check all invariants in between. TROUPE_SEED
-// repeats the choices of a failing run but not how the processes interleave, so it may take several runs.
+// Goal: the table stays consistent and no held object changes, whatever four processes do and whenever they are killed.
+// Method: every few milliseconds, a random process is killed and another one is started. In between, all invariants are
+// checked. TROUPE_SEED repeats the choices of a failing run, but not how the processes interleave, so it may take
+// several runs.
 void churn_test::kill_at_random() {
   const auto* given = std::getenv("TROUPE_SEED");
   const auto seed =

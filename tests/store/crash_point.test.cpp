@@ -1,4 +1,4 @@
-// A process is killed at every step of every mutation; the store that it leaves must be consistent.
+// A process is killed at every step of every mutation. The store that it leaves must be consistent.
 #include "support.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -42,7 +42,7 @@ int do_everything(object_store& store, process_id witness) {
 
 class crash_test : public store_test, public ::testing::WithParamInterface<crash_point> {
 protected:
-  /// What must hold after any kill, seen by a process that held `kept` throughout.
+  /// Checks the conditions that hold after any kill, as a process sees them that held `kept` throughout.
   void check_that_only_this_is_left(object_store& store, std::vector<object_id> kept) {
     const auto started = std::chrono::steady_clock::now();
     (void)store.reap();
@@ -103,7 +103,7 @@ TEST_P(mutation_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
   }
 }
 
-/// All but `release_hinted`: a release gives a hint only if another process holds the lock; see lock_owner_test.
+/// All except `release_hinted`: a release gives a hint only if another process holds the lock; see lock_owner_test.
 std::vector<crash_point> points_of_mutations() {
   auto all = points(crash_point::create_extent_taken, crash_point::flight_dropped);
   std::erase(all, crash_point::release_hinted);
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(every_point, mutation_crash_test, ::testing::ValuesIn(p
 
 class capture_crash_test : public crash_test {};
 
-// Goal: after a kill during a capture, the builder's object and the objects that it captures are each whole or gone.
+// Goal: after a kill during a capture, the builder's object and each object that it captures are whole or gone.
 // Method: the victim is killed at the first and at the second edge, and one of the captured objects is its own. The
 // rows have been used before, so they are not in order.
 TEST_P(capture_crash_test, who_is_killed_while_a_builder_captures_leaves_a_whole_store) {
@@ -296,8 +296,8 @@ TEST_F(memory_test, an_open_that_throws_does_not_keep_the_next_one_waiting) {
 
 class reap_crash_test : public crash_test {};
 
-// Method: three dead processes, and more rows than one batch, so that the reaper is killed between batches and between
-// slots.
+// Method: there are three dead processes, and more rows than one batch has. So the reaper is killed between batches and
+// between slots.
 TEST_P(reap_crash_test, who_is_killed_while_reaping_is_replaced) {
   auto store = open();
   const auto kept = put(store, "kept");

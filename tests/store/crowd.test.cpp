@@ -17,8 +17,8 @@ using internal::crash_point;
 
 using many_objects_test = store_test;
 
-// Goal: a million small objects are found, are freed in any order, and leave all of the memory as one extent.
-// Method: a million with TROUPE_LONG_TESTS=1, otherwise a tenth of that.
+// Goal: a million small objects are found, can be freed in any order, and leave all memory as one extent.
+// Method: the test puts a million objects with TROUPE_LONG_TESTS=1, and otherwise a tenth of that.
 TEST_F(many_objects_test, a_million_small_ones_are_found_and_leave_all_of_the_memory) {
   const auto* flag = std::getenv("TROUPE_LONG_TESTS");
   const auto count = flag != nullptr && std::string_view{flag} == "1" ? 1'000'000u : 100'000u;
@@ -66,7 +66,7 @@ protected:
   }
 };
 
-/// What the processes tell each other. They meet at a barrier, since polling would be most of the load.
+/// The data that the processes exchange. They meet at a barrier, because polling would cause most of the load.
 struct crowd_board {
   crowd_board() {
     auto attributes = pthread_barrierattr_t{};
@@ -83,8 +83,8 @@ struct crowd_board {
   std::size_t spilled_bytes = 0;
 };
 
-// Goal: no process is kept from the table for so long that it takes the lock's owner for stopped.
-// Method: all processes change the table continuously, until each has done so thirty thousand times.
+// Goal: no process is kept from the table for so long that it assumes that the lock's owner is stopped.
+// Method: all processes change the table continuously, until each of them has done so thirty thousand times.
 TEST_F(crowd_test, that_changes_the_table_all_the_time_starves_none) {
   constexpr auto processes = std::size_t{64};
   constexpr auto enough = 30000;
@@ -162,7 +162,7 @@ struct victims_board {
   std::array<std::atomic<int>, victims_count> step; // 1: ready; 2: work until stopped at the crash point.
 };
 
-/// Sixty processes with everything half done: captured objects, objects handed over to the next process, builders, and
+/// Sixty processes, each with unfinished work: captured objects, objects handed over to the next process, builders, and
 /// pins of the survivor's object. Three are stopped while they restore, three while they spill, and one while it holds
 /// the lock.
 class many_deaths_test : public crowd_test {
@@ -207,14 +207,14 @@ protected:
     const auto how = ending_of(which);
     if (how == ending::spills) {
       arm_crash_point(crash_point::spill_file_written, 1, internal::crash_action::stop);
-      for (auto held = std::vector<handle>{};;) // Its background thread spills and blocks no other process.
+      for (auto held = std::vector<handle>{};;) // The background thread spills and blocks no other process.
         if (auto made = mine.put(bytes_of(std::string(large_bytes, 'x')), {}, {}, 1ms))
           held.push_back(std::move(*made));
     }
     if (how == ending::restores) {
       arm_crash_point(crash_point::restore_read, 1, internal::crash_action::stop);
       for (;;)
-        for (auto at = which; at < victims_count; at += restorers_count) // Else one would wait for another.
+        for (auto at = which; at < victims_count; at += restorers_count) // Otherwise one would wait for another.
           (void)mine.find(board_->ids[at][2])->pin();
     }
     if (how == ending::locks) {
@@ -252,7 +252,7 @@ TEST_F(many_deaths_test, one_survivor_clears_up_after_sixty_killed_at_once) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
   EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
   EXPECT_EQ(store.summary()->processes, std::vector{::getpid()});
-  EXPECT_EQ(store.summary()->objects, 1 + victims_count); // Ours, and the objects in flight to us.
+  EXPECT_EQ(store.summary()->objects, 1 + victims_count); // Ours, and the objects in flight to this process.
   for (auto which = std::size_t{0}; which < victims_count; ++which) {
     const auto adopted = store.adopt(board_->ids[which][2], board_->who[which], 1);
     ASSERT_TRUE(adopted) << message_of(adopted);
@@ -269,9 +269,9 @@ TEST_F(many_deaths_test, one_survivor_clears_up_after_sixty_killed_at_once) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: recovery and reaping remove the holds of the dead process, and none of the living processes'.
-// Method: one object is held by one process, pinned by another, and in flight between two. A fourth process holds, pins
-// and sends it as well, and dies while it holds the lock.
+// Goal: recovery and reaping remove the holds of the dead process, but none of the living processes' holds.
+// Method: one object is held by one process, pinned by another, and in flight between two. A fourth process also holds,
+// pins and sends it, and dies while it holds the lock.
 TEST_F(crowd_test, recovery_lets_go_what_the_dead_one_held_and_nothing_of_the_living) {
   auto store = open();
   auto made = put(store, "shared");

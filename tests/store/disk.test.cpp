@@ -1,4 +1,4 @@
-// The spill disk is damaged, full or gone, and works again: nothing is lost but the objects that lay there.
+// The spill disk is damaged, full or gone, and then works again. Only objects that lay on that disk are lost.
 #include "spilling.hpp"
 
 #include <sched.h>
@@ -108,7 +108,7 @@ protected:
 
   [[nodiscard]] const char* directory() const { return settings_.spill_directory.c_str(); }
 
-  /// Takes all but `bytes` of the disk, with a file that is not the store's.
+  /// Takes all of the disk except `bytes`, with a file that is not the store's.
   void leave_free(std::size_t bytes) {
     let_all_be_free();
     auto file = std::ofstream{ballast_, std::ios::binary};
@@ -163,8 +163,8 @@ protected:
   const std::filesystem::path ballast_ = settings_.spill_directory / "somebody else's";
 };
 
-// Goal: if the disk is full, `put` fails with the numbers and the reason. No object is lost, and all can be read once
-// the disk has room again.
+// Goal: if the disk is full, `put` fails with the numbers and the reason. No object is lost, and all can be read as
+// soon as the disk has room again.
 TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_room_again) {
   auto store = open();
   leave_free(512u << 10);
@@ -173,7 +173,7 @@ TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_r
   for (const auto* part : {"object of 104,832 bytes, store has ", " free of 1,048,576", "No space left on device"})
     EXPECT_NE(refused.message().find(part), std::string::npos) << refused.message();
   EXPECT_NE(refused.message().find(directory()), std::string::npos) << refused.message();
-  EXPECT_GE(all_.size(), 13u); // Ten in memory and four on disk, less one if a write was under way.
+  EXPECT_GE(all_.size(), 13u); // Ten in memory and four on disk, minus one if a write was in progress.
   expect_all_readable();
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
   let_all_be_free();
@@ -184,7 +184,7 @@ TEST_F(small_disk_test, that_runs_full_loses_nothing_and_goes_on_when_there_is_r
 }
 
 // Goal: a full disk, which other callers retry for half a second, does not delay a reader that has no time to wait.
-// Method: nine in ten of all reads return within half of that; single ones may wait for a processor.
+// Method: nine in ten of all reads return within half of that time; a few may wait for a processor.
 TEST_F(small_disk_test, that_is_full_keeps_nobody_longer_than_it_can_wait) {
   settings_.full_grace = 1s;
   auto store = open();
@@ -234,7 +234,8 @@ TEST_F(small_disk_test, that_is_full_has_room_again_when_objects_are_let_go) {
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: if neither memory nor disk has room, all held objects can still be read: they are read in place on the disk.
+// Goal: if neither memory nor disk has room, all held objects can still be read, because they are read in place on the
+// disk.
 TEST_F(small_disk_test, that_is_full_beside_full_memory_lets_all_that_is_held_be_read_by_everybody) {
   auto store = open();
   leave_free(1u << 20);
@@ -264,7 +265,8 @@ TEST_F(small_disk_test, that_is_full_beside_full_memory_lets_all_that_is_held_be
 }
 
 // Goal: an object that still has a copy on disk is evicted without a write.
-// Method: a few objects are dropped from memory. Each object read after that takes the place of one read before.
+// Method: a few objects are dropped from memory. Each object that is read after that takes the place of one that was
+// read before.
 TEST_F(small_disk_test, that_is_full_lets_what_was_read_back_make_room_for_what_is_read_next) {
   auto store = open();
   leave_free(1u << 20);
@@ -279,13 +281,13 @@ TEST_F(small_disk_test, that_is_full_lets_what_was_read_back_make_room_for_what_
     }
   EXPECT_GT(read_back, 4);
   expect_all_readable();
-  // A new object also finds its room there.
+  // A new object also finds room there.
   const auto made = store.put(bytes_of(content(200)));
   EXPECT_TRUE(made) << message_of(made);
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: if many small objects would go to one file and the disk has room for some only, those are spilled.
+// Goal: if many small objects would go to one file but the disk has room for only some of them, those are spilled.
 TEST_F(small_disk_test, that_has_room_for_a_few_takes_those) {
   auto store = open();
   constexpr auto small = tenth / 16;
@@ -344,7 +346,7 @@ private:
   std::size_t count_ = 0;
 };
 
-// Goal: a full disk is retried now and then, not continuously, and a process that waits for it does not spin.
+// Goal: a full disk is retried about once a second, not continuously, and a process that waits for it does not spin.
 TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_little_time_of_the_processor) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -373,13 +375,13 @@ TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_l
     EXPECT_EQ(other.wait(), fine);
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   EXPECT_LT(seconds, 12); // Each waits at most its grace period after those ahead of it.
-  // Three processes; one that gives up may make another one try at once.
+  // There are three processes. One that gives up may make another one try at once.
   EXPECT_LE(tries.count(), 2 * 3 * (1 + static_cast<std::size_t>(seconds)));
   expect_all_readable();
 }
 
-// Method: four processes fill memory and disk at once, each until its `put` fails. Then each releases half of its
-// objects and reads the others.
+// Method: four processes fill memory and disk at once, each until its `put` fails. Then each process releases half of
+// its objects and reads the others.
 TEST_F(small_disk_test, that_several_processes_fill_at_once_tells_each_of_them_and_loses_nothing) {
   auto store = open();
   auto step = shared<std::array<std::atomic<int>, 3>>{};

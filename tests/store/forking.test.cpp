@@ -1,4 +1,4 @@
-// Nothing that a parent has open can be used in its forked child, and each call there says so.
+// A forked child can use nothing that its parent has open. Each call in the child reports this.
 #include "support.hpp"
 
 namespace troupe::store::test {

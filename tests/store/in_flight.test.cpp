@@ -149,7 +149,8 @@ TEST_F(in_flight_test, a_killed_receivers_handle_is_freed) {
 }
 
 // Goal: a sender that dies before it has written its message leaves nothing behind.
-// Method: it hands over and is killed. The receiver gets no message, sees the connection end and abandons the channel.
+// Method: the sender hands over and is killed. The receiver gets no message, sees the connection end and abandons the
+// channel.
 TEST_F(in_flight_test, what_a_killed_sender_never_wrote_goes_when_the_receiver_ends_the_channel) {
   auto store = open();
   talk_->receiver = store.self();
@@ -189,7 +190,8 @@ TEST_F(in_flight_test, what_was_in_flight_between_two_dead_processes_is_freed) {
 }
 
 // Goal: an entry in flight keeps the objects that its object captures, and so does the adopter.
-// Method: the creator of both objects is killed while the outer one is in flight. Then the adopter releases that one.
+// Method: the creator of both objects is killed while the outer object is in flight. Then the adopter releases the
+// outer object.
 TEST_F(in_flight_test, captured_objects_stay_while_the_outer_one_is_in_flight_from_a_dead_process) {
   auto store = open();
   talk_->receiver = store.self();
@@ -240,8 +242,8 @@ TEST_F(in_flight_test, a_receiver_that_leaves_while_others_send_leaves_nothing_i
     talk_->step = 1;
     return 0;
   });
-  // If the receiver gets no processor time, entries that it has not dropped yet may fill the table. Then `put` fails
-  // for a while, which is no failure of this test.
+  // If the receiver gets no processor time, the entries that it has not dropped yet may fill the table. Then `put`
+  // fails for a while, which is no failure of this test.
   while (talk_->step == 0)
     if (const auto object = store.put(bytes_of("x")); object && object->hand_over(talk_->receiver, channel))
       ++*sent;
@@ -328,7 +330,8 @@ TEST_F(in_flight_test, abandoning_drops_both_directions_of_one_channel_only) {
 }
 
 // Goal: objects that a peer sends after this process has ended their channel do not stay.
-// Method: the peer sends once, which is noticed while it lives. Then it sends again and is killed.
+// Method: the peer sends once, and this process notices it while the peer lives. Then the peer sends again and is
+// killed.
 TEST_F(in_flight_test, what_is_sent_on_a_channel_that_the_receiver_has_abandoned_goes_with_the_next_reaping) {
   auto store = open();
   talk_->sender = store.self();

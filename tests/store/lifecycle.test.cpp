@@ -1,4 +1,4 @@
-// From create to the last release: ids, sizes, the order of deletion, holders, and that nothing stays behind.
+// The life of an object from create to the last release: ids, sizes, the order of deletion, holders, and no remains.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -30,7 +30,7 @@ void expect_empty(object_store& store) {
 // --- Ids -------------------------------------------------------------------------------------------------------------
 
 // Goal: no id names two objects, even if several processes reuse each other's rows.
-// Method: each process keeps only its last few objects, so that rows change hands all the time.
+// Method: each process keeps only its last few objects, so that rows change owners all the time.
 TEST_F(lifecycle_test, ids_of_several_processes_that_create_and_drop_at_once_all_differ) {
   constexpr auto each = std::size_t{2000};
   auto ids = shared<std::array<std::array<object_id, each>, 4>>{};
@@ -181,7 +181,7 @@ TEST_F(lifecycle_test, the_last_release_frees_the_bytes_at_once) {
 // --- Views -----------------------------------------------------------------------------------------------------------
 
 // Goal: deletion waits for the last view, and for nothing else.
-// Method: another process has nothing but a pin; the maker releases its handle and leaves the store; then the pin goes.
+// Method: another process has only a pin. The maker releases its handle and leaves the store. Then the pin is released.
 TEST_F(lifecycle_test, what_another_process_still_pins_is_deleted_with_that_pin) {
   auto store = open();
   const auto control = file_ending_in(".control");
@@ -212,9 +212,9 @@ TEST_F(lifecycle_test, what_another_process_still_pins_is_deleted_with_that_pin)
   EXPECT_EQ(other.wait(), fine);
 }
 
-// Goal: if a process has a store open twice and closes one reference, the other one loses nothing.
+// Goal: if a process has a store open twice and closes one reference, the other reference loses nothing.
 // Method: the slot's byte is a lock that closing any descriptor of the file would drop. Another process checks that
-// this one is still taken for alive.
+// this process still counts as alive.
 TEST_F(lifecycle_test, closing_one_of_two_references_keeps_the_process_attached_for_others) {
   auto first = std::make_optional(open());
   auto second = std::make_optional(open());
@@ -323,8 +323,8 @@ struct shape {
 
 // Goal: objects of any size read the same with their metadata, in this process and in another one, before, while and
 // after they lie on disk.
-// Method: all objects together are several times the memory, and the last ones take all of it, so that each is on disk
-// once.
+// Method: all objects together are several times the size of the memory, and the last ones take all of the memory. So
+// each object is on disk once.
 TEST_F(lifecycle_on_disk_test, every_size_and_its_metadata_read_the_same_everywhere) {
   settings_.full_grace = 10s;
   auto store = open();
@@ -357,8 +357,8 @@ TEST_F(lifecycle_on_disk_test, every_size_and_its_metadata_read_the_same_everywh
   expect_empty(store);
 }
 
-// Method: another process is stopped while it writes the object to disk. No other process may free the object
-// meanwhile.
+// Method: another process is stopped while it writes the object to disk. Meanwhile no other process may free the
+// object.
 TEST_F(lifecycle_on_disk_test, what_is_let_go_while_it_is_written_to_disk_is_deleted_behind_that) {
   auto store = open();
   auto object = put(store, content(0));
@@ -382,7 +382,8 @@ using internal::crash_point;
 
 class reader_crash_test : public spilling_test, public ::testing::WithParamInterface<crash_point> {};
 
-// Goal: a process that dies while it finds, pins or restores another process's object costs that process nothing.
+// Goal: if a process dies while it finds, pins or restores another process's object, it costs that other process
+// nothing.
 // Method: the object lies on disk. The victim does all three with it, and dies at the crash point.
 TEST_P(reader_crash_test, whoever_is_killed_here_leaves_the_object_to_its_owner) {
   auto store = open();

@@ -387,7 +387,7 @@ TEST_F(object_store_test, an_object_longer_than_one_piece_of_committed_pages_rea
 }
 
 // Goal: no id is ever assigned twice, not even after 2^32 - 1 objects in one row.
-// Method: write the last but one generation into the table, as if the row had just been freed with it.
+// Method: the test writes the last but one generation into the table, as if the row had just been freed with it.
 TEST_F(object_store_test, a_row_whose_generations_are_used_up_is_retired) {
   auto store = open();
   const auto row = put(store, "x").id().index;

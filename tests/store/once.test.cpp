@@ -1,4 +1,4 @@
-// Objects that exist once per store: the process that makes one, those that wait, and the maker's death.
+// Objects that exist once per store: the process that makes one, the processes that wait for it, and the maker's death.
 #include "spilling.hpp"
 #include "support.hpp"
 
@@ -296,7 +296,7 @@ TEST_F(once_test, origins_that_come_and_go_leave_chains_whole) {
   EXPECT_EQ(found, store.summary()->objects);
 }
 
-// Goal: the table of origins is bounded. If it is full, an object is still created, but has no origin.
+// Goal: the table of origins is bounded. If it is full, an object can still be created, but has no origin.
 TEST_F(once_test, what_comes_when_all_origins_are_taken_has_none) {
   settings_.objects_max = internal::origins_max + 100;
   auto store = open();

@@ -28,7 +28,7 @@ TEST_F(opening_test, opening_twice_gives_the_same_attachment) {
   auto any = settings_;
   any.capacity_bytes = 0;
   any.objects_max = 0;
-  EXPECT_TRUE(object_store::open(any)); // Zero means any value, so nothing differs.
+  EXPECT_TRUE(object_store::open(any)); // Zero accepts any value, so nothing differs.
 }
 
 TEST_F(opening_test, opening_with_other_options_is_refused_and_names_the_difference) {
@@ -138,7 +138,7 @@ TEST_F(opening_test, times_below_zero_are_refused) {
   EXPECT_EQ(message_of(object_store::open(settings_)), "lock_timeout is -1 ms; the minimum is 0");
 }
 
-// Goal: opening fails with an error, although exceeding this limit would end the process by a signal.
+// Goal: if a limit on file sizes is too low, opening fails with an error. Otherwise a signal would end the process.
 TEST_F(opening_test, a_limit_on_the_size_of_files_is_an_error_that_names_it) {
   auto limited = child([&] {
     const rlimit small{1'000'000, 1'000'000};
@@ -251,8 +251,7 @@ TEST_F(opening_test, whoever_dies_while_another_opens_is_reaped) {
   EXPECT_EQ(opener.wait(), fine);
 }
 
-// Goal: a process that is stopped while it opens costs others no more than their lock_timeout, and their error names
-// it.
+// Goal: a process that is stopped while it opens costs others at most their lock_timeout, and their error names it.
 TEST_F(opening_test, who_is_stopped_while_it_opens_is_named_by_others_and_ends_their_waiting_when_it_is_killed) {
   auto opener = child([&] {
     internal::arm_crash_point(internal::crash_point::open_swept, 1, internal::crash_action::stop);
@@ -272,9 +271,9 @@ TEST_F(opening_test, who_is_stopped_while_it_opens_is_named_by_others_and_ends_t
   EXPECT_TRUE(object_store::open(settings_));
 }
 
-// Goal: a process that closes right after the last other one was killed removes the files, although the kernel is still
-// ending that one.
-// Method: freeing the killed process's memory takes the kernel a while, and the test closes without waiting for its
+// Goal: if a process closes right after the last other process was killed, it removes the files, although the kernel is
+// still ending the killed process.
+// Method: the kernel takes a while to free the killed process's memory, and the test closes without waiting for the
 // end.
 TEST_F(opening_test, whoever_closes_while_the_last_other_is_being_killed_removes_the_files) {
   for (auto times = 0; times < 5; ++times) {
@@ -327,7 +326,7 @@ TEST_F(opening_test, closing_does_not_remove_the_files_of_a_store_that_has_the_n
     return eventually([&] { return *step == 2; }) ? 0 : 1;
   });
   ASSERT_TRUE(eventually([&] { return *step == 1; }));
-  EXPECT_TRUE(store->put(bytes_of("x"))); // Ours works on without names in the directory.
+  EXPECT_TRUE(store->put(bytes_of("x"))); // Ours continues to work without names in the directory.
   store.reset();
   EXPECT_EQ(files().size(), 3u);
   *step = 2;
@@ -533,7 +532,8 @@ TEST_F(opening_test, a_full_file_system_is_an_error_and_never_a_bus_error) {
   EXPECT_EQ(how, fine);
 }
 
-/// Runs `body` in a child that sees a new file system at /dev/shm. The child exits with 77 if it has no right to mount.
+/// Runs `body` in a child that sees a new file system at /dev/shm. If the child has no right to mount, it exits with
+/// 77.
 template <class Body>
 ending on_file_system(const char* type, const char* what, Body body) {
   return child([&] {
@@ -623,7 +623,7 @@ TEST_F(small_memory_test, holds_what_fits_and_spills_the_rest) {
 }
 
 TEST_F(small_memory_test, that_is_smaller_than_the_store_is_no_bus_error_where_pages_run_out) {
-  settings_.capacity_bytes = 60u << 20; // The tables need room as well, so not all of it fits.
+  settings_.capacity_bytes = 60u << 20; // The tables also need room, so not all of it fits.
   expect_fine(on_file_system("tmpfs", "size=64m", [&] {
     auto other = std::ofstream{"/dev/shm/somebody else's"};
     other << std::string(20u << 20, 'x');

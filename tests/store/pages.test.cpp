@@ -1,4 +1,4 @@
-// Pages of the data file: ready before they are needed, huge if asked for, protected if asked for.
+// Pages of the data file: they are ready before they are needed, huge if requested, and protected if requested.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -17,14 +17,14 @@ namespace {
 constexpr auto mebibyte = std::size_t{1} << 20;
 constexpr auto page = std::size_t{4096};
 
-/// Minor page faults of this thread so far.
+/// Returns the number of minor page faults of this thread so far.
 long faults() {
   auto usage = rusage{};
   ::getrusage(RUSAGE_THREAD, &usage);
   return usage.ru_minflt;
 }
 
-/// Bytes that a file takes, in memory or on disk. SIZE_MAX if there is no such file.
+/// Returns the bytes that a file takes, in memory or on disk, or SIZE_MAX if there is no such file.
 std::size_t blocks_of(const std::filesystem::path& file) {
   struct stat status {};
   return ::stat(file.c_str(), &status) == 0 ? static_cast<std::size_t>(status.st_blocks) * 512 : SIZE_MAX;
@@ -34,7 +34,7 @@ class pages_test : public store_test {
 protected:
   pages_test() { settings_.capacity_bytes = 64 * mebibyte; }
 
-  /// Number of page faults that writing a new object causes.
+  /// Returns the number of page faults that writing a new object causes.
   static long faults_of_writing(object_store& store, std::size_t size_bytes, std::vector<builder>& kept) {
     auto made = store.create(size_bytes);
     EXPECT_TRUE(made) << message_of(made);
@@ -108,7 +108,7 @@ TEST_F(pages_test, that_the_file_system_does_not_have_are_an_error_for_who_needs
   EXPECT_EQ(how, fine);
 }
 
-// Goal: an object that does not fit into the rest of the file system takes nothing of it.
+// Goal: an object that does not fit into the rest of the file system takes none of that rest.
 TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part) {
   const auto how = in_small_file_system("size=40m", [&] {
     settings_.capacity_bytes = 128 * mebibyte;
@@ -124,7 +124,8 @@ TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part)
     if (claim->building->commit(100 * mebibyte) || blocks_of(data) != before)
       return 3;
     claim->building.reset();
-    // Pages that were taken and not written count as present: another process gets the same room without taking more.
+    // Pages that were taken but not written count as present, so another process gets the same room without taking
+    // more.
     { (void)store.create(34 * mebibyte); }
     return child([&] {
              auto mine = open();
@@ -141,7 +142,7 @@ TEST_F(pages_test, that_the_file_system_does_not_have_all_are_not_taken_in_part)
 
 // --- Huge ------------------------------------------------------------------------------------------------------------
 
-/// Bytes in huge pages in this process's mapping of the file whose name ends with `name`.
+/// Returns the bytes in huge pages in this process's mapping of the file whose name ends with `name`.
 std::size_t huge_bytes_of(std::string_view name) {
   auto smaps = std::ifstream{"/proc/self/smaps"};
   auto is_in_it = false;
@@ -299,7 +300,7 @@ TEST_F(growing_test, an_object_that_is_given_up_leaves_its_place_to_others_with_
   EXPECT_TRUE(store.verify()) << message_of(store.verify());
 }
 
-// Goal: room that a peer claims and never fills costs nothing, whatever others write.
+// Goal: room that a peer claims and never fills costs nothing, whatever other processes write.
 TEST_F(growing_test, claimed_room_takes_no_pages_when_others_write_above_it) {
   settings_.capacity_bytes = 1024 * mebibyte;
   auto store = open();
@@ -433,7 +434,7 @@ TEST_F(small_memory_test, an_object_in_room_that_was_given_up_has_pages_or_is_re
   EXPECT_EQ(how, fine);
 }
 
-/// Claims room twice, writes above it, fills one claim and gives the other one up.
+/// Claims room twice, writes above it, fills one claim and gives up the other one.
 int claim_and_write(object_store& store, internal::crash_point killed_at) {
   auto claim = store.create_growing({}, 16 * mebibyte);
   const auto first = put(store, "first");
@@ -447,8 +448,8 @@ int claim_and_write(object_store& store, internal::crash_point killed_at) {
   return std::move(*other->building).seal() ? 0 : 2;
 }
 
-// Goal: a process that is killed between claiming room, taking pages and giving the room up leaves no room that is
-// wrongly taken to have pages.
+// Goal: if a process is killed between claiming room, taking pages and giving up the room, no room is left that is
+// wrongly assumed to have pages.
 TEST_F(small_memory_test, who_is_killed_while_room_is_claimed_leaves_room_that_can_be_used) {
   using internal::crash_point;
   const auto how = in_small_file_system("size=16m", [&] {

@@ -1,5 +1,4 @@
-// Where a store lies if other users have taken names in its directory, and that all processes of its user find it
-// there.
+// The place of a store if other users have taken names in its directory. All processes of its user find it there.
 #include "support.hpp"
 
 #include <troupe/store/internal/host/system_error.hpp>
@@ -159,7 +158,7 @@ TEST_F(places_test, a_name_that_was_given_back_before_anybody_looked_was_another
 }
 
 // Goal: all processes that open at the same moment open one store, although names are taken and freed meanwhile.
-// Method: a squatter takes and frees one name after the other, as fast as it can, while eight processes open at once.
+// Method: a squatter takes and frees one name after the other without a pause, while eight processes open at once.
 TEST_F(places_test, whoever_opens_while_names_are_taken_and_given_back_comes_to_the_one_store) {
   constexpr auto openers = std::size_t{8};
   constexpr auto rounds = 25;

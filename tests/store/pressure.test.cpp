@@ -1,4 +1,5 @@
-// Many processes want room at once: the order in which they get it, how long they wait, and what is spilled meanwhile.
+// Many processes want room at once: the order in which they get it, their time limits, and the objects that are spilled
+// meanwhile.
 #include "spilling.hpp"
 
 #include <troupe/store/internal/host/crash_point.hpp>
@@ -38,7 +39,7 @@ protected:
     store_test::TearDown();
   }
 
-  /// Starts one more process behind those that wait. It wants a quarter, and keeps it until it may go.
+  /// Starts one more process behind the waiting ones. It wants a quarter of the memory, and keeps it until it may go.
   void let_one_more_wait() {
     const auto which = waiting_.size();
     waiting_.emplace_back([this, which] {
@@ -52,7 +53,7 @@ protected:
     ASSERT_TRUE(eventually([&] { return store_->summary()->waiting == which + 1; }));
   }
 
-  /// Whether exactly `count` processes have been served, with no further one within 20 ms.
+  /// Returns true if exactly `count` processes have been served, and no further one within 20 ms.
   [[nodiscard]] bool served_are_just(std::size_t count) const {
     return eventually([&] { return counter_->served == count; })
            && !eventually([&] { return counter_->served > count; }, 20ms);
@@ -119,9 +120,9 @@ TEST_F(queue_test, those_that_die_while_they_wait_leave_the_others_in_order) {
 
 // --- During a spill --------------------------------------------------------------------------------------------------
 
-/// Another process has begun to spill the only object that can be spilled, half the memory, and is stopped: the bytes
-/// are on disk, but the table does not say so. That process also pins a quarter and writes an eighth; an eighth is
-/// free.
+/// Another process has begun to spill the only object that can be spilled, which takes half the memory. Then that
+/// process was stopped: the bytes are on disk, but the table does not say so. That process also pins a quarter and
+/// writes an eighth. The last eighth is free.
 class stopped_spiller_test : public spilling_test {
 protected:
   void start_spilling() {
@@ -158,7 +159,7 @@ protected:
   handle victim_;
 };
 
-// Goal: memory that is full only until a spill ends is not reported as full, however short the grace period is.
+// Goal: if memory is full only until a spill ends, it is not reported as full, however short the grace period is.
 TEST_F(stopped_spiller_test, who_needs_room_waits_for_a_spill_that_is_under_way_longer_than_its_grace) {
   start_spilling();
   auto result = shared<std::atomic<int>>{};
@@ -244,7 +245,7 @@ TEST_F(pressure_test, what_another_process_pins_is_never_spilled) {
   EXPECT_EQ(reader.wait(), fine);
 }
 
-// Goal: finding, pinning and creating come to an end while all processes spill, and give the right bytes.
+// Goal: finding, pinning and creating end while all processes spill, and give the right bytes.
 // Method: each of four processes uses at most two objects at a time, so that there is always room for one more.
 TEST_F(pressure_test, processes_that_find_and_pin_what_others_spill_never_wait_for_each_other_for_ever) {
   if (!may_fork_beside_threads)
@@ -301,7 +302,7 @@ TEST_F(pressure_test, a_process_without_memory_leaves_no_object_half_way_to_or_f
 
 // --- A stopped owner of the lock ------------------------------------------------------------------------------------
 
-// Method: a process that could not record what it restored detaches. The lock's owner goes on after that process has
+// Method: a process that could not record what it restored detaches. The lock's owner continues after that process has
 // given up recording, and before it gives up detaching.
 TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reaps_it) {
   if (!may_fork_beside_threads)
@@ -343,10 +344,11 @@ TEST_F(pressure_test, who_detaches_with_an_object_half_way_leaves_it_to_who_reap
   EXPECT_EQ(read(all[0]), content(0));
 }
 
-// Goal: if a process is stopped while it holds the lock, others that spill and restore get `busy`, and nothing lasting.
+// Goal: if a process is stopped while it holds the lock, other processes that spill and restore get `busy`, without
+// lasting effects.
 // Method: one process is stopped between writing a file and recording it, another one between reading a file and
-// recording it, and a third one while it holds the lock. The first two go on and find it locked. Then the third one
-// goes on.
+// recording it, and a third one while it holds the lock. The first two continue and find it locked. Then the third one
+// continues.
 TEST_F(pressure_test, a_stopped_owner_of_the_lock_leaves_no_object_half_way_to_or_from_disk) {
   if (!may_fork_beside_threads)
     GTEST_SKIP() << "ThreadSanitizer cannot follow processes forked beside threads";
@@ -397,7 +399,7 @@ TEST_F(pressure_test, a_stopped_owner_of_the_lock_leaves_no_object_half_way_to_o
   EXPECT_FALSE(store.contains(extra_id));
   owner.kill(SIGCONT);
   EXPECT_EQ(owner.wait(), fine);
-  // From here on no process has to do anything for the others.
+  // From now on no process has to do anything for the others.
   EXPECT_TRUE(eventually([&] {
     const auto summary = store.summary();
     return summary && std::ranges::all_of(summary->rows, [](const object_row& row) {

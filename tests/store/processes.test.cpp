@@ -11,7 +11,7 @@ namespace {
 
 using processes_test = store_test;
 
-/// What a child tells its parent.
+/// The data that a child sends to its parent.
 struct note {
   std::atomic<int> step{0};
   object_id id;
@@ -59,7 +59,8 @@ TEST_F(processes_test, a_builder_captures_what_another_process_lets_go) {
   EXPECT_EQ(read(*inner), "theirs");
 }
 
-// Goal: the list of what a dead process's object captures reads the same to others, also after the table was rebuilt.
+// Goal: the list of the objects that a dead process's object captures reads the same to others, even after the table
+// was rebuilt.
 // Method: the list's rows are not in the order in which they were given. Then a process dies while it holds the lock.
 TEST_F(processes_test, what_another_process_captured_is_listed_in_order_also_after_it_died_in_the_lock) {
   auto store = open();
@@ -158,7 +159,7 @@ TEST_F(processes_test, a_killed_holder_is_reaped) {
 TEST_F(processes_test, a_killed_holder_is_reaped_unasked_by_one_of_the_others) {
   settings_.reap_interval = 20ms;
   auto store = open();
-  const auto other = child([&] { // A process that does nothing but hold.
+  const auto other = child([&] { // This process only holds an object.
     auto theirs = open();
     const auto own = put(theirs, "the other's");
     ::pause();

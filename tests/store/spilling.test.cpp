@@ -362,8 +362,8 @@ TEST_F(spilling_test, in_a_forked_child_nothing_is_spilled_and_nothing_hangs) {
 
 class spilling_crash_test : public spilling_test, public ::testing::WithParamInterface<crash_point> {};
 
-// Method: the victim fills memory and pins half of its objects, three times, and dies when it reaches the point the nth
-// time.
+// Method: the victim fills memory and pins half of its objects, three times. It dies when it reaches the point for the
+// nth time.
 TEST_P(spilling_crash_test, whoever_is_killed_here_leaves_a_whole_store) {
   for (auto nth : {1u, 2u, 3u}) {
     auto store = open();

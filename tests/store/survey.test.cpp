@@ -92,7 +92,7 @@ TEST_F(reports_test, what_dead_processes_left_is_seen_as_they_left_it_and_remove
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
-// Goal: a summary limited to the largest objects has the same rows for them as a full one, and counts the others.
+// Goal: a summary limited to the largest objects has the same rows for them as a full summary, and counts the others.
 TEST_F(reports_test, a_summary_of_the_largest_objects_says_the_same_of_them_as_one_of_all) {
   auto store = open();
   auto held = std::vector<handle>{};
@@ -160,8 +160,8 @@ TEST_F(reports_test, cleaning_all_removes_what_is_left_and_reaps_what_is_in_use)
   settings_.directory = "/dev/shm"; // The fixture looks for leftover files here.
 }
 
-// Goal: the leftover files of a store whose name nobody uses again do not stay until the next boot.
-// Method: files as a first opener leaves them if it is killed between creating two of them.
+// Goal: the leftover files of a store whose name is never used again do not stay until the next boot.
+// Method: the files are those that a first opener leaves if it is killed between creating two of them.
 TEST_F(reports_test, cleaning_removes_what_an_opener_left_that_was_killed_early) {
   const auto of_a_store = [&] {
     auto store = open();

@@ -1,4 +1,4 @@
-// One process, many threads. Also meant for ThreadSanitizer.
+// One process with many threads. The test is also meant for ThreadSanitizer.
 #include "support.hpp"
 
 #include <random>

@@ -1,4 +1,4 @@
-// Two copies of the library in one process: to each other, and to other processes, they look like two processes.
+// Two copies of the library in one process. To each other, and to other processes, they look like two processes.
 #include "second_copy.hpp"
 #include "support.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 class two_copies_test : public store_test {
 protected:
-  /// `fine` if another process takes `who` for alive and for sharing its store.
+  /// Returns `fine` if another process finds that `who` is alive and shares its store.
   [[nodiscard]] ending others_see(const process_id& who) const {
     return child([this, who] {
              auto theirs = open();
@@ -32,7 +32,7 @@ TEST_F(two_copies_test, that_have_one_store_open_see_each_others_objects_and_eac
   EXPECT_EQ(others_see(store.self()), fine);
 }
 
-// Goal: if one copy closes the store, all other processes still take the other copy for alive, and its objects stay.
+// Goal: if one copy closes the store, all other processes still consider the other copy alive, and its objects stay.
 TEST_F(two_copies_test, that_one_closes_the_store_does_not_end_the_others) {
   auto store = std::make_optional(open());
   auto object = std::make_optional(put(*store, "the first one's"));
@@ -62,7 +62,7 @@ TEST_F(two_copies_test, that_one_only_looks_does_not_end_the_other) {
   EXPECT_EQ(others_see(store.self()), fine);
 }
 
-// Goal: a child of a process with both copies keeps neither of them alive.
+// Goal: if a process with both copies dies, its child keeps neither copy alive.
 TEST_F(two_copies_test, in_a_process_that_dies_are_both_dead_though_a_child_of_it_lives_on) {
   auto store = open();
   auto grandchild = shared<std::atomic<pid_t>>{};

@@ -83,10 +83,10 @@ TEST_F(waiting_test, many_that_wait_for_one_object_all_wake) {
     EXPECT_EQ(each.wait(), fine);
 }
 
-// Goal: a seal wakes all waiters. Without the wake-up they would find the object only at their next check, 100 ms after
-// their last one.
-// Method: the time until the last of four waiters has woken, as the median of several rounds, since a busy machine
-// makes some slow.
+// Goal: a seal wakes all waiters. Without the wake-up, they would find the object only at their next check, 100 ms
+// after the last one.
+// Method: the test measures the time until the last of four waiters has woken. It takes the median of several rounds,
+// because a busy machine makes some rounds slow.
 TEST_F(waiting_test, a_seal_wakes_all_that_wait_and_none_finds_it_by_looking_again) {
   using clock = std::chrono::steady_clock;
   constexpr auto rounds = 9;
@@ -165,8 +165,8 @@ TEST_F(room_test, is_waited_for_as_long_as_it_takes_where_for_ever_is_asked_for)
 }
 
 // Goal: small objects that would fit do not overtake a large one for ever.
-// Method: everything is held. The large one waits first, then a small one. The first release makes room for the small
-// one only, the next one for both.
+// Method: everything is held. The large object waits first, then a small one. The first release makes room only for the
+// small one, and the next release for both.
 TEST_F(room_test, comes_in_the_order_of_asking) {
   auto store = open();
   auto held = fill(store);
@@ -179,7 +179,7 @@ TEST_F(room_test, comes_in_the_order_of_asking) {
   EXPECT_EQ(small.wait(), fine);
 }
 
-// Method: the large one waits for longer than a stopped process would keep its place.
+// Method: the large object waits for longer than a stopped process would keep its place.
 TEST_F(room_test, keeps_its_order_however_long_the_first_one_waits) {
   settings_.full_grace = std::chrono::milliseconds::max();
   auto store = open();

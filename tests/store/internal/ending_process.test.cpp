@@ -30,7 +30,7 @@ TEST(ending_process, is_one_that_was_killed_and_not_one_that_lives_or_is_gone) {
   EXPECT_FALSE(is_ending(0));
 }
 
-// Goal: it is no error if a process ends while it is being asked about.
+// Goal: it is no error if a process ends while its state is being checked.
 TEST(ending_process, may_go_at_any_moment) {
   auto child = std::atomic<pid_t>{0};
   auto is_over = std::atomic<bool>{false};

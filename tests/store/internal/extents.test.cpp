@@ -1,4 +1,4 @@
-// Free extents, compared with a model that is too simple to be wrong; hints, none of which may get lost.
+// Free extents, compared with a model that is simple enough to be surely right. No hint may get lost.
 #include <troupe/store/internal/table/extents.hpp>
 #include <troupe/store/internal/table/hints.hpp>
 
@@ -22,7 +22,7 @@ constexpr auto units = std::uint64_t{512};
 class extents_test : public ::testing::Test {
 protected:
   extents_test() : memory_(sizeof(control_header) / sizeof(extent_node) + 2 + units) {
-    // Nodes are 48 bytes, the header is aligned to 64: keep both in one array of nodes.
+    // Nodes are 48 bytes and the header is aligned to 64, so both are kept in one array of nodes.
     auto address = reinterpret_cast<void*>(memory_.data());
     auto space = memory_.size() * sizeof(extent_node);
     auto* base = std::align(64, sizeof(control_header), address, space);
@@ -35,7 +35,7 @@ protected:
     extents_->clear();
   }
 
-  /// Start of the lowest run of `length` free units in the model, or nullopt.
+  /// Returns the start of the lowest run of `length` free units in the model, or nullopt.
   [[nodiscard]] std::optional<std::uint64_t> lowest(std::uint64_t length) const {
     auto run = std::uint64_t{0};
     for (auto at = std::uint64_t{0}; at < units; ++at) {

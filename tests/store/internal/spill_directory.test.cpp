@@ -1,4 +1,4 @@
-// Writing to a disk that becomes full meanwhile, and reading back from it.
+// Writing to a disk that becomes full during the write, and reading back from it.
 #include "../support.hpp"
 
 #include <troupe/store/internal/spill/spill_directory.hpp>
