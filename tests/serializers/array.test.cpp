@@ -1,4 +1,4 @@
-// array<T> and writable_array<T> by themselves: shapes, strides, slices, and printing.
+// array<T> and writable_array<T> alone: shapes, strides, slices, and printing.
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -215,7 +215,7 @@ std::string printed(const array<T>& values) {
   return to.str();
 }
 
-// What numpy 1.24 prints for the same arrays.
+// The expected texts are those that numpy 1.24 prints for the same arrays.
 TEST(array, is_printed_as_numpy_prints) {
   EXPECT_EQ(printed(counted({3})), "[0 1 2]");
   EXPECT_EQ(printed(counted({2, 6}).slice(1, 4, 6)), "[[ 4  5]\n [10 11]]");

@@ -163,7 +163,7 @@ TEST_P(arrays, can_be_read_as_records) {
   EXPECT_EQ(seen->find("right")->as_array<double>(), value.right);
 }
 
-// If the peer maps the same bytes, nothing is packed: it gets the strided slice.
+// If the peer maps the same bytes, nothing is packed, and the peer gets the strided slice.
 TEST(shared_arrays, slices_of_what_the_peer_can_read_are_not_packed) {
   const auto memory = counted<double>({100, 100});
   const frame in_store{memory.bytes().bytes(), std::make_shared<shared_bytes>()};

@@ -1,5 +1,5 @@
 // The family cereal: every sort of cereal functions, bytes that the library's own archives read and write, and refused
-// input. conformance.test.cpp has what cereal shares with the other families.
+// input. conformance.test.cpp tests the properties that cereal shares with the other families.
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -232,7 +232,7 @@ protected:
     return *std::move(arrived);
   }
 
-  /// A payload of type T with this body.
+  /// Returns a payload of type T with this body.
   template <class T>
   payload with_body(std::string_view body) {
     auto made = *encoded(T());

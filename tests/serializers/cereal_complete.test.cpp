@@ -1,4 +1,4 @@
-// The family cereal: the less common half of what cereal's documentation describes, with each sort of function and
+// The family cereal: the less common half of the features in cereal's documentation, with each sort of function and
 // pointer as its users write it, unchanged. The common half and refused input are in cereal.test.cpp.
 #include <complex>
 #include <queue>
@@ -174,7 +174,7 @@ struct weed : plant {
   [[nodiscard]] std::string kind() const override { return "weed " + name; }
   template <class Archive>
   void save(Archive& archive) const {
-    archive(name); // The base is left out.
+    archive(name); // Omits the base.
   }
   template <class Archive>
   void load(Archive& archive) {

@@ -1,4 +1,4 @@
-// Which family encodes a value, which one is refused, and what the errors say.
+// Tests which family encodes a value, which one is refused, and the text of the errors.
 #include <stdexcept>
 
 #include <gmock/gmock.h>

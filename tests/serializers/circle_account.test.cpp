@@ -1,4 +1,4 @@
-// How many bytes circles of shared pointers may keep alive together.
+// The bytes that circles of shared pointers may keep alive together.
 #include <troupe/serializers/extend/circle_account.hpp>
 
 #include <gtest/gtest.h>

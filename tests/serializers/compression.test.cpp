@@ -1,5 +1,5 @@
-// Goal: large frames are compressed if that pays, and no others are. Compressed frames stay compressed when they are
-// passed on. Compressed input is decompressed within the limits or refused.
+// Goal: large frames are compressed if that saves enough, and no others are. Compressed frames stay compressed when
+// they are forwarded. Compressed input is decompressed within the limits, or refused.
 #include <algorithm>
 #include <random>
 #include <thread>
@@ -176,7 +176,7 @@ protected:
     return made.value_or(payload{});
   }
 
-  /// Whether a frame of these bytes is sent compressed.
+  /// Returns true if a frame of these bytes is sent compressed.
   bool is_compressed(std::vector<std::byte> bytes, compression how = compression::lz4) {
     const auto size = bytes.size();
     const auto made = sent(frame::adopt(std::move(bytes)), how);

@@ -1,5 +1,5 @@
-// Goal: a sender that claims that a frame is compressed cannot make the receiver take more than the limits grant:
-// bombs, wrong sizes, unknown codecs.
+// Goal: a sender that claims that a frame is compressed cannot make the receiver take more memory than the limits
+// grant: bombs, wrong sizes, unknown codecs.
 #include <cstring>
 
 #include <zstd.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace hostile;
 
-/// A payload whose header has `note` as its frame codecs.
+/// Returns a payload whose header has `note` as its frame codecs.
 payload noted(const std::string& note, std::vector<frame> frames) {
   const auto fields = *parse_header(header_by<frame>("typed").bytes());
   return {make_header({.family = fields.family,
@@ -34,7 +34,7 @@ std::string zstd(std::uint64_t original_bytes) {
 
 const std::string as_it_is(1, '\0');
 
-/// The payload of a frame of 50,000 zeros, as an honest sender makes it.
+/// Returns the payload of a frame of 50,000 zeros, as an honest sender makes it.
 payload honest(compression how) {
   context ctx;
   ctx.compression = how;
@@ -42,7 +42,7 @@ payload honest(compression how) {
   return *serialize(value, {.serializers = {"typed"}, .context = ctx}, types(), families());
 }
 
-/// The frames of `honest()`, with another note.
+/// Returns the frames of `honest()`, with another note.
 payload changed(const std::string& note, compression how = compression::lz4) {
   return noted(note, honest(how).frames);
 }
@@ -64,7 +64,7 @@ frame zstd_of_zeros(std::size_t size_bytes) {
   return rich::frame_of(std::string_view(made.data(), to.pos));
 }
 
-/// The lz4 block that expands most: one literal, then an endless match.
+/// Returns the lz4 block that expands most: one literal, then an endless match.
 frame lz4_without_end(std::size_t size_bytes) {
   auto made = bytes({0x1f, 0, 1, 0}) + std::string(size_bytes - 5, '\xff') + std::string(1, '\0');
   return rich::frame_of(made);

@@ -1,6 +1,6 @@
-// Goal: every family refuses well-formed input that is meant to harm: memory that nothing was charged for, circles that
-// are never freed, chains whose destruction recurses, keys with one hash, arrays of very many dimensions. Input that
-// only resembles these passes.
+// Goal: every family refuses well-formed input that is meant to do harm: memory that nothing was charged for, circles
+// that are never freed, chains whose destruction recurses, keys with one hash, arrays of very many dimensions. Input
+// that only looks similar is accepted.
 #include <chrono>
 #include <map>
 #include <set>
@@ -20,7 +20,7 @@ namespace {
 using namespace conformance;
 using namespace troupe::literals;
 
-/// The same fields: the sender's type views elements that the receiver's type owns.
+/// Both types have the same fields. The sender's type views elements that the receiver's type owns.
 struct viewed {
   std::vector<array<std::int64_t>> grids;
 };
@@ -37,7 +37,7 @@ struct branch {
 TROUPE_DESCRIBE(branch, children, parent)
 using branches = std::vector<std::shared_ptr<branch>>;
 
-/// Its back pointers are read first.
+/// Its back pointers are decoded first.
 struct leaf;
 struct observed {
   std::vector<std::weak_ptr<leaf>> observers;
@@ -179,7 +179,7 @@ TEST_P(abuse, counts_what_lies_between_shared_objects) {
       chain.back()->children.push_back(chain[i - 1]);
   }
   const auto sent = encoded(chain);
-  ctx.limits.height = 104; // A list and a pointer each, plus what some families count besides.
+  ctx.limits.height = 104; // A list and a pointer each, plus what some families also count.
   EXPECT_EQ(failure_of<branches>(sent), "");
   ctx.limits.height = 90;
   expect_refused(decoded<branches>(sent), "(limits::height)");
@@ -248,7 +248,7 @@ TEST_P(abuse, passes_weak_pointers_that_come_before_those_that_own) {
   EXPECT_EQ(back->subject->observers[2].lock(), back->leaves[2]);
 }
 
-// A weak pointer leads into the circle, and the pointer that closes it leads to an object that has been read before.
+// A weak pointer leads into the circle. The pointer that closes the circle leads to an object that was read before.
 TEST_P(abuse, refuses_circles_into_which_a_weak_pointer_led) {
   auto outer = std::make_shared<leaf>();
   auto inner = std::make_shared<leaf>();
@@ -294,7 +294,7 @@ TEST_P(abuse, counts_what_circles_keep_until_they_are_cut) {
 // -- keys of one hash
 
 TEST_P(abuse, refuses_unordered_containers_whose_keys_all_stand_in_one_bucket) {
-  // Filled with a better hash: filling a container of the receiver's type would take minutes.
+  // Filled with a better hash, because filling a container of the receiver's type would take minutes.
   std::unordered_set<std::uint64_t> set;
   std::unordered_map<std::uint64_t, int> map;
   for (std::uint64_t i = 0; i < 350'000; ++i) {
@@ -317,7 +317,7 @@ TEST_P(abuse, refuses_unordered_containers_whose_keys_all_stand_in_one_bucket) {
   add_cereal<std::unordered_map<std::uint64_t, int>>(many, "many counts");
   expect_refused(decoded<many_numbers>(*send(set, many)), "std::unordered_multiset<");
   expect_refused(decoded<many_counts>(*send(map, many)), "std::unordered_multimap<");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)); // Without the limit, minutes.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)); // Without the limit it takes minutes.
 }
 
 TEST_P(abuse, passes_weak_hashes_of_few_keys) {

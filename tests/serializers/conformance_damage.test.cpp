@@ -1,6 +1,6 @@
 // Goal: decoding a damaged payload gives an error or a value that can be encoded again, and takes no more memory than
 // the limits grant.
-// Method: cut the payload at every byte, and flip every bit, in body and header.
+// Method: the payload is cut at every byte, and every bit is flipped, in body and header.
 #include <random>
 
 #include "every_family.hpp"
@@ -13,12 +13,13 @@ class damaged : public every_family {
 protected:
   damaged() { rich::add_to(types); }
 
-  /// What decoding may allocate: the limits' share, plus some for an error's text and empty containers.
+  /// Returns the memory that decoding may allocate: the limits' share, plus some for an error's text and empty
+  /// containers.
   [[nodiscard]] std::size_t granted(const payload& of) const {
     return ctx.limits.memory_free_bytes + ctx.limits.memory_ratio * of.size_bytes() + 64_KiB;
   }
 
-  /// Decodes. Returns whether that gave a value; if so, expects that it can be encoded.
+  /// Decodes. Returns true if that gave a value, and then expects that the value can be encoded.
   bool survives(const payload& from, const std::string& what) {
     const auto before = allocated_bytes.load();
     auto back = decoded<rich::everything>(from);

@@ -5,7 +5,7 @@ namespace {
 
 using namespace conformance;
 
-/// Even with absent parts, takes much more memory than bytes.
+/// Takes much more memory than bytes, even with absent parts.
 struct roomy {
   std::vector<std::optional<std::array<std::int64_t, 64>>> parts;
 };
@@ -52,7 +52,7 @@ protected:
     add_cereal<many_filled>(types, "many_filled");
   }
 
-  // The place that an error in the n-th element of wanted::names has.
+  // Returns the place that an error in the n-th element of wanted::names has.
   static std::string name_at(std::size_t index) {
     return "wanted.names" + (GetParam().names_elements ? "[" + std::to_string(index) + "]" : "");
   }

@@ -1,5 +1,5 @@
-// Goal: for every value and family, the memory that encoding predicts for decoding is what decoding takes.
-// Method: values of many shapes, whose memory differs from their bytes; both numbers come from context::taken_bytes.
+// Goal: for every value and family, decoding takes exactly the memory that encoding predicts for it.
+// Method: values of many shapes have memory that differs from their bytes. Both numbers come from context::taken_bytes.
 #include <bitset>
 
 #include <troupe/serializers/array.hpp>
@@ -111,7 +111,7 @@ protected:
     ctx.types = &types;
   }
 
-  /// For a type that the family cereal carries too.
+  /// Registers a type that the family cereal also carries.
   template <class T>
   void expect_weighed(const T& value) {
     if (types.find<T>() == nullptr) // Otherwise every registry has it, for every family.
@@ -119,7 +119,7 @@ protected:
     expect_weighed_as_added(value);
   }
 
-  /// For a type that the family cereal does not carry.
+  /// Registers a type that the family cereal does not carry.
   template <class T>
   void expect_weighed_by_description(const T& value) {
     types.add<T>(next_alias());
@@ -136,7 +136,7 @@ protected:
       std::size_t charged = 0;
       auto with = ctx;
       with.taken_bytes = &stated;
-      // Element by element, the family cereal has no functions for pointers.
+      // The family cereal has no functions for pointers in a collection sent element by element.
       const std::vector<std::string> by{GetParam().name, how == iterate::elements ? "typed" : GetParam().name};
       auto made = serialize(value, {.serializers = by, .on_error = on_error::raise, .iterate = how, .context = with},
                             types, families);

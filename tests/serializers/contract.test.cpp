@@ -1,4 +1,4 @@
-// Goal: a contract states in a stable text what peers see of a registry, and a comparison says correctly which changes
+// Goal: a contract states the visible facts of a registry in a stable text. A comparison says correctly which changes
 // break older peers. Each answer is checked with real payloads.
 #include <cstdlib>
 #include <fstream>
@@ -53,7 +53,7 @@ std::string contract_with(const std::string& alias = "it") {
   return contract_of(types);
 }
 
-/// The worst effect of changing a field from one type to the other.
+/// Returns the worst effect of changing a field from one type to the other.
 template <class From, class To>
 contract_effect effect_of() {
   const auto changes = compare_contracts(contract_with<box<From>>(), contract_with<box<To>>());
@@ -232,7 +232,7 @@ TEST(contract, that_is_none_is_refused_with_the_line) {
   EXPECT_NE(refused(nested).find("nested too deep"), std::string::npos);
 }
 
-/// The contract of one type whose parts have numbered names, in rising or falling order.
+/// Returns the contract of one type whose parts have numbered names, in rising or falling order.
 std::string contract_of_many(const std::string& form, std::size_t count, bool reversed, const std::string& before,
                              const std::string& behind) {
   auto text = "troupe contract 1\ntype \"a\": " + form + "\n";
@@ -241,7 +241,7 @@ std::string contract_of_many(const std::string& form, std::size_t count, bool re
   return text;
 }
 
-// Goal: the texts are not trusted, so comparing them takes no time quadratic in the number of their parts.
+// Goal: the texts are not trusted, so comparing them never takes time quadratic in the number of their parts.
 TEST(contract, of_many_fields_is_compared_in_any_order) {
   constexpr std::size_t many = 100'000;
   const auto older = contract_of_many("struct", many, false, ".field_of_a_long_name_", "");

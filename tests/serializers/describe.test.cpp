@@ -1,4 +1,4 @@
-// What TROUPE_DESCRIBE generates, and what it refuses at compile time.
+// The code that TROUPE_DESCRIBE generates, and the errors that it gives at compile time.
 #include <atomic>
 #include <mutex>
 
@@ -21,7 +21,7 @@ struct with_array {
   std::string name;
 };
 
-// The macro's check, called here without causing a compile error.
+// The macro's check, called here without a compile error.
 static_assert(!detail::forgets_a_field<rich::point, &rich::point::x, &rich::point::y>());
 static_assert(detail::forgets_a_field<rich::point, &rich::point::x>());
 static_assert(detail::forgets_a_field<rich::point>());
@@ -79,7 +79,7 @@ struct holds_unmovable {
 };
 TROUPE_DESCRIBE(holds_unmovable, list, map, maybe, either)
 
-// A field left out is noticed whatever its type, and nothing else counts as left out.
+// An omitted field is noticed, whatever its type, and nothing else counts as omitted.
 struct moved_only {
   int number;
   std::unique_ptr<int> owned;

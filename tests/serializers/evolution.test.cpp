@@ -284,8 +284,8 @@ TEST(typed_evolution, without_the_senders_layout_another_version_is_refused) {
             "typed: message: the sender has another version of the type, and did not send its layout");
 }
 
-// Goal: a layout with a body of no bytes cannot make a reader step through more values than the limits grant.
-// Method: each of a hundred structures contains the one before it twice.
+// Goal: a layout with an empty body cannot make a reader step through more values than the limits grant.
+// Method: each of a hundred structures contains the previous one twice.
 TEST(typed_evolution, structures_of_nothing_are_not_passed_over_without_end) {
   type_registry types;
   types.add<narrow>("message");

@@ -1,5 +1,5 @@
-// Two versions of one member: what it may become, and which error names it if it may not. Whole messages are in
-// evolution.test.cpp.
+// Two versions of one member: the types that it may change to, and the error that names it if the change is not
+// allowed. Whole messages are in evolution.test.cpp.
 #include "every_family.hpp"
 
 namespace parts {
@@ -229,7 +229,7 @@ TEST_P(versions, of_a_value_that_became_optional_or_ceased_to_be) {
 }
 
 TEST_P(versions, of_a_text_and_a_path) {
-  // `cereal` takes the two for the same layout.
+  // `cereal` assumes that both have the same layout.
   const auto back = sent<of_path>(of_text{"/a"});
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back->value, "/a");

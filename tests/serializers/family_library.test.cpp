@@ -1,5 +1,5 @@
-// Families from shared libraries: those that load, and each reason not to. That a loaded family carries values like a
-// compiled-in one is covered by the conformance tests: their row "lines" is a loaded family.
+// Families from shared libraries: libraries that load, and each reason for a failure. The conformance tests check that
+// a loaded family carries values like a compiled-in one: their row "lines" is a loaded family.
 #include <filesystem>
 
 #include <gmock/gmock.h>

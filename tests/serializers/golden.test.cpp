@@ -1,6 +1,6 @@
 // Goal: the bytes of a payload, header and body, are the same in every version of this program.
-// Method: the payload of one value per family, as once recorded. After a deliberate change of the form, the failing
-// test prints the new lines for `golden_payloads`.
+// Method: the test compares the payload of one value per family with a recorded one. After a deliberate change of the
+// form, the failing test prints the new lines for `golden_payloads`.
 #include "every_family.hpp"
 
 namespace {
@@ -220,7 +220,7 @@ TEST_P(golden, payloads_are_read_as_they_always_were) {
   EXPECT_TRUE(same(*back, stable_example()));
 }
 
-// Goal: a flipped bit of a small payload, in header or body, gives an error or a value, and nothing else.
+// Goal: a flipped bit of a small payload, in header or body, gives an error or a value, and has no other effect.
 TEST_P(golden, payloads_survive_every_flipped_bit) {
   const auto sent = stored();
   for (const bool in_header : {true, false}) {

@@ -1,5 +1,5 @@
-// Types that travel in another form: codec<T>, reduce() and rebuild(), a type's own codec, and the context that each
-// sees.
+// Types that travel in another form: codec<T>, reduce() and rebuild(), a type's own codec, and the context that each of
+// these gets.
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ private:
   int under_;
 };
 
-// Contains itself directly, with no structure in between; no two levels are alike.
+// Contains itself directly, with no structure in between. No two levels are equal.
 class tree {
 public:
   tree(std::string name, std::vector<tree> below) : name_(std::move(name)), below_(std::move(below)) {}

@@ -1,7 +1,7 @@
 // Goal: for any bytes, decoding ends soon with the right error and takes no more memory than its budget.
-// Method: a table per family of what a hostile sender may write; every allocation of this program is counted. More
-// attacks on the family json are in json_hostile.test.cpp, on typed in hostile_typed.test.cpp, with payloads within
-// payloads in hostile_nested.test.cpp.
+// Method: there is a table per family of inputs that a hostile sender may write. Every allocation of this program is
+// counted. More attacks on the family json are in json_hostile.test.cpp, on typed in hostile_typed.test.cpp, and with
+// payloads within payloads in hostile_nested.test.cpp.
 #include <troupe/serializers/msgpack/described.hpp>
 
 #include "hostile.hpp"
@@ -23,7 +23,7 @@ attack msgpack(std::string name, serialize_errc expected, std::string_view body,
   return by<T>("msgpack", std::move(name), expected, std::string(body), std::move(frames));
 }
 
-// A shared object at its first appearance, with its number; and a reference to it.
+// Returns a shared object at its first appearance with its number, and a reference to it.
 std::string shared_leaf(int number) {
   return "\x92\xd6\x02\0\0\0"s + static_cast<char>(number) + "\x81\xa4name\xa1x";
 }

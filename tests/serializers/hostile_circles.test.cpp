@@ -1,5 +1,5 @@
 // Goal: circles of shared objects cannot hide how deeply their destruction recurses once the program has cut them.
-// Ordinary circles pass.
+// Ordinary circles are accepted.
 #include <gmock/gmock.h>
 
 #include "hostile.hpp"
@@ -26,8 +26,8 @@ void cut(const knots& all) {
   }
 }
 
-// Each block is a chain, an object that owns the chain, and a second object. The two objects own each other, and the
-// next block's chain owns the second one.
+// Each block has a chain, an object that owns the chain, and a second object. The two objects own each other. The chain
+// of the next block owns the second object.
 knots blocks(std::size_t count, std::size_t chain_length) {
   knots all;
   std::shared_ptr<knot> below;
@@ -112,7 +112,7 @@ TEST_P(hostile_circles, of_one_block_pass_and_can_be_dropped) {
   cut(all);
 }
 
-// A chain leads from each level to the one above, while all levels are still being read.
+// A chain leads from each level to the level above, while all levels are still being read.
 TEST_P(hostile_circles, add_up_within_each_other) {
   constexpr std::size_t levels = 3;
   knots all{knot_before(nullptr)};

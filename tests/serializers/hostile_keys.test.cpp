@@ -1,4 +1,4 @@
-// Goal: long keys with one hash cost no more than short ones: their comparisons are charged by length.
+// Goal: long keys with one hash cost no more than short ones, because their comparisons are charged by length.
 #include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
@@ -59,7 +59,7 @@ protected:
     add_cereal<std::unordered_map<std::string, int>>(elsewhere, "counts");
   }
 
-  /// Encodes a container with a better hash: filling one of the receiver's type takes long.
+  /// Encodes a container with a better hash, because filling one of the receiver's type takes long.
   template <class T>
   payload sent(const T& value) {
     return *serialize(value, {.serializers = {GetParam()}, .on_error = on_error::raise}, elsewhere, families);

@@ -74,7 +74,7 @@ TEST(hostile_envelopes, keep_what_lies_inside_until_somebody_asks) {
   EXPECT_EQ(value.error().code(), malformed);
 }
 
-// Goal: only one level is read, however many there are.
+// Goal: only one level is read, whatever the number of levels.
 TEST(hostile_envelopes, within_each_other_10000_times) {
   constexpr std::size_t levels = 10'000;
   const auto header = header_by<envelope>("typed");
@@ -128,7 +128,7 @@ std::vector<std::byte> bytes_of(const frame& of) {
   return {of.bytes().begin(), of.bytes().end()};
 }
 
-// A list of `count` parts that share one header and have `frames_each` frames each.
+// Returns a list of `count` parts that share one header and have `frames_each` frames each.
 payload_parts listed(std::vector<std::byte> header, std::size_t count, std::uint64_t frames_each = 1) {
   return {.names = {""},
           .headers = {std::move(header)},
@@ -180,7 +180,7 @@ std::vector<attack> on_elements() {
 }
 INSTANTIATE_TEST_SUITE_P(elements, hostile_payloads, testing::ValuesIn(on_elements()), name_of_attack);
 
-// Goal: the cost of reading one header is not incurred for each of many tiny parts.
+// Goal: the cost of reading one header is not paid for each of many tiny parts.
 TEST(hostile_elements, of_many_parts_and_a_large_layout) {
   const auto layout = bytes({24, 0xb8, 0x17}) + repeated("\0\x0d"sv, 3'000); // 3,000 fields of nothing.
   const auto schema = as_bytes(layout);
@@ -218,7 +218,7 @@ TEST(hostile_elements, take_from_the_memory_that_the_whole_may_take) {
 
 // -- types attribute by attribute
 
-/// What the codec puts into the header, except that keys may repeat.
+/// The content that the codec puts into the header, except that keys may repeat.
 struct attributes {
   std::multimap<std::string, std::vector<std::byte>> small;
   payload_parts parts;

@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(values, hostile_typed, testing::ValuesIn(on_values()), 
 
 // -- layouts that the sender claims to have
 
-// The header has the forged layout and the body its fingerprint, so the receiver believes it.
+// The header has the forged layout and the body has its fingerprint, so the receiver accepts the layout.
 template <class T>
 attack forged(std::string name, serialize_errc expected, const std::string& layout, const std::string& value,
               std::size_t allocated_max = 2_MiB) {
@@ -125,8 +125,8 @@ std::string named(std::string_view name) {
   return varint(name.size()) + std::string(name);
 }
 
-// A structure with two fields, both of the same next structure, and so on: 2 to the power of `levels` values without
-// any bytes.
+// Returns a structure with two fields, both of the same next structure, and so on: 2 to the power of `levels` values
+// without any bytes.
 std::string doubling_layout(int levels) {
   std::string layout;
   for (int level = 0; level < levels; ++level)
@@ -148,7 +148,7 @@ std::string enum_of(std::size_t count) {
   return layout;
 }
 
-// Nested structures of one field each.
+// Returns nested structures of one field each.
 std::string nested_structures(std::size_t levels, const std::string& innermost) {
   return repeated(structure_of(1) + named("n"), levels) + innermost;
 }
@@ -188,7 +188,7 @@ std::vector<attack> on_layouts() {
                     bytes({18}) + varint(UINT64_MAX) + bytes({12}), repeated("\0"sv, 1000)),
       forged<unaware>("of_a_map_of_nothing_without_end", limit_exceeded, one_field + bytes({23, 13, 13}),
                       varint(UINT64_MAX)),
-      // Sixty million structures without any bytes, followed by enough bytes to pay for a million.
+      // Sixty million structures without any bytes. The bytes that follow pay for a million.
       forged<unaware>("of_fixed_lengths_of_nothing", limit_exceeded,
                       structure_of(2) + named("x") + fixed(600) + fixed(1000) + nested_structures(100, structure_of(0))
                           + named("pad") + bytes({12}),
@@ -230,7 +230,7 @@ TEST(hostile_layouts, of_which_the_error_says_how_large_they_may_be) {
 
 // -- types that the body names
 
-// The class of a pointer's object, named for the first time.
+// Returns the class of a pointer's object, named for the first time.
 std::string as_class(std::string_view alias, std::string_view layout) {
   return bytes({1}) + text(alias) + text(layout);
 }

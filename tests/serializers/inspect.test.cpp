@@ -1,5 +1,5 @@
-// inspect_serializability: what it finds in types, values and functions, and how it reports that. serializable<T,
-// Family>: the same question at compile time.
+// inspect_serializability: its findings in types, values and functions, and its reports. serializable<T, Family>: the
+// same question at compile time.
 #include <any>
 #include <atomic>
 #include <cstdio>
@@ -103,7 +103,7 @@ struct sticker {
 };
 TROUPE_DESCRIBE(sticker, text)
 
-// Values of it may fail although its type can travel.
+// Values of this type may fail, although the type can travel.
 struct paints {
   std::vector<rich::color> list;
   std::map<int, std::vector<rich::color>> by_number;

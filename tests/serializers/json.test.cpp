@@ -1,4 +1,4 @@
-// The family json: golden texts, other texts that are read as the same value, and that nothing is lost.
+// The family json: golden texts, and other texts that are read as the same value. Nothing is lost.
 #include <cmath>
 #include <random>
 

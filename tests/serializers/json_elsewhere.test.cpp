@@ -1,4 +1,5 @@
-// Another JSON library reads what the family json writes, and the family reads what that library writes.
+// Another JSON library reads the texts that the family json writes. The family reads the texts that that library
+// writes.
 #include <cmath>
 #include <random>
 
@@ -55,7 +56,7 @@ TEST_F(json_elsewhere, what_is_written_is_read_as_the_same_value) {
 
 TEST_F(json_elsewhere, what_is_read_and_written_again_comes_back_in_any_layout) {
   const auto value = rich::full();
-  // Keeps the text's order; otherwise references could precede the objects they refer to.
+  // Keeps the order of the text. Otherwise references could precede the objects that they refer to.
   const auto tree = nlohmann::ordered_json::parse(written(value));
   for (const auto& text : {tree.dump(), tree.dump(4), tree.dump(-1, ' ', true)}) {
     const auto back = read(text);
@@ -86,7 +87,7 @@ TEST_F(json_elsewhere, numbers_are_the_same_in_both) {
   }
 }
 
-/// Why the text is not JSON; empty if it is.
+/// Returns the reason why the text is not JSON, or an empty text if it is.
 std::string refusal_of(std::string_view text) {
   const context ctx;
   json_reader reader(ctx, std::as_bytes(std::span(text)), text.size());

@@ -1,4 +1,4 @@
-// Goal: for any text, decoding ends soon, takes no more memory than its budget, and says what is wrong with the text.
+// Goal: for any text, decoding ends soon, takes no more memory than its budget, and reports the mistake in the text.
 // Method: every allocation of this program is counted.
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct large {
 };
 TROUPE_DESCRIBE(large, names)
 
-// Decodes the text, which must fail, and returns the number of bytes that this allocated.
+// Decodes the text, which must fail. Returns the number of bytes that decoding allocated.
 template <class T>
 std::size_t cost_of(const std::string& text, serialize_errc expected) {
   const auto before = allocated_bytes.load();
@@ -172,7 +172,7 @@ TEST(hostile_json, goes_on_and_on) {
 }
 
 TEST(hostile_json, multiplies) {
-  // Every three bytes ask for an element of hundreds.
+  // Every three bytes ask for an element of hundreds of bytes.
   std::string many = "[";
   for (int i = 0; i < 300'000; ++i)
     many += "{},";

@@ -1,4 +1,4 @@
-// Large values, nested as deeply as the limits allow, are read on a thread's default stack.
+// A thread's default stack is enough to read large values that are nested as deeply as the limits allow.
 #include <pthread.h>
 
 #include <functional>

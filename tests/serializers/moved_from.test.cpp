@@ -1,4 +1,4 @@
-// A moved-from value is empty, and can be sent, printed, assigned to and destroyed like any other value.
+// A moved-from value is empty. It can be sent, printed, assigned to and destroyed like any other value.
 #include <troupe/serializers/any_value.hpp>
 #include <troupe/serializers/payload_bytes.hpp>
 #include <troupe/serializers/record.hpp>

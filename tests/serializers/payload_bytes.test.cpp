@@ -1,5 +1,5 @@
-// Goal: a payload becomes one byte string and comes back, whether the string arrives at once, in parts, or followed by
-// another; and bytes of unknown origin are checked before memory is taken.
+// Goal: a payload becomes one byte string and can be restored from it, whether the string arrives at once, in parts, or
+// followed by another one. Bytes of unknown origin are checked before memory is taken.
 #include <cstring>
 
 #include <gmock/gmock.h>
@@ -92,7 +92,7 @@ TEST_P(as_bytes, a_string_may_end_anywhere_and_says_how_much_is_missing) {
   }
 }
 
-// Reads like a program with a socket: always as many bytes as are missing.
+// Reads like a program with a socket: always exactly the missing bytes.
 TEST_P(as_bytes, are_read_in_three_steps) {
   const auto all = bytes_of(some_series());
   std::vector<std::byte> read;
@@ -196,7 +196,7 @@ TEST_F(bytes_of_one_number, announce_no_more_than_the_limits_allow) {
   EXPECT_THAT(limit_of(with(16, UINT64_MAX, 8)), HasSubstr("limits::body_bytes"));
   EXPECT_THAT(limit_of(good, {.frames = 0}), HasSubstr("limits::frames"));
   EXPECT_THAT(limit_of(good, {.body_bytes = 8}), HasSubstr("limits::body_bytes"));
-  // Nor more than can be addressed, whatever the limits are.
+  // The bytes that can be addressed are also a bound, whatever the limits are.
   EXPECT_THAT(limit_of(with(16, UINT64_MAX, 8), {.body_bytes = SIZE_MAX}), HasSubstr("can address"));
   EXPECT_THAT(limit_of(with(16, UINT64_MAX - 60, 8), {.body_bytes = SIZE_MAX}), HasSubstr("can address"));
 }

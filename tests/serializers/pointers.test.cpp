@@ -1,4 +1,4 @@
-// Pointers to base classes: the object travels as its own class, by the alias of that.
+// Pointers to base classes. The object travels as its own class, by that class's alias.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ struct studio : lit, heated {
 TROUPE_DESCRIBE_DERIVED(studio, (lit, heated), desks)
 static_assert(troupe::fields_of<studio>::names == std::array<std::string_view, 4>{"name", "lamps", "stoves", "desks"});
 
-// A later version of `circle`, and a type without what the first version had.
+// A later version of `circle`, and a type without the fields that the first version had.
 struct circle_2 : shape {
   [[nodiscard]] double area() const override { return 3 * radius * radius; }
   std::string unit = "m";
@@ -105,7 +105,7 @@ struct task {
   virtual int run() = 0;
 };
 
-// Can be constructed in one way only.
+// Can be constructed only in one way.
 class adding final : public task {
 public:
   adding(int a, int b) : a_(a), b_(b) {}

@@ -61,7 +61,7 @@ protected:
     return back ? *std::move(back) : T{};
   }
 
-  /// What a process reads that has no type with the payload's alias.
+  /// Returns the value that a process reads if it has no type with the payload's alias.
   template <class T>
   record elsewhere(const T& value) {
     const type_registry knows_nothing;
@@ -259,8 +259,8 @@ TEST(record, refuses_one_name_twice) {
   EXPECT_EQ(back.error().code(), serialize_errc::malformed);
 }
 
-// Goal: a value that another sender would write differently arrives as an equal record; a record that no receiver would
-// read is not sent.
+// Goal: a value that another sender would write differently arrives as an equal record. If no receiver would read a
+// record, it is not sent.
 TEST(record, has_one_form_however_it_was_written) {
   type_registry types;
   const family_set families;

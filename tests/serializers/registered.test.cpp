@@ -1,4 +1,5 @@
-// Codecs in a registry: a type's own codec inside other values, temporary stand-ins, attributes one by one.
+// Codecs in a registry: a type's own codec inside other values, temporary stand-ins, and attributes that are encoded
+// one by one.
 #include <mutex>
 #include <thread>
 
@@ -68,7 +69,7 @@ private:
   int value_ = 0;
 };
 
-// Lets one lockbox travel, although no other may.
+// Lets one lockbox travel, although no other lockbox may.
 struct opened {
   lockbox* box = nullptr;
   std::string content;

@@ -164,8 +164,8 @@ struct beside_floor {
 };
 struct roof : beside_floor, first_floor {};
 
-// Goal: each step starts where the one before has ended.
-// Method: no base lies where its class begins.
+// Goal: each step starts where the previous step has ended.
+// Method: no base lies at the beginning of its class.
 TEST(type_registry, finds_a_base_by_several_steps) {
   type_registry types;
   types.add_base<first_floor, ground>().add_base<roof, first_floor>();
@@ -176,7 +176,8 @@ TEST(type_registry, finds_a_base_by_several_steps) {
   EXPECT_EQ(types.as_base(typeid(ground), &whole, typeid(roof)), nullptr);
 }
 
-// Goal: a program that registers too long an alias gets an error at once, and not only when receivers refuse a payload.
+// Goal: if a program registers an alias that is too long, it gets an error at once, not when receivers refuse a
+// payload.
 TEST(type_registry, refuses_an_alias_that_no_header_has_room_for) {
   type_registry types;
   types.add<rich::point>(std::string(32'768, 'p'));

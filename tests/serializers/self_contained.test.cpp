@@ -1,4 +1,4 @@
-// Which values may be handed over in-process without encoding, and how many bytes they take.
+// Tests which values may be handed over in-process without encoding, and the bytes that they take.
 #include <list>
 #include <map>
 #include <memory>
@@ -29,7 +29,7 @@ struct pointing {
 };
 TROUPE_DESCRIBE(pointing, part, shared)
 
-/// Stands for a handle: its meaning depends on the process.
+/// Stands for a handle whose meaning depends on the process.
 struct ticket {
   int number = 0;
 };

@@ -1,4 +1,4 @@
-// Payloads within payloads: kept encoded, passed on, and checked against every allow-list on the way.
+// Payloads within payloads: they are kept encoded, forwarded, and checked against every allow-list on the way.
 #include <gtest/gtest.h>
 
 #include <troupe/serializers/serialized.hpp>
@@ -118,7 +118,7 @@ TEST_P(nested_payloads, are_held_to_the_list_at_every_depth) {
   const serialized innermost(encoded(rich::point{1, 2}, {"msgpack"}));
   const serialized middle(encoded(envelope{"in", innermost}, {"typed"}));
   const auto sent = encoded(envelope{"out", middle}, {"typed"});
-  const auto back = decoded<envelope>(sent, {"typed"}); // Decoding shows only the outer levels so far.
+  const auto back = decoded<envelope>(sent, {"typed"}); // So far, decoding shows only the outer levels.
   ASSERT_TRUE(back.has_value()) << back.error().message();
   const auto deeper =
       back->content.get<envelope>({.deserializers = {"typed", "msgpack"}, .context = {}}, types, families);
@@ -219,7 +219,7 @@ TEST(error_payloads, inside_others_are_told_when_somebody_asks) {
   EXPECT_EQ(value.error().code(), serialize_errc::sent_as_text);
 }
 
-// Goal: the cost of reading one header is not incurred for each of the parts that share it.
+// Goal: the cost of reading one header is not paid for each of the parts that share it.
 TEST(shared_headers, that_are_large_are_not_read_for_more_parts_than_was_received) {
   type_registry types;
   types.add<std::vector<serialized>>("parts");
@@ -233,7 +233,7 @@ TEST(shared_headers, that_are_large_are_not_read_for_more_parts_than_was_receive
   constexpr std::size_t many = 30'000;
   const auto flood = serialize(std::vector<serialized>(many, part), {}, types, families);
   ASSERT_TRUE(flood) << flood.error().message();
-  // As a peer could write it: each frame once, with a note in the header that says which frames repeat.
+  // A peer could write it like this: each frame once, with a note in the header that says which frames repeat.
   std::vector<std::byte> again(3, std::byte{0});
   for (std::size_t i = 1; i < many; ++i)
     again.insert(again.end(), {std::byte{1}, std::byte{2}});

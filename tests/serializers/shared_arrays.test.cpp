@@ -1,4 +1,5 @@
-// Goal: arrays that share memory are in a payload once and come back as one; what the header says of them is checked.
+// Goal: arrays that share memory are in a payload once and arrive as one. The claims of the header about them are
+// checked.
 #include <algorithm>
 #include <numeric>
 
@@ -70,9 +71,9 @@ protected:
   [[nodiscard]] static bool shares() {
     return std::string_view(GetParam().name) == "typed" || std::string_view(GetParam().name) == "msgpack";
   }
-  /// Whether arrays that share memory share it on arrival.
+  /// Returns true if arrays that share memory also share it on arrival.
   [[nodiscard]] static bool keeps_identity() { return std::string_view(GetParam().name) != "lines"; }
-  /// As read from a socket: aligned frames become unaligned.
+  /// Returns the payload as read from a socket: aligned frames become unaligned.
   [[nodiscard]] static payload arrived_anywhere(payload from) {
     for (auto& each : from.frames) {
       std::byte* into = nullptr;
@@ -113,7 +114,7 @@ TEST_P(repeated_arrays, of_one_memory_travel_once_and_arrive_as_one) {
     EXPECT_EQ(each.data(), back->cover->data());
 }
 
-// Ray's own example: numpy.zeros(42), 99 times.
+// The example of Ray: numpy.zeros(42), 99 times.
 TEST_P(repeated_arrays, of_few_elements_arrive_as_one) {
   for (const std::size_t count : {1, 7, 42, 500, 511, 512, 513}) {
     const auto zeros = array<double>(std::vector<double>(count));
@@ -211,7 +212,7 @@ TEST_P(repeated_arrays, whose_type_of_element_changed_are_converted_once) {
   }
 }
 
-// A receiver without the field in which the array comes first, and a receiver with another type for it.
+// One receiver has no field for the first appearance of the array, and another has a field of another type for it.
 TEST_P(repeated_arrays, of_few_elements_are_read_by_other_versions_and_as_records) {
   if (!GetParam().names_fields)
     return;
@@ -272,7 +273,7 @@ TEST_P(repeated_arrays, are_read_by_other_versions_and_as_records) {
   const auto older = deserialize<older_album>(sent, {.deserializers = {GetParam().name}}, others, families);
   ASSERT_TRUE(older.has_value()) << older.error().message();
   EXPECT_EQ((older->pages[97][9, 99]), 999.0F);
-  // A record holds the numbers one by one; only received bytes earn memory for them.
+  // A record holds the numbers one by one. Only received bytes earn memory for them.
   auto few = shared_album();
   few.pages.resize(5);
   type_registry none;
@@ -318,7 +319,7 @@ TEST_P(repeated_arrays, notes_that_are_not_so_are_refused) {
 TEST_P(repeated_arrays, repeats_are_no_bytes_received_and_count_as_frames) {
   if (std::string_view(GetParam().name) != "typed")
     return;
-  // A value with copies, in a payload that claims that they are one frame, does not earn memory for two.
+  // A value with copies does not earn memory for two if the payload claims that they are one frame.
   const auto one = page();
   const auto many = std::vector<std::vector<double>>(1'000, std::vector<double>(100'000, 1.0));
   auto sent =
@@ -383,7 +384,7 @@ TEST_F(json_arrays, that_refer_to_nothing_are_refused) {
   EXPECT_NE(refusal_of(R"({"x":{"$array":0}})"), "");
 }
 
-// Each reference to an array with another type reads it again, which is charged.
+// Each reference to an array with another type reads it again, and each reading is charged.
 TEST_F(json_arrays, that_are_read_again_and_again_are_paid_for) {
   std::string text = R"({"other":{"$array":0,"x":")" + std::string(100'000, 'x')
                      + R"(","data":[1]},"pages":[{"$array":0,"data":null})";

@@ -1,5 +1,5 @@
-// Goal: frames in pieces are the same payload, and are joined without a copy if the pieces lie together; a claim that
-// frames are in pieces is checked.
+// Goal: frames in pieces are the same payload, and are joined without a copy if the pieces are adjacent. If a payload
+// claims that frames are in pieces, the claim is checked.
 #include <algorithm>
 
 #include <troupe/serializers/splitting.hpp>

@@ -1,4 +1,4 @@
-// TROUPE_SERIALIZE_VERBOSE=1, tested in a process of its own, since the variable is read once.
+// TROUPE_SERIALIZE_VERBOSE=1, tested in a process of its own, because the variable is read only once.
 #include <cstdlib>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What readers and writers ask about types.
+// The questions that readers and writers ask about types.
 #include <array>
 #include <deque>
 #include <map>
@@ -47,7 +47,7 @@ struct owning {
 };
 TROUPE_DESCRIBE(owning, either)
 
-// Containers claim to be copyable whatever they hold, and so do variants and arrays of such containers.
+// Containers claim to be copyable, whatever they hold. So do variants and arrays of such containers.
 static_assert(copyable<grid>());
 static_assert(copyable<std::map<std::string, std::variant<int, std::vector<point>>>>());
 static_assert(!copyable<owners>());
@@ -75,7 +75,7 @@ static_assert(may_begin_filled<std::pair<const int, point>>() == false);
 static_assert(may_begin_filled<std::pair<const int, grid>>());
 
 // Goal: a type that can be moved but not copied travels, wherever in it the reason lies.
-// Method: values whose type claims to be copyable but is not, with each family that carries them.
+// Method: the values have types that claim to be copyable but are not. Each family that carries them is tested.
 template <class T>
 void expect_moved(T value, const auto& check) {
   type_registry types;

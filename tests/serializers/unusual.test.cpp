@@ -1,4 +1,4 @@
-// Types a little out of the ordinary, and versions of a type that are easily mistaken.
+// Types that are unusual, and versions of a type that are easily confused.
 #include <memory_resource>
 
 #include <troupe/serializers/inspect.hpp>
@@ -71,7 +71,7 @@ struct box {
   TROUPE_DESCRIBE_INSIDE(box, value)
 };
 
-// Two versions: in the second, a member and an owned object became shared.
+// Two versions. In the second version, a member and an owned object became shared.
 struct held {
   box<int> first;
   std::unique_ptr<box<int>> owned;

@@ -1,4 +1,4 @@
-// The family "protobuf": the promises of every family, and its own.
+// The family "protobuf": the promises of every family, and its own promises.
 #include <cmath>
 
 #include <google/protobuf/arena.h>
@@ -361,8 +361,8 @@ TEST_F(protobuf_test, unknown_groups_nest_no_deeper_than_the_limit) {
   EXPECT_NE(error_of<shop::item>(body).find("nested deeper than 256 (limits::depth)"), std::string::npos);
 }
 
-// Goal: for any message, the parser allocates no more than was charged for the message.
-// Method: bodies that repeat one sort of field many times; a budget of half of what they took is refused.
+// Goal: for any message, the parser allocates no more memory than was charged for the message.
+// Method: bodies repeat one sort of field many times. A budget of half of the memory that they took is refused.
 TEST_F(protobuf_test, no_sort_of_field_takes_more_than_it_is_charged) {
   const auto repeated = [](const std::string& field, std::size_t bytes) {
     std::string body;
