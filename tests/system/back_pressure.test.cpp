@@ -1,4 +1,4 @@
-// A peer that is frozen, or slow for a long time: two real processes.
+// A peer that is frozen, or slow for a long time. Two real processes.
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
@@ -22,7 +22,7 @@ class slow_peer : public testing::Test {
 protected:
   slow_peer() : slow_peer("") {}
 
-  /// `store`: empty for no store, "shared" for the peer's store, otherwise the prefix of a store of its own.
+  /// `store`: empty for no store, "shared" for the peer's store, otherwise the prefix of the name of a separate store.
   explicit slow_peer(const std::string& store) {
     add_messages(types_);
     peer_ = std::make_unique<peer_process>(address_, store_, "typed,msgpack");
@@ -127,8 +127,8 @@ struct policy {
 class producing : public slow_peer, public testing::WithParamInterface<policy> {};
 
 // Goal: neither process grows if a producer is ten times as fast as its consumer.
-// Method: resident memory of both processes after a sixth of the time, when all queues are full, and at the end. With
-// TROUPE_LONG_TESTS=1 this takes a minute.
+// Method: compares the resident memory of both processes after a sixth of the time, when all queues are full, and at
+// the end. With TROUPE_LONG_TESTS=1 this takes a minute.
 TEST_P(producing, faster_than_the_consumer_fills_no_memory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep what was freed";
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(each, producing,
 
 // -- bytes behind handles
 
-/// Private memory of the process, without the pages that it maps from the store.
+/// Returns the private memory of the process, without the pages that it maps from the store.
 std::uint64_t private_bytes(pid_t process) {
   std::ifstream file{"/proc/" + std::to_string(process) + "/status"};
   for (std::string word; file >> word;)
@@ -193,10 +193,10 @@ protected:
   static constexpr std::uint64_t actor_bound = 32_MiB; // actor_handle_window_bytes
   static constexpr std::uint64_t socket_bound = 8_MiB; // actor_window_bytes
   static constexpr std::uint64_t further_bytes =
-      24_MiB; // What else the process needs, and one message above the bounds.
+      24_MiB; // Other memory of the process, and one message above the bounds.
 };
 
-// Goal: however large the values in its messages are, a slow actor's process does not grow beyond the windows.
+// Goal: the process of a slow actor does not grow beyond the windows, however large the values in its messages are.
 TEST_P(large_values, make_a_slow_actors_process_grow_within_its_windows_only) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep what was freed";
@@ -207,7 +207,7 @@ TEST_P(large_values, make_a_slow_actors_process_grow_within_its_windows_only) {
   std::uint64_t most = 0;
   const std::vector<double> value(value_bytes / sizeof(double), 1.0);
   for (int i = 0; i < 300; ++i) {
-    caf::anon_send(slow, value); // Blocks until there is room, as this is no actor's thread.
+    caf::anon_send(slow, value); // Blocks until there is room, because this is no actor's thread.
     most = std::max(most, private_bytes(peer_->pid()));
   }
   EXPECT_LT(most, before + actor_bound + socket_bound + further_bytes) << "it was " << before;
@@ -230,7 +230,7 @@ TEST_P(large_values, that_are_referred_to_do_not_fill_the_store) {
   EXPECT_EQ(link_->stats().refused_at_bound, 0u);
 }
 
-// Goal: values that take far more memory than encoded bytes do not exceed the windows either.
+// Goal: values that take far more memory than encoded bytes also do not exceed the windows.
 TEST_P(large_values, of_many_small_parts_count_what_they_take) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep what was freed";

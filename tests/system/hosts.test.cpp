@@ -59,7 +59,7 @@ TEST_F(simulated_hosts, hear_nothing_over_a_cut_cable_and_meet_again_when_it_is_
 }
 
 TEST_F(simulated_hosts, end_with_their_processes_when_the_test_is_killed) {
-  // Another process stands for the test: it makes a host and a process there, and tells their numbers.
+  // Another process acts as the test: it makes a host and a process there, and reports their numbers.
   auto test = processes::process::fork([](processes::line_channel& parent) {
                 const host made{"killed"};
                 const auto process = made.start({"sleep", "1000"});

@@ -1,4 +1,4 @@
-// Objects that refer to others, and references outside of messages, after their maker's death.
+// Objects that refer to others, and references outside of messages, after the death of their maker.
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 namespace troupe::tests {
 namespace {
 
-/// Whether this is one of the errors that a pipeline or a fetch may give after a failure on its way.
+/// Returns true if this is one of the errors that a pipeline or a fetch may give after a failure on its way.
 bool is_error_by_name(const std::string& answer) {
   return answer.starts_with("error link_down: ") || answer.starts_with("error object_lost: ");
 }
@@ -35,8 +35,8 @@ TEST_F(pipelines, that_go_in_circles_leave_nothing) {
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Method: each process adopts the handle from a1 before it goes on. Otherwise the next process might ask one that has
-// already released the handle, and then fetch the bytes by way of b1.
+// Method: each process adopts the handle from a1 before it continues. Otherwise the next process might ask one that has
+// already released the handle, and then fetch the bytes through b1.
 TEST_F(pipelines, copy_nothing_where_nobody_reads) {
   auto& peers = make();
   ASSERT_EQ(peers.told("a1", "put x 100000 0"), "ok");
@@ -63,9 +63,9 @@ TEST_F(pipelines, copy_nothing_where_nobody_reads) {
 
 class pulls : public pipelines {
 protected:
-  /// All processes of b and c receive a reference to 8 MB of a1 over these routes, and each asks for the bytes three
-  /// times. Waits first until no process would fetch them through another host: such bytes would be pulled by each
-  /// process for itself.
+  /// All processes of b and c receive a reference to 8 MB of a1 over these routes, and each process asks for the bytes
+  /// three times. Waits first until no process would fetch them through another host, because each process would pull
+  /// such bytes for itself.
   void ask_for_all(const std::vector<std::string>& ways) {
     auto& peers = *world_;
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
@@ -102,7 +102,7 @@ TEST_F(pulls, bring_each_hosts_bytes_once_however_many_ask) {
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Each process then has another handle, but the object is the same.
+// Each process then has a different handle, but the object is the same.
 TEST_F(pulls, bring_them_once_also_where_each_process_has_a_way_of_its_own) {
   auto& peers = make({.all_are_linked = true});
   ask_for_all({"b1:keep", "b2:keep", "c1:keep", "c2:keep"});
@@ -135,12 +135,12 @@ protected:
   static constexpr std::uint64_t count = 200'000;
   static constexpr std::uint64_t copies = 3;
 
-  /// Runs a pipeline up to the moment, calls `fail`, lets the pipeline go on, and returns its answer. Requires: a1
+  /// Runs a pipeline up to the moment, calls `fail`, lets the pipeline continue, and returns its answer. Requires: a1
   /// stays alive.
   std::string break_in(const std::function<void()>& fail) {
     auto& peers = *world_;
     const auto [where, point] = GetParam();
-    // A pipeline cannot be held while fetching or sending; it is only slowed down.
+    // A pipeline cannot be stopped while it fetches or sends; it is only slowed down.
     const auto is_moving = point == "fetching" || point == "sent";
     EXPECT_EQ(peers.told(where, (is_moving ? "watch " : "hold ") + point), "ok ");
     const auto before = (peers.at(where).listen(), peers.at(where).seen(point));
@@ -158,7 +158,8 @@ protected:
     return peers.is_running("a1") ? peers.answer("a1", pipeline) : "";
   }
 
-  /// If the pipeline arrived, expects that its values are correct, or that fetching them fails by name.
+  /// If the pipeline arrived, expects that its values are correct, or that fetching them fails with an error of a known
+  /// name.
   void expect_value_or_error(const std::string& answer, const std::string& what) {
     if (answer != "ok arrived") {
       EXPECT_TRUE(is_error_by_name(answer)) << what << ": " << answer;
@@ -209,7 +210,7 @@ protected:
       GTEST_SKIP() << "there are no slow cables here";
   }
 
-  /// b1 and b2 wait for the bytes of a1, part of which has arrived.
+  /// b1 and b2 wait for the bytes of a1. Some of the bytes have arrived.
   void pull(const world_options& options) {
     auto& peers = make(options);
     ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");
@@ -240,7 +241,7 @@ TEST_F(broken_pulls, are_nothing_to_a_process_that_lives_on_when_another_that_wa
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Goal: if the process that passed a handle on is killed, the holder finds the node with the bytes by itself.
+// Goal: if the process that forwarded a handle is killed, the holder finds the node with the bytes by itself.
 TEST_F(broken_pulls, begin_again_at_their_exporter_when_the_process_that_passed_them_on_is_killed) {
   pull({.grace = 10s});
   world_->kill("b1");
@@ -255,7 +256,8 @@ TEST_F(broken_pulls, begin_again_where_all_have_links_and_the_process_in_between
   EXPECT_TRUE(world_->nothing_is_left());
 }
 
-// Goal: a process that waits for its neighbor's pull loses nothing if the neighbor is killed during the pull.
+// Goal: if a process waits for its neighbor's pull and the neighbor is killed during the pull, the waiting process
+// loses nothing.
 TEST_F(broken_pulls, that_a_neighbour_waits_for_are_its_own_when_who_pulls_is_killed) {
   auto& peers = make({.grace = 200ms, .all_are_linked = true});
   ASSERT_EQ(peers.told("a1", "put x 1000000 0"), "ok");

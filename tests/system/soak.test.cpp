@@ -1,6 +1,6 @@
-// Random actions for a while: processes on three hosts put, send, forward, read and drop; they are killed and
-// restarted, and hosts are cut off from each other. TROUPE_SEED=<n> repeats the questions, but not how the processes
-// interleave.
+// Random actions for a while: processes on three hosts put, send, forward, read and drop objects. Processes are killed
+// and restarted, and hosts are cut off from each other. TROUPE_SEED=<n> repeats the questions, but not how the
+// processes interleave.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -18,7 +18,7 @@ constexpr std::chrono::seconds soak_time{TROUPE_SOAK_SECONDS};
 constexpr auto round_time = 60s;
 constexpr std::size_t questions_max = 8; // At the same time, per process.
 
-/// Memory of the process alone. Pages of the store are shared, and stay taken once they have been used.
+/// Returns the memory of the process alone. Pages of the store are shared, and stay taken once they have been used.
 std::uint64_t own_bytes(pid_t process) {
   std::ifstream file{"/proc/" + std::to_string(process) + "/statm"};
   std::uint64_t total = 0, resident = 0, shared = 0;
@@ -26,7 +26,7 @@ std::uint64_t own_bytes(pid_t process) {
   return (resident - shared) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// The kind of an answer: "ok", or the error's name.
+/// Returns the kind of an answer: "ok", or the name of the error.
 std::string name_of(const std::string& answer) {
   if (answer == "ok nothing")
     return answer;
@@ -109,7 +109,7 @@ protected:
     }
   }
 
-  /// A kill, a start, a cut or a mend, or nothing. One process of each host is never killed.
+  /// Kills a process, starts one, cuts a cable or mends one, or does nothing. One process of each host is never killed.
   void break_something() {
     const auto& name = process();
     const auto one = world::host_of(name), other = world::host_of(process());
@@ -139,7 +139,8 @@ protected:
     }
   }
 
-  /// Restores all cables and processes, and waits for all answers. Expects that nothing is left after all is dropped.
+  /// Restores all cables and processes, and waits for all answers. Expects that nothing is left after everything is
+  /// dropped.
   void expect_nothing_left() {
     hosts_->mend_all();
     for (const auto& name : world::names())
@@ -160,7 +161,7 @@ protected:
     std::map<std::string, std::uint64_t> bytes;
     for (const auto& name : survivors_) {
       const auto pid = world_->at(name).process().number();
-      bytes[name] = own_bytes(pid); // Includes what the allocator keeps, as in any process.
+      bytes[name] = own_bytes(pid); // Includes the memory that the allocator keeps, as in any process.
       const auto in_use = world_->told(name, "trim");
       std::cout << name << " has " << bytes[name] / 1024 << " KiB, " << own_bytes(pid) / 1024
                 << " KiB once what it does not use is given back; its heap in use: " << in_use << std::endl;
@@ -174,8 +175,9 @@ protected:
   std::map<std::string, std::uint64_t> outcomes_;
 };
 
-// Goal: whatever happens, every question is answered, nothing is left once all is dropped, and no process grows.
-// Method: in each round random actions, then quiet. Memory is compared after the first round and after the last.
+// Goal: every question is answered, nothing is left after everything is dropped, and no process grows.
+// Method: each round has random actions, then quiet. The memory after the last round is compared with that after the
+// first round.
 TEST_F(soak, leaves_nothing_and_nobody_without_an_answer) {
   make({.store_bytes = 32u << 20, .grace = 500ms, .silence = 1s, .all_are_linked = one_in(2)});
   for (const auto* host : {"a", "b", "c"})

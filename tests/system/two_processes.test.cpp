@@ -1,4 +1,4 @@
-// The whole path with two real processes, one of which dies at every bad moment.
+// The whole path with two real processes. One of them dies at every bad moment.
 #include <tuple>
 
 #include <caf/all.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using array_ref = object_ref<array<double>>;
 
-/// A family, and the number of I/O threads of both ends: one unless a test's name says otherwise.
+/// A family, and the number of I/O threads of both ends, which is one unless a test's name says otherwise.
 class two_processes : public testing::TestWithParam<std::tuple<const char*, std::size_t>> {
 protected:
   void SetUp() override {
