@@ -1,5 +1,5 @@
-// `troupe bench` as a real command with real processes: that each pattern runs, what it writes, and that it leaves
-// nothing behind, however it ends. Speed is not tested here.
+// `troupe bench` as a real command with real processes: each pattern runs and writes its results, and the command
+// leaves nothing behind, however it ends. Speed is not tested here.
 #include "command_support.hpp"
 
 #include "../eventually.hpp"
@@ -27,7 +27,7 @@ std::string text_of(const files::path& file) {
 
 constexpr auto patience = 20s;
 
-/// Runs the command with its stores in a folder of this test, by which the processes of the command are also found.
+/// Runs the command with its stores in a folder of this test. The folder also identifies the processes of the command.
 class bench_command : public testing::Test {
 protected:
   bench_command() : folder_(folder() + "/bench") { files::create_directory(folder_); }
@@ -189,7 +189,7 @@ TEST_F(bench_command, refuses_what_it_cannot_measure_and_says_why) {
 
 TEST_F(bench_command, leaves_nothing_when_it_is_interrupted) {
   auto process = start_long_run();
-  process.signal_group(SIGINT); // As from a terminal: the whole group gets it.
+  process.signal_group(SIGINT); // As from a terminal: the whole group gets the signal.
   EXPECT_EQ(process.wait(), processes::exited_with(128 + SIGINT));
   expect_nothing_left();
 }

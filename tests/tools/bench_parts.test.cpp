@@ -1,4 +1,4 @@
-// What `troupe bench` plans, refuses, sends and shows, without any process.
+// Tests what `troupe bench` plans, refuses, sends and shows, without any process.
 #include "bench/payload.hpp"
 #include "bench/report.hpp"
 #include "bench/request.hpp"

@@ -1,4 +1,4 @@
-// What `troupe completion` prints, tested in the shells that it supports.
+// The output of `troupe completion`, tested in the shells that it supports.
 #include "command_support.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
   return std::system(("command -v " + shell + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// Provides a folder that the shells take for their home.
+/// Provides a folder that the shells use as their home.
 class completing : public ::testing::Test {
 protected:
   completing() { std::filesystem::create_directory(home_); }
@@ -30,7 +30,7 @@ protected:
     write(file, script.text);
   }
 
-  /// What the command prints to both streams.
+  /// Returns the output of the command to both streams.
   [[nodiscard]] std::string said(const std::string& command) const {
     return run_line("cd " + home_.string()
                     + " && HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD ZDOTDIR=$PWD TERM=dumb " + command)
@@ -94,7 +94,7 @@ TEST_F(completing, in_fish) {
   write("older.contract", "");
   write("ask", "source ./script\ncomplete -C $argv[1]\n");
   for (const auto& [typed, whole] : completed_lines) {
-    const auto words = said("fish ask '" + typed + "'"); // The one candidate, a tab and its description.
+    const auto words = said("fish ask '" + typed + "'"); // The only candidate, a tab and its description.
     const auto last = words.substr(0, words.find_first_of("\t\n")) + ' ';
     EXPECT_EQ(typed.substr(0, typed.rfind(' ') + 1) + last, whole) << words;
     EXPECT_EQ(std::ranges::count(words, '\n'), 1) << words;

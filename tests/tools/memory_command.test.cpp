@@ -61,7 +61,7 @@ TEST(memory_command, groups_sorts_limits_and_selects) {
 }
 
 TEST(memory_command, selects_by_store_and_by_the_name_of_a_node) {
-  // Names of this test alone, since the command asks all nodes of this user.
+  // Only this test uses these names, because the command asks all nodes of this user.
   const auto hall = "hall-" + own, kitchen = "kitchen-" + own;
   auto options = options_of(hall);
   const other_process other{options};

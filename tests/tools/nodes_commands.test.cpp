@@ -219,7 +219,7 @@ public:
     ::close(terminal_);
   }
 
-  /// Whether the text appears within ten seconds, after the texts that were waited for before.
+  /// Returns true if the text appears within ten seconds, after the texts that were waited for before.
   bool shows(std::string_view text) {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     for (;;) {
@@ -250,7 +250,7 @@ public:
     ::tcgetattr(terminal_, &known);
     return known;
   }
-  /// The exit status; -1 if the command has not ended within ten seconds, or not by exiting.
+  /// Returns the exit status, or -1 if the command has not exited normally within ten seconds.
   int status() {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     for (int ended = 0; std::chrono::steady_clock::now() < deadline; std::this_thread::sleep_for(5ms))
