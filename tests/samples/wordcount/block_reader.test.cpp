@@ -40,7 +40,7 @@ protected:
     return block_reader{*std::move(walk), block_bytes};
   }
 
-  /// Reads the next block into a new buffer; empty at the end.
+  /// Returns the next block in a new buffer, or an empty string at the end.
   static std::string next(block_reader& reader) {
     while (!reader.done()) {
       std::string room(reader.wanted_bytes(), '?');
@@ -132,7 +132,8 @@ TEST_F(reading, bytes_of_any_value_separate_words) {
 }
 
 // Goal: for any files and block sizes, each word of each file is seen once and whole.
-// Method: random small files, all small block sizes; compare with counting file by file.
+// Method: the test uses random small files and all small block sizes, and compares the result with counting file by
+// file.
 TEST_F(reading, blocks_of_any_size_hold_the_same_words) {
   std::mt19937 random{42};
   word_counts expected;
@@ -226,7 +227,7 @@ TEST_F(reading, what_takes_a_files_place_is_not_read) {
   EXPECT_EQ(reader.problems().vanished, 4u);
 }
 
-// Goal: a file that fails during reading is reported, and the job goes on.
+// Goal: a file that fails during reading is reported, and the job continues.
 // Method: /proc/<pid>/mem is a regular file that cannot be read at its beginning.
 TEST(unreadable_files, are_reported_and_the_others_are_read) {
   std::vector<std::string> problems;
@@ -236,7 +237,7 @@ TEST(unreadable_files, are_reported_and_the_others_are_read) {
   block_reader reader{*std::move(walk), 1 << 20};
   std::vector<char> room(reader.wanted_bytes());
   const auto is_of_memory = [](const std::string& problem) { return problem.find("/mem: ") != std::string::npos; };
-  // Stops here, since "pagemap", which is nearly endless, comes later.
+  // Stops here, because "pagemap", which is nearly endless, comes later.
   while (!reader.done() && std::ranges::none_of(problems, is_of_memory)) {
     room.resize(reader.wanted_bytes());
     static_cast<void>(reader.fill(room));

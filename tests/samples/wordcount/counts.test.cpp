@@ -1,4 +1,4 @@
-// Counting the words of one block, and adding up blocks.
+// Counting the words of one block, and adding up the counts of blocks.
 #include <troupe/samples/wordcount/counts.hpp>
 
 #include <gmock/gmock.h>

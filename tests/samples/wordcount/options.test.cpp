@@ -21,7 +21,7 @@ std::expected<options, int> parse(const words& arguments) {
   return read_options(static_cast<int>(argv.size()), argv.data(), families);
 }
 
-/// The exit status and the error text for arguments that are refused.
+/// Returns the exit status and the error text for arguments that are refused.
 std::pair<int, std::string> refused(const words& arguments) {
   testing::internal::CaptureStderr();
   const auto parsed = parse(arguments);

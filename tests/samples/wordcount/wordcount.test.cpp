@@ -1,4 +1,5 @@
-// The whole program as real processes: compared with coreutils, with every mix of families, and with killed processes.
+// The whole program as real processes: its results are compared with coreutils, with every mix of families and with
+// killed processes.
 #include "program.hpp"
 #include "scratch_folder.hpp"
 
@@ -33,7 +34,7 @@ using troupe::processes::arguments_of;
 using troupe::processes::environment_of;
 using argument_list = std::vector<std::string>;
 
-/// Text of about that size: words with a skewed distribution, punctuation, and sometimes an arbitrary byte.
+/// Returns text of about this size: words with a skewed distribution, punctuation, and sometimes an arbitrary byte.
 std::string some_text(std::mt19937& random, std::size_t size_bytes) {
   std::string text;
   while (text.size() < size_bytes) {
@@ -67,7 +68,8 @@ protected:
     ASSERT_EQ(::mkfifo((tree_.path() / "pipe").c_str(), 0600), 0);
   }
 
-  /// The output that the program should write, made without it: each file's bytes, with a newline after each file.
+  /// Returns the output that the program should write, made without the program: each file's bytes, with a newline
+  /// after each file.
   std::string counts_by_coreutils() const {
     const auto result = files_.path() / "expected";
     const auto command = "find '" + tree_.path().string()
@@ -80,7 +82,7 @@ protected:
     return read_file(result);
   }
 
-  /// The arguments of a job over the tree in many small blocks, which writes its words to output_file().
+  /// Returns the arguments of a job over the tree in many small blocks, which writes its words to output_file().
   argument_list job(const argument_list& more, int workers = 2, std::size_t block_bytes = 65'536) const {
     argument_list all{"--workers", std::to_string(workers), "--block-bytes", std::to_string(block_bytes),
                       "--output",  output_file().string()};
@@ -89,7 +91,7 @@ protected:
     return all;
   }
 
-  /// Runs the program to its end and checks that nothing of it is left.
+  /// Runs the program to its end, and checks that nothing of it is left.
   run_result run(const argument_list& given) {
     program ran{files_.path(), given};
     auto result = ran.wait();
@@ -115,7 +117,7 @@ TEST_F(counting, agrees_with_coreutils) {
   const auto result = run(job({"--top", "3"}));
   expect_right_counts(result);
   EXPECT_THAT(result.errors, IsEmpty());
-  // The sums, computed in yet another way.
+  // Computes the sums in another way.
   std::uint64_t words = 0;
   std::uint64_t distinct = 0;
   std::istringstream lines{read_file(output_file())};
@@ -210,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // -- over TCP --
 
-/// A link's row in the report, split into its columns.
+/// Returns a link's row in the report, split into its columns.
 std::vector<std::string> columns_of(const run_result& result, const std::string& worker) {
   std::istringstream lines{result.output};
   for (std::string line; std::getline(lines, line);) {
@@ -227,7 +229,7 @@ std::vector<std::string> columns_of(const run_result& result, const std::string&
   return {};
 }
 
-/// The first size in a column such as "146.2 kB / 80.2 kB".
+/// Returns the first size in a column such as "146.2 kB / 80.2 kB".
 double bytes_of(const std::string& column) {
   std::istringstream text{column};
   double size = 0;
@@ -238,7 +240,7 @@ double bytes_of(const std::string& column) {
 
 class counting_over : public counting, public testing::WithParamInterface<std::string> {
 protected:
-  /// A job over the transport under test.
+  /// Returns the arguments of a job over the transport under test.
   argument_list job(argument_list more, int workers = 2, std::size_t block_bytes = 65'536) const {
     more.insert(more.begin(), {"--transport", GetParam()});
     return counting::job(more, workers, block_bytes);
@@ -248,7 +250,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(each, counting_over, testing::Values("unix", "tcp"),
                          [](const auto& over) { return over.param; });
 
-// Goal: whatever the transport of the links, the text is read in place.
+// Goal: the text is read in place, whatever the transport of the links.
 TEST_P(counting_over, no_text_goes_through_a_socket) {
   const auto result = run(job({"--families", "typed", "--worker-families", "2=cereal"}));
   expect_right_counts(result);
@@ -285,8 +287,8 @@ TEST_P(counting_over, a_worker_that_dies_before_it_registers_is_not_waited_for) 
   EXPECT_THAT(result.errors, HasSubstr("worker 2 is lost: killed by signal 9 (Killed); 0 of its blocks go to others"));
 }
 
-// Goal: the coordinator's death at any moment leaves nothing behind.
-// Method: kill it a little later each time, from before its store is made until after the job is done.
+// Goal: if the coordinator is killed at any moment, nothing is left behind.
+// Method: the test kills it a little later each time, from before its store is made until after the job is done.
 TEST_P(counting_over, a_coordinator_killed_at_any_moment_leaves_nothing) {
   for (int milliseconds = 0; milliseconds < 120; milliseconds += 3) {
     program killed{files_.path(), job({}, 3)};
@@ -300,8 +302,8 @@ TEST_P(counting_over, a_coordinator_killed_at_any_moment_leaves_nothing) {
   }
 }
 
-// Goal: the secret by which a run's processes recognize each other over TCP is nowhere but in their memory.
-// Method: a worker's arguments are all known beforehand, its environment is the coordinator's, and no file is made in
+// Goal: the secret by which the processes of a run recognize each other over TCP is only in their memory.
+// Method: all arguments of a worker are known beforehand, and its environment is the coordinator's. No file is made in
 // the home folder, where the cookie would be.
 TEST_F(counting, over_tcp_no_secret_is_seen) {
   program running{files_.path(), job({"--transport", "tcp", "--fault", "1=1:stop"})};
@@ -366,7 +368,7 @@ TEST_F(counting, no_worker_left_is_an_error) {
 
 // -- the coordinator's end --
 
-/// A job that cannot end, since worker 1 is stopped at that moment and keeps its blocks.
+/// A job that cannot end, because worker 1 is stopped at that moment and keeps its blocks.
 class endless_job : public counting {
 protected:
   /// Starts the job and waits until worker 1 is stopped.
