@@ -1,5 +1,5 @@
-// The benchmark as a real program with real processes: that it runs, what it writes, and that it leaves nothing behind.
-// Speed is not tested here.
+// The benchmark as a real program with real processes: it runs, writes its results, and leaves nothing behind. Speed is
+// not tested here.
 #include "bulk/limits.hpp"
 #include "program_run.hpp"
 
@@ -81,7 +81,7 @@ TEST_F(bulk, a_subject_that_dies_fails_at_once) {
   expect_nothing_left();
 }
 
-/// The answer of check_limits to these ratios.
+/// Returns the answer of check_limits to these ratios.
 std::pair<bool, std::string> checked(double slowdown_of_unix, double slowdown_of_tcp, double to_raw_tcp,
                                      double by_store) {
   std::ostringstream said;

@@ -1,4 +1,4 @@
-// When a floor counts as met.
+// Tests when a floor counts as met.
 #include "throughput/floors.hpp"
 
 #include <sstream>

@@ -1,5 +1,5 @@
-// The benchmark as a real program with real processes: that it runs, what it writes, and that it leaves nothing behind.
-// Speed is not tested here.
+// The benchmark as a real program with real processes: it runs, writes its results, and leaves nothing behind. Speed is
+// not tested here.
 #include "program_run.hpp"
 
 #include "ladder/rungs.hpp"

@@ -1,5 +1,4 @@
-// The benchmark as a real program: that it runs, what it writes, and that it leaves nothing behind. Speed is not tested
-// here.
+// The benchmark as a real program: it runs, writes its results, and leaves nothing behind. Speed is not tested here.
 #include "program_run.hpp"
 #include "serializers/coders.hpp"
 #include "serializers/limits.hpp"

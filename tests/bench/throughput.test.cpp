@@ -1,5 +1,5 @@
-// The benchmark as a real program with real processes: that it runs, what it writes, and that it leaves nothing behind,
-// however it ends. Speed is not tested here.
+// The benchmark as a real program with real processes: it runs, writes its results, and leaves nothing behind, however
+// it ends. Speed is not tested here.
 #include "program_run.hpp"
 
 #include <signal.h>
@@ -60,7 +60,7 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
   EXPECT_THAT(lines, SizeIs(quantities_of_a_pair * 2 + 2 * 2 + 3 * 1 + quantities_of_batches * 3 + 2 * 3));
 }
 
-/// Each alternative to Troupe by itself: the run has its row, or says why not.
+/// Each alternative to Troupe alone: the run has its row, or gives the reason why there is none.
 class throughput_of_a_peer : public throughput, public testing::WithParamInterface<std::string> {};
 
 TEST_P(throughput_of_a_peer, is_measured_and_nothing_of_it_is_left) {
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(peers, throughput_of_a_peer,
                            return name;
                          });
 
-/// Peers whose ends are programs of their own, or need such programs.
+/// Peers whose ends are separate programs, or need such programs.
 class throughput_by_other_programs : public throughput, public testing::WithParamInterface<std::string> {};
 
 TEST_P(throughput_by_other_programs, leaves_none_of_them_behind_when_it_is_killed) {
@@ -127,10 +127,11 @@ TEST_F(throughput, what_eight_processes_do_together_is_compared_to_what_a_pair_d
   EXPECT_THAT(to_one_pair, UnorderedElementsAre(Pair("fan-in-8", Gt(0)), Pair("fan-out-8", Gt(0))));
 }
 
-/// Many structs to a message, each subject by itself.
+/// Many structs in a message, each subject alone.
 class throughput_of_batches : public throughput, public testing::WithParamInterface<std::string> {};
 
-// The number is no multiple of the structs in a message or between acknowledgments, and more than may be in flight.
+// The number of structs is no multiple of those in a message or between acknowledgments, and exceeds the number that
+// may be in flight.
 TEST_P(throughput_of_batches, all_structs_arrive_in_order_and_nothing_is_left) {
   EXPECT_EQ(run({"--rounds", "1", "--messages", "50021", "--subjects", GetParam(), "--json", json().string()}),
             exited_with(0))

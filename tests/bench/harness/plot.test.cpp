@@ -1,4 +1,4 @@
-// What plots draw and what they leave out.
+// The parts that plots draw, and the parts that they omit.
 #include "harness/plot.hpp"
 
 #include "harness/drawing.hpp"

@@ -1,4 +1,4 @@
-// How results are shown.
+// The presentation of results.
 #include "harness/report.hpp"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The order in which subjects run, and the treatment of those that fail.
+// The order in which subjects run, and the treatment of subjects that fail.
 #include "harness/rounds.hpp"
 
 #include <gtest/gtest.h>

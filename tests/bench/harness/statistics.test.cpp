@@ -43,8 +43,8 @@ TEST(statistics, a_row_has_the_median_and_the_range_of_its_rounds) {
 }
 
 // Goal: a machine that is slow during one round does not change a ratio.
-// Method: in round 2 both are ten times slower. The ratio of the medians would be 300 / 100; the ratios of the rounds
-// are 3, 4 and 5.
+// Method: in round 2 both subjects are ten times slower. The ratio of the medians would be 300 / 100; the ratios of the
+// rounds are 3, 4 and 5.
 TEST(statistics, ratios_are_taken_round_by_round) {
   results all;
   for (const auto& [round, ours, theirs] : {std::tuple{1, 300, 100}, {2, 40, 10}, {3, 550, 110}}) {
