@@ -1,4 +1,4 @@
-// "For ever" is a duration that clocks can add.
+// "For ever" is a duration that can be added to a time point of a clock.
 #include <troupe/base/longest_wait.hpp>
 
 #include <condition_variable>

@@ -19,7 +19,7 @@ using tests::eventually;
 
 const auto mark = "PROCESSES_TEST=" + std::to_string(::getpid());
 
-/// Two processes: a shell, which prints the number of its child, and that child.
+/// Returns two processes: a shell, which prints the number of its child, and that child.
 process marked_family() {
   return process::start({.program = "sh",
                          .words = {"sh", "-c", "sleep 60 & echo $!; wait", mark + "-argument"},

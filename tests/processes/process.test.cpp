@@ -1,4 +1,4 @@
-// Child processes: their input and output, how they end, and that they end with this process.
+// Child processes: their input and output, and how they end. They end with this process.
 #include <troupe/processes/listing.hpp>
 #include <troupe/processes/process.hpp>
 
@@ -54,7 +54,7 @@ TEST(process, is_told_nothing_any_more_once_it_has_ended) {
   EXPECT_EQ(ended.wait(), exited_with(3));
   EXPECT_FALSE(ended.channel().write_line("hello"));
   EXPECT_FALSE(ended.runs());
-  ended.signal(SIGKILL); // Does not hit another process with the same number.
+  ended.signal(SIGKILL); // Does not affect another process with the same number.
 }
 
 TEST(process, says_how_it_ended) {
@@ -175,7 +175,7 @@ TEST(process, that_is_forked_is_spoken_with) {
                }).value();
   adder.channel().write_line("2");
   adder.channel().write_line("3");
-  const auto sibling = process::fork([] { return ::pause(); }).value(); // It inherits all that this process has open.
+  const auto sibling = process::fork([] { return ::pause(); }).value(); // It inherits all open files of this process.
   adder.channel().end_writing();
   EXPECT_EQ(adder.channel().read_line(patience), "5");
   EXPECT_EQ(adder.end(patience), exited_with(0));
@@ -208,7 +208,7 @@ TEST(process, can_be_given_away) {
 }
 
 // Goal: if a process is killed, its children end.
-// Method: a process in between starts them, tells their numbers, and is killed.
+// Method: a process in between starts the children, reports their numbers, and is killed.
 TEST(process, is_killed_with_the_process_that_started_it) {
   auto between = process::fork([](line_channel& parent) {
                    const auto started = shell("exec sleep 60");
