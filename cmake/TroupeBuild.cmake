@@ -138,7 +138,7 @@ function(troupe_test name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 6)
   endif()
   if(NOT arg_FAST)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O0>)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} troupe_build_flags GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60

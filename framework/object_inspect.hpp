@@ -22,9 +22,8 @@ namespace internal {
 
 } // namespace internal
 
-/// For CAF. Serializing and deserializing happen outside of messages (see out_of_band.hpp): [and say in out_of_band.hpp
-/// that the word is not about frames] they fail with `out_of_band_handle` unless the program has allowed them. Links do
-/// not use this function.
+/// For CAF, which serializes and deserializes outside of messages. Both fail with `out_of_band_handle` unless the
+/// program has allowed references outside of messages (out_of_band.hpp). Links do not use this function.
 template <class Inspector, class T>
 typename Inspector::result_type inspect(Inspector& inspector, object_ref<T>& ref) {
   if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) { // Prints or compares.
