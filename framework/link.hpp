@@ -62,7 +62,8 @@ public:
   }
 
   /// Looks up a name without blocking, as an ordinary request of the actor `self`. The answer is an error or a
-  /// caf::strong_actor_ptr; `caf::actor_cast<Handle>` turns the pointer into a handle.
+  /// caf::strong_actor_ptr; `caf::actor_cast<Handle>` turns the pointer into a handle. The errors are those of
+  /// find(name) above; `to_node_error` turns the caf::error into them.
   ///
   ///     link.find(self, "cup", 5s).then([=](const caf::strong_actor_ptr& cup) { ... }, on_error);
   template <class Handle = caf::actor, class Self>

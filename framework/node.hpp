@@ -130,12 +130,14 @@ public:
   /// Puts `value` into one object of the store, or of this process's memory if the node has no store. Values are
   /// encoded by the node's `store_families`; an `array` is stored as it lies in memory. Large parts are copied once, to
   /// their final place; a part that several arrays share is copied once for all of them.
+  /// Blocks while it copies. If the store is full, it also waits for room, at most store::options::full_grace (1 s by
+  /// default). It may be called in handlers, and occupies their thread for that time.
   /// The new object keeps alive the objects to which `value` has references, at most 1,024. Referenced objects on other
   /// hosts are fetched in the background. Until they have arrived, the new object lies in this process's memory. All
   /// such objects together may take as many bytes as half of the store's capacity. If a referenced object is lost, the
   /// new object is lost to all other processes. Referenced objects in a process's memory, or in another store, are
   /// copied. `where` is the call site in the store's summary (TROUPE_RECORD_CALL_SITES). Fails with `store_full`,
-  /// `disk_full`, `unserializable`, `object_lost` (an object to which `value` refers), or `timed_out` (a stopped
+  /// `disk_full`, `unserializable` (also if `value` has more than 1,024 references), `object_lost` (an object to which `value` refers), or `timed_out` (a stopped
   /// process holds the store's lock).
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>

@@ -78,7 +78,8 @@ public:
   [[nodiscard]] bool is_on_disk() const noexcept;
 
   /// Counts one handle in flight to `to`. This keeps the object alive until `to` adopts the handle or dies, or either
-  /// side abandons `channel`. Call it before the message with the id can reach `to`. `to` may be this process itself.
+  /// side abandons `channel`: a number on which both processes have agreed, such as that of a connection between them,
+  /// so that object_store::abandon can drop all its handles at once. Call it before the message with the id can reach `to`. `to` may be this process itself.
   /// Fails with `peer_gone`, `table_full`, `busy`, `empty` or `forked`; nothing is counted then.
   [[nodiscard]] std::expected<void, store_error> hand_over(process_id to, std::uint64_t channel) const;
 
