@@ -105,8 +105,11 @@ caf::error system_config::parse(int argument_count, char** arguments, const char
 caf::error system_config::parse_from(string_list arguments, std::istream& file, const std::string& file_name) {
   std::string text;
   try {
-    if (file)
-      text.assign(std::istreambuf_iterator<char>{file}, {});
+    if (file) {
+      text.resize(internal::config_text_bytes_max + 1); // One byte more than is accepted.
+      const auto count = file.rdbuf()->sgetn(text.data(), static_cast<std::streamsize>(text.size()));
+      text.resize(static_cast<std::size_t>(count));
+    }
   } catch (const std::ios_base::failure& failure) { // A directory, for example.
     return to_caf_error({node_errc::bad_option, file_name + " cannot be read: " + failure.what()});
   }

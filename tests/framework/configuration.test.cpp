@@ -297,6 +297,56 @@ TEST_F(a_configuration, refuses_what_is_no_configuration) {
   EXPECT_TRUE(contains(read("", {"--troupe.node.name:x"}), "expected = and a value after the option"));
 }
 
+TEST_F(a_configuration, refuses_hostile_input_with_its_place) {
+  EXPECT_EQ(read(std::string(10 << 20, '\n')), "configuration has more than 1,048,576 bytes");
+  EXPECT_EQ(read("troupe.node.name = \"" + std::string(10 << 20, 'a') + '"'),
+            "configuration has more than 1,048,576 bytes");
+  constexpr int depth = 100'000;
+  const auto nested = [](const std::string& part) {
+    std::string text;
+    for (int i = 0; i < depth; ++i)
+      text += part;
+    return text;
+  };
+  for (const auto& text :
+       {nested("troupe{"), "troupe.node.listen = " + nested("["), nested("a = {\n"), "a=" + nested("[")})
+    EXPECT_TRUE(contains(read(text), "braces and brackets are nested more than 64 deep")) << text.substr(0, 20);
+  EXPECT_TRUE(contains(read("troupe.node." + nested("a.") + "b = 1"), "configuration:1: troupe.node has no \"a\""));
+  EXPECT_TRUE(contains(read("\ntroupe.\xff = 1"), "configuration:2: expected a key of letters"));
+  EXPECT_TRUE(contains(read("\ntroupe.\"\xff\" = 1"), "configuration:2: troupe has no \"?\"; known: links, node"));
+  EXPECT_TRUE(contains(read("troupe.links.default.compression = \"\xff\""), "got \"?\""));
+}
+
+TEST_F(a_configuration, keeps_the_bytes_of_a_text) {
+  ASSERT_EQ(read("troupe.node { name = \"caf\xc3\xa9\" store.directory = \"/dev/shm/\xff\" } ; \xff"), "");
+  EXPECT_EQ(node().name, "caf\xc3\xa9");
+  EXPECT_EQ((*node().store)->directory, "/dev/shm/\xff"); // A path needs not be UTF-8.
+}
+
+TEST_F(a_configuration, refuses_a_key_that_is_set_twice_however_it_is_written) {
+  for (const auto* text :
+       {"troupe.node { name = \"a\"\nname = \"b\" }", "troupe.node { name = \"a\" }\ntroupe.node { name = \"b\" }",
+        "[troupe.node]\nname = \"a\" [troupe]\nnode.name = \"b\""})
+    EXPECT_TRUE(contains(read(text), ": troupe.node.name is already set in line ")) << read(text);
+  EXPECT_TRUE(
+      contains(read("troupe.links.\"unix://@a\".spill-bytes = 1\ntroupe.links { \"unix://@a\" { spill-bytes = 1 } }"),
+               "configuration:2: troupe.links.\"unix://@a\".spill-bytes is already set in line 1"));
+  EXPECT_EQ(read("troupe.node { name = \"a\" }\ntroupe.node { io-threads = 2 }"), "") << "two groups of one name";
+  EXPECT_EQ(node().name, "a");
+  EXPECT_EQ(node().io_threads, 2u);
+}
+
+// Goal: the time to check a file does not grow with the square of its size.
+TEST_F(a_configuration, of_the_largest_size_is_checked_in_a_moment) {
+  std::string text = "troupe.links {\n";
+  for (int i = 0; text.size() + 100 < internal::config_text_bytes_max; ++i)
+    text += "\"unix://@" + std::to_string(i) + "\" { serializers = [\"json\"] }\n";
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_EQ(read(text + "}\n"), "");
+  EXPECT_EQ(link("unix://@7").serializers, std::vector<std::string>{"json"});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+}
+
 // Method: changes, removes or doubles a few bytes of the example; the seed is the number of the round.
 TEST_F(a_configuration, of_any_bytes_is_read_or_refused_with_its_place) {
   int refused = 0;

@@ -1,38 +1,23 @@
 #include <troupe/framework/internal/caf_port/config_literals.hpp>
 
+#include <type_traits>
+
 #include <caf/config_value.hpp>
 #include <caf/expected.hpp>
 
 namespace troupe::internal {
 
-namespace {
-
 template <class T>
-std::optional<T> read(std::string_view source) {
+std::optional<T> read_literal(std::string_view source) {
+  if (std::is_same_v<T, std::string> && !source.starts_with('"')) // CAF takes all else that it cannot read for a text.
+    return std::nullopt;
   auto value = caf::config_value::parse(caf::string_view{source.data(), source.size()});
-  if (!value)
-    return std::nullopt;
-  if (const auto* found = caf::get_if<T>(&*value))
-    return *found;
-  return std::nullopt;
+  const auto* const found = value ? caf::get_if<T>(&*value) : nullptr;
+  return found != nullptr ? std::optional{*found} : std::nullopt;
 }
 
-} // namespace
-
-std::optional<std::string> read_text_literal(std::string_view source) {
-  if (!source.starts_with('"')) // CAF takes everything else that it cannot read for a text.
-    return std::nullopt;
-  return read<std::string>(source);
-}
-
-std::optional<std::int64_t> read_integer_literal(std::string_view source) {
-  return read<std::int64_t>(source);
-}
-
-std::optional<double> read_number_literal(std::string_view source) {
-  if (auto whole = read_integer_literal(source))
-    return static_cast<double>(*whole);
-  return read<double>(source);
-}
+template std::optional<std::string> read_literal(std::string_view source);
+template std::optional<std::int64_t> read_literal(std::string_view source);
+template std::optional<double> read_literal(std::string_view source);
 
 } // namespace troupe::internal

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/config_literals.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 
@@ -18,73 +19,83 @@ bool is_key_letter(char letter) {
          || letter == '-' || letter == '_';
 }
 
-/// Reads a text from front to end.
+/// Why a text is no configuration, with its place. Does not leave this file.
+struct refusal {
+  std::string why;
+};
+
+config_value group_value() {
+  return {.form = config_value::shape::group, .text = {}, .elements = {}};
+}
+
+/// Reads a text from front to end. Throws a `refusal`.
 class scanner {
 public:
   scanner(std::string_view text, std::string file, bool in_file)
       : text_(text), rest_(text), file_(std::move(file)), in_file_(in_file) {}
 
-  std::expected<config_text, node_error> read_file() {
-    std::vector<std::string> section;
+  config_text read_file() {
+    key_path section;
     for (skip_blanks(); !at_end(); skip_blanks()) {
-      auto begin = at_;
-      auto is_header = peek() == '[';
-      auto read = is_header ? read_header(section) : read_entry(section, 0);
-      if (!read)
-        return std::unexpected{std::move(read).error()};
-      if (!section.empty() && section.front() == root)
-        blank(begin, at_);
-      else if (!is_header && section.empty() && top_key_ == root)
+      const auto begin = at_;
+      auto is_own = false;
+      if (peek() == '[') {
+        read_header(section);
+      } else {
+        const auto top_key = read_entry(section, 0);
+        is_own = section.empty() && top_key == root;
+      }
+      if (is_own || (!section.empty() && section.front() == root))
         blank(begin, at_);
     }
-    return config_text{std::move(items_), std::move(rest_)};
+    return {std::move(items_), std::move(rest_)};
   }
 
-  std::expected<config_item, node_error> read_argument() {
+  config_item read_argument() {
     auto path = read_path();
-    if (!path)
-      return std::unexpected{std::move(path).error()};
+    path.erase(path.begin());
     config_value value{.text = "true", .elements = {}};
-    const auto has_no_value = at_end();
-    if (!has_no_value) {
-      if (peek() != '=')
-        return fail("expected = and a value after the option, found " + found());
-      ++at_;
+    value.is_switch = at_end();
+    if (!value.is_switch) {
+      if (!take('='))
+        fail("expected = and a value after the option, found " + found());
       // As for CAF's own options, unquoted text is taken unchanged.
-      if (!at_end() && (peek() == '"' || peek() == '[')) {
-        auto read = read_value({}, 0);
-        if (!read)
-          return std::unexpected{std::move(read).error()};
-        value = *std::move(read);
+      if (is_at("\"[")) {
+        value = read_value({}, 0);
         if (!at_end())
-          return fail("unexpected text after the value: " + found());
+          fail("unexpected text after the value: " + found());
       } else {
         value.text = text_.substr(at_);
       }
     }
-    value.is_switch = has_no_value;
     value.is_argument = true;
-    path->erase(path->begin());
-    return config_item{*std::move(path), std::move(value), place()};
+    return {std::move(path), std::move(value), place()};
   }
 
 private:
-  using result = std::expected<void, node_error>;
+  using key_path = std::vector<std::string>;
 
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] char peek() const { return text_[at_]; }
+  [[nodiscard]] bool is_at(std::string_view letters) const {
+    return !at_end() && letters.find(peek()) != std::string_view::npos;
+  }
+  bool take(char letter) {
+    const auto is_here = !at_end() && peek() == letter;
+    at_ += is_here ? 1 : 0;
+    return is_here;
+  }
   [[nodiscard]] config_place place() const { return {file_, in_file_ ? line_ : 0}; }
 
   [[nodiscard]] std::string found() const {
     if (at_end())
       return "the end";
-    if (peek() == '\n' || peek() == '\r')
-      return "the end of the line";
-    return '"' + one_line(text_.substr(at_, 1)) + '"';
+    return is_at("\r\n") ? "the end of the line" : '"' + one_line(text_.substr(at_, 1)) + '"';
   }
 
-  [[nodiscard]] std::unexpected<node_error> fail(const std::string& why) const {
-    return std::unexpected{node_error{node_errc::bad_option, place().text() + ": " + why}};
+  [[noreturn]] void fail(const std::string& why) const { fail_at(place(), why); }
+  [[noreturn]] static void fail_at(const config_place& where, const std::string& why) {
+    throw refusal{where.text() + ": " + why};
   }
 
   void blank(std::size_t begin, std::size_t end) {
@@ -93,13 +104,12 @@ private:
         rest_[i] = ' ';
   }
 
-  /// Skips blanks, commas between entries, line ends and comments.
+  /// Skips blanks, line ends and comments.
   void skip_blanks() {
     for (; !at_end(); ++at_) {
-      if (peek() == ';' || peek() == '#') {
-        auto end = std::min(text_.find('\n', at_), text_.size());
-        blank(at_, end);
-        at_ = end;
+      if (is_at(";#")) {
+        const auto begin = std::exchange(at_, std::min(text_.find('\n', at_), text_.size()));
+        blank(begin, at_);
         if (at_end())
           return;
       }
@@ -107,185 +117,137 @@ private:
         ++line_;
       else if (peek() == '\r')
         rest_[at_] = ' ';
-      else if (peek() != ' ' && peek() != '\t')
+      else if (!is_at(" \t"))
         return;
     }
   }
 
   void skip_spaces() {
-    while (!at_end() && (peek() == ' ' || peek() == '\t'))
+    while (is_at(" \t"))
       ++at_;
   }
 
-  std::expected<std::vector<std::string>, node_error> read_path() {
-    std::vector<std::string> path;
-    for (;;) {
+  key_path read_path() {
+    key_path parts;
+    do {
       std::string part;
-      if (!at_end() && peek() == '"') {
-        auto quoted = read_quoted('"');
-        if (!quoted)
-          return std::unexpected{std::move(quoted).error()};
-        part = *std::move(quoted);
-      } else {
+      if (is_at("\""))
+        part = read_quoted('"');
+      else
         while (!at_end() && is_key_letter(peek()))
           part += text_[at_++];
-      }
       if (part.empty())
-        return fail("expected a key of letters, digits, - and _, or an address in double quotes, found " + found());
-      path.push_back(std::move(part));
-      if (at_end() || peek() != '.')
-        return path;
-      ++at_;
-    }
+        fail("expected a key of letters, digits, - and _, or an address in double quotes, found " + found());
+      parts.push_back(std::move(part));
+    } while (take('.'));
+    return parts;
   }
 
-  std::expected<std::string, node_error> read_quoted(char quote) {
-    auto begin = at_++;
+  std::string read_quoted(char quote) {
+    const auto begin = at_++;
     for (; !at_end() && peek() != quote && peek() != '\n'; ++at_)
       if (peek() == '\\')
         ++at_;
-    if (at_end() || peek() != quote)
-      return fail("a text that begins with " + std::string{quote} + " does not end in its line");
-    ++at_;
-    auto source = text_.substr(begin, at_ - begin);
+    if (!take(quote))
+      fail("a text that begins with " + std::string{quote} + " does not end in its line");
+    const auto source = text_.substr(begin, at_ - begin);
     if (quote == '\'')
       return std::string{source.substr(1, source.size() - 2)};
-    auto text = read_text_literal(source);
-    if (!text)
-      return fail(R"(a text in quotes cannot be read; valid after \ are \, ", n, r and t)"); // Not quoted here: it may
-                                                                                             // be a secret.
+    auto text = read_literal<std::string>(source);
+    if (!text) // The message does not quote the text, which may be a secret.
+      fail(R"(a text in quotes cannot be read; valid after \ are \, ", n, r and t)");
     return *std::move(text);
   }
 
   /// Reads [a.b]: the items after it, up to the next header, are in that group.
-  result read_header(std::vector<std::string>& section) {
-    auto where = place();
+  void read_header(key_path& section) {
+    const auto where = place();
     ++at_;
     skip_spaces();
-    auto path = read_path();
-    if (!path)
-      return std::unexpected{std::move(path).error()};
+    section = read_path();
     skip_spaces();
-    if (at_end() || peek() != ']')
-      return fail("expected the ] of a section's name, found " + found());
-    ++at_;
-    section = *std::move(path);
-    add({}, section, {.form = config_value::shape::group, .text = {}, .elements = {}}, where);
-    return {};
+    if (!take(']'))
+      fail("expected the ] of a section's name, found " + found());
+    add(section, group_value(), where);
   }
 
-  result read_entry(const std::vector<std::string>& group, std::size_t depth) {
-    auto where = place();
-    auto path = read_path();
-    if (!path)
-      return std::unexpected{std::move(path).error()};
-    if (depth == 0)
-      top_key_ = path->front();
-    if (depth == 0 && !group.empty() && group.front() != root && path->front() == root)
-      return fail("troupe is in section [" + group.front()
-                  + "], where it has no effect; move it to the front of "
-                    "the file, or write its keys in a section [troupe]");
+  /// Reads a key and its value. Returns the first part of the key.
+  std::string read_entry(const key_path& group, std::size_t depth) {
+    const auto where = place();
+    const auto key = read_path();
+    if (depth == 0 && !group.empty() && group.front() != root && key.front() == root)
+      fail("troupe is in section [" + group.front()
+           + "], where it has no effect; move it to the front of the file, or write its keys in a section [troupe]");
     skip_spaces();
-    if (!at_end() && peek() == '=') {
-      ++at_;
+    if (take('='))
       skip_spaces();
-    } else if (at_end() || peek() != '{') {
-      return fail("expected = or { after the key \"" + path->back() + "\", found " + found());
-    }
+    else if (!is_at("{"))
+      fail("expected = or { after the key \"" + key.back() + "\", found " + found());
     auto whole = group;
-    whole.insert(whole.end(), path->begin(), path->end());
+    whole.insert(whole.end(), key.begin(), key.end());
     auto value = read_value(whole, depth);
-    if (!value)
-      return std::unexpected{std::move(value).error()};
-    add(group, *path, *std::move(value), where);
-    return {};
+    add(std::move(whole), std::move(value), where);
+    return key.front();
   }
 
-  void add(const std::vector<std::string>& group, const std::vector<std::string>& path, config_value value,
-           const config_place& where) {
-    auto whole = group;
-    whole.insert(whole.end(), path.begin(), path.end());
-    if (whole.front() != root)
+  /// Keeps Troupe's items, except an empty group `troupe`.
+  void add(key_path whole, config_value value, const config_place& where) {
+    if (whole.front() != root || (whole.size() == 1 && value.form == config_value::shape::group))
       return;
     whole.erase(whole.begin());
-    if (!whole.empty() || value.form != config_value::shape::group)
-      items_.push_back({std::move(whole), std::move(value), where});
+    items_.push_back({std::move(whole), std::move(value), where});
   }
 
   /// The content of braces becomes items below `path`.
-  std::expected<config_value, node_error> read_value(const std::vector<std::string>& path, std::size_t depth) {
+  config_value read_value(const key_path& path, std::size_t depth) {
     if (depth >= depth_max)
-      return fail("braces and brackets are nested more than 64 deep");
-    if (at_end())
-      return fail("expected a value, found the end");
-    switch (peek()) {
-    case '"':
-    case '\'': {
-      auto text = read_quoted(peek());
-      if (!text)
-        return std::unexpected{std::move(text).error()};
-      return config_value{.form = config_value::shape::text, .text = *std::move(text), .elements = {}};
-    }
-    case '[':
+      fail("braces and brackets are nested more than 64 deep");
+    if (is_at("\"'"))
+      return {.form = config_value::shape::text, .text = read_quoted(peek()), .elements = {}};
+    if (is_at("["))
       return read_list(path, depth);
-    case '{':
+    if (is_at("{"))
       return read_group(path, depth);
-    case '<': { // A URI.
-      auto end = text_.find_first_of(">\n", at_);
-      if (end == std::string_view::npos || text_[end] != '>')
-        return fail("a value that begins with < does not end in its line");
-      auto begin = std::exchange(at_, end + 1);
-      return config_value{.text = std::string{text_.substr(begin, at_ - begin)}, .elements = {}};
-    }
-    default:
-      break;
-    }
     auto end = std::min(text_.find_first_of(" \t\r\n,;#[]{}\"'=", at_), text_.size());
+    if (is_at("<")) { // A URI.
+      end = std::min(text_.find_first_of(">\n", at_), text_.size());
+      if (end == text_.size() || text_[end++] != '>')
+        fail("a value that begins with < does not end in its line");
+    }
     if (end == at_)
-      return fail("expected a value, found " + found());
-    auto begin = std::exchange(at_, end);
-    return config_value{.text = std::string{text_.substr(begin, at_ - begin)}, .elements = {}};
+      fail("expected a value, found " + found());
+    const auto begin = std::exchange(at_, end);
+    return {.text = std::string{text_.substr(begin, end - begin)}, .elements = {}};
   }
 
-  std::expected<config_value, node_error> read_list(const std::vector<std::string>& path, std::size_t depth) {
-    auto opened = place();
+  config_value read_list(const key_path& path, std::size_t depth) {
+    const auto opened = place();
     config_value list{.form = config_value::shape::list, .text = {}, .elements = {}};
     ++at_;
-    for (skip_blanks(); !at_end() && peek() != ']';) {
-      auto element = read_value(path, depth + 1);
-      if (!element)
-        return element;
-      list.elements.push_back(*std::move(element));
+    for (skip_blanks(); !is_at("]"); skip_blanks()) {
+      if (at_end())
+        fail_at(opened, "a list has a [ without its ]");
+      list.elements.push_back(read_value(path, depth + 1));
       skip_blanks();
-      if (!at_end() && peek() == ',') {
-        ++at_;
-        skip_blanks();
-      } else if (!at_end() && peek() != ']') {
-        return fail("expected , or ] in a list, found " + found());
-      }
+      if (!at_end() && !take(',') && !is_at("]"))
+        fail("expected , or ] in a list, found " + found());
     }
-    if (at_end())
-      return std::unexpected{node_error{node_errc::bad_option, opened.text() + ": a list has a [ without its ]"}};
     ++at_;
     return list;
   }
 
-  std::expected<config_value, node_error> read_group(const std::vector<std::string>& path, std::size_t depth) {
-    auto opened = place();
+  config_value read_group(const key_path& path, std::size_t depth) {
+    const auto opened = place();
     ++at_;
-    for (skip_blanks(); !at_end() && peek() != '}';) {
-      if (auto read = read_entry(path, depth + 1); !read)
-        return std::unexpected{std::move(read).error()};
+    for (skip_blanks(); !is_at("}"); skip_blanks()) {
+      if (at_end())
+        fail_at(opened, "a group has a { without its }");
+      read_entry(path, depth + 1);
       skip_blanks();
-      if (!at_end() && peek() == ',') {
-        ++at_;
-        skip_blanks();
-      }
+      take(',');
     }
-    if (at_end())
-      return std::unexpected{node_error{node_errc::bad_option, opened.text() + ": a group has a { without its }"}};
     ++at_;
-    return config_value{.form = config_value::shape::group, .text = {}, .elements = {}};
+    return group_value();
   }
 
   const std::string_view text_;
@@ -294,9 +256,16 @@ private:
   const bool in_file_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;
-  std::string top_key_; // The top-level key of the latest entry.
   std::vector<config_item> items_;
 };
+
+/// Turns a thrown refusal into an error.
+template <class Read>
+auto checked(Read read) -> std::expected<decltype(read()), node_error> try {
+  return read();
+} catch (refusal& refused) {
+  return std::unexpected{node_error{node_errc::bad_option, std::move(refused.why)}};
+}
 
 } // namespace
 
@@ -305,13 +274,17 @@ std::string config_place::text() const {
 }
 
 std::expected<config_text, node_error> read_config_text(std::string_view text, const std::string& file) {
-  return scanner{text, file, true}.read_file();
+  return checked([&] {
+    if (text.size() > config_text_bytes_max)
+      throw refusal{file + " has more than " + grouped(config_text_bytes_max) + " bytes"};
+    return scanner{text, file, true}.read_file();
+  });
 }
 
 std::expected<config_item, node_error> read_config_argument(std::string_view argument) {
   // Leaves out the value, which may be a secret.
-  return scanner{argument, "command line: --" + one_line(cut(argument.substr(0, argument.find('=')))), false}
-      .read_argument();
+  const auto place = "command line: --" + one_line(cut(argument.substr(0, argument.find('='))));
+  return checked([&] { return scanner{argument, place, false}.read_argument(); });
 }
 
 std::string dotted(const std::vector<std::string>& path) {

@@ -53,6 +53,9 @@ struct config_text {
   std::string rest;
 };
 
+/// The largest file that is read.
+inline constexpr std::size_t config_text_bytes_max = std::size_t{1} << 20;
+
 /// Reads a whole file. Fails with `bad_option` if it is not a configuration; the text names file and line.
 [[nodiscard]] std::expected<config_text, node_error> read_config_text(std::string_view text, const std::string& file);
 

@@ -4,7 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <limits>
+#include <span>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <troupe/framework/internal/caf_port/config_literals.hpp>
@@ -56,65 +60,36 @@ std::string milliseconds_text(double value) {
   return shown(std::chrono::milliseconds{static_cast<std::int64_t>(value)});
 }
 
-template <class Number>
-assigned assign_count(const config_value& from, const option_range& range, Number& to, const std::string& what) {
-  auto number = from.form == shape::word ? read_integer_literal(from.text) : std::nullopt;
-  if (!number)
-    return expected_instead(what, from);
-  if (std::cmp_less(*number, 0) || std::cmp_greater(*number, std::numeric_limits<Number>::max()))
-    return std::unexpected{"is from 0 to " + grouped(std::numeric_limits<Number>::max()) + ", got "
-                           + one_line(cut(from.text))};
-  if (auto fits = in_range(static_cast<double>(*number), range, whole, from); !fits)
-    return fits;
-  to = static_cast<Number>(*number);
-  return {};
-}
-
 /// Texts are quoted in files; on the command line the shell may have removed the quotes.
-std::optional<std::string_view> as_text(const config_value& from, bool word_too) {
-  if (from.form == shape::text || (word_too && from.form == shape::word))
+std::optional<std::string_view> as_text(const config_value& from) {
+  if (from.form == shape::text || (from.is_argument && from.form == shape::word))
     return from.text;
   return std::nullopt;
 }
 
-template <class Choice, std::size_t Count>
-assigned assign_choice(const config_value& from, const std::array<std::pair<std::string_view, Choice>, Count>& choices,
-                       Choice& to) {
-  std::array<std::string_view, Count> names;
-  std::ranges::transform(choices, names.begin(), [](const auto& choice) { return choice.first; });
-  std::string list;
-  for (auto name : names)
-    list += (list.empty() ? "\"" : ", \"") + std::string{name} + '"';
-  auto text = as_text(from, from.is_argument);
-  if (!text)
-    return expected_instead("one of " + list, from);
-  auto found = std::ranges::find(choices, *text, &std::pair<std::string_view, Choice>::first);
-  if (found == choices.end())
-    return std::unexpected{"expects one of " + list + ", got \"" + one_line(cut(*text)) + '"'
-                           + (nearest(*text, names).empty()
-                                  ? std::string{}
-                                  : "; did you mean \"" + std::string{nearest(*text, names)} + "\"?")};
-  to = found->second;
-  return {};
-}
+template <class Choice>
+using choice = std::pair<std::string_view, Choice>;
 
-template <class Choice, std::size_t Count>
-std::string shown_choice(const std::array<std::pair<std::string_view, Choice>, Count>& choices, Choice value) {
-  auto found = std::ranges::find(choices, value, &std::pair<std::string_view, Choice>::second);
-  return found == choices.end() ? std::string{} : '"' + std::string{found->first} + '"';
-}
+/// The names of an enumeration's values.
+template <class Choice>
+constexpr auto choices = nullptr;
+template <>
+constexpr std::array choices<compression>{
+    choice<compression>{"none", compression::none}, choice<compression>{"lz4", compression::lz4},
+    choice<compression>{"zstd", compression::zstd}, choice<compression>{"automatic", compression::automatic}};
+template <>
+constexpr std::array choices<wait_mode>{choice<wait_mode>{"sleep", wait_mode::sleep},
+                                        choice<wait_mode>{"adaptive", wait_mode::adaptive},
+                                        choice<wait_mode>{"poll", wait_mode::poll}};
+template <>
+constexpr std::array choices<when_full>{choice<when_full>{"fail", when_full::fail},
+                                        choice<when_full>{"drop-oldest", when_full::drop_oldest}};
+template <>
+constexpr std::array choices<reconnect>{choice<reconnect>{"none", reconnect::none},
+                                        choice<reconnect>{"back-off", reconnect::back_off}};
 
-constexpr std::array compressions{std::pair<std::string_view, compression>{"none", compression::none},
-                                  std::pair<std::string_view, compression>{"lz4", compression::lz4},
-                                  std::pair<std::string_view, compression>{"zstd", compression::zstd},
-                                  std::pair<std::string_view, compression>{"automatic", compression::automatic}};
-constexpr std::array wait_choices{std::pair<std::string_view, wait_mode>{"sleep", wait_mode::sleep},
-                                  std::pair<std::string_view, wait_mode>{"adaptive", wait_mode::adaptive},
-                                  std::pair<std::string_view, wait_mode>{"poll", wait_mode::poll}};
-constexpr std::array when_full_choices{std::pair<std::string_view, when_full>{"fail", when_full::fail},
-                                       std::pair<std::string_view, when_full>{"drop-oldest", when_full::drop_oldest}};
-constexpr std::array reconnects{std::pair<std::string_view, reconnect>{"none", reconnect::none},
-                                std::pair<std::string_view, reconnect>{"back-off", reconnect::back_off}};
+template <class T>
+concept enumeration = std::is_enum_v<T>;
 
 struct unit {
   std::string_view name;
@@ -134,7 +109,7 @@ constexpr std::array time_units{unit{"ns", 1},
                                 unit{"min", 60'000'000'000},
                                 unit{"h", 3'600'000'000'000}};
 
-/// Reads a number followed by a unit; returns it in the smallest unit.
+/// Reads a number followed by a unit; returns it in the smallest unit, or nullopt if it does not fit.
 std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const unit> units) {
   std::uint64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -149,190 +124,142 @@ std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<con
   return number * found->count;
 }
 
-} // namespace
-
-std::optional<std::uint64_t> read_size(std::string_view text) {
-  return read_with_unit(text, size_units);
+template <class Number>
+assigned read_count(const config_value& from, const option_range& range, Number& to, const std::string& what) {
+  constexpr auto most = std::numeric_limits<Number>::max();
+  const auto number = from.form == shape::word ? read_literal<std::int64_t>(from.text) : std::nullopt;
+  if (!number)
+    return expected_instead(what, from);
+  if (*number < 0 || std::cmp_greater(*number, most))
+    return std::unexpected{"is from 0 to " + grouped(most) + ", got " + one_line(cut(from.text))};
+  to = static_cast<Number>(*number);
+  return in_range(static_cast<double>(*number), range, whole, from);
 }
 
-std::optional<std::chrono::milliseconds> read_duration(std::string_view text) {
-  auto nanoseconds = text.find(' ') == std::string_view::npos ? read_with_unit(text, time_units) : std::nullopt;
-  if (!nanoseconds || *nanoseconds % 1'000'000 != 0)
-    return std::nullopt;
-  return std::chrono::milliseconds{*nanoseconds / 1'000'000};
-}
+// One read() and one show() for each type of an option.
 
-assigned assign(const config_value& from, const option_range&, std::string& to) {
+assigned read(const config_value& from, const option_range&, std::string& to) {
   if (from.is_switch)
     return std::unexpected{std::string{"needs a value: write = and the text after it"}};
-  auto text = as_text(from, from.is_argument);
-  if (!text)
+  const auto text = as_text(from);
+  if (!text) // An unquoted word is not shown: it may be a secret.
     return from.form == shape::word ? std::unexpected{std::string{"expects a text in double quotes, got none"}}
                                     : expected_instead("a text in double quotes", from);
   to = *text;
   return {};
 }
 
-assigned assign(const config_value& from, const option_range& range, std::filesystem::path& to) {
-  std::string text;
-  if (auto read = assign(from, range, text); !read)
-    return read;
-  to = text;
-  return {};
+std::string show(const std::string& value) {
+  return '"' + value + '"';
 }
 
-assigned assign(const config_value& from, const option_range&, std::vector<std::string>& to) {
+assigned read(const config_value& from, const option_range& range, std::filesystem::path& to) {
+  std::string text;
+  auto fits = read(from, range, text);
+  to = text;
+  return fits;
+}
+
+std::string show(const std::filesystem::path& value) {
+  return show(value.string());
+}
+
+assigned read(const config_value& from, const option_range&, std::vector<std::string>& to) {
   const std::string what = R"(a list of texts such as ["typed", "msgpack"])";
   if (from.form != shape::list)
     return expected_instead(what, from);
-  std::vector<std::string> texts;
+  to.clear();
   for (const auto& element : from.elements) {
     if (element.form != shape::text)
       return expected_instead(what, element);
-    texts.push_back(element.text);
+    to.push_back(element.text);
   }
-  to = std::move(texts);
   return {};
 }
 
-assigned assign(const config_value& from, const option_range&, bool& to) {
+std::string show(const std::vector<std::string>& value) {
+  std::string text;
+  for (const auto& one : value)
+    text += (text.empty() ? "" : ", ") + show(one);
+  return '[' + text + ']';
+}
+
+assigned read(const config_value& from, const option_range&, bool& to) {
   if (from.form != shape::word || (from.text != "true" && from.text != "false"))
     return expected_instead("true or false", from);
   to = from.text == "true";
   return {};
 }
 
-assigned assign(const config_value& from, const option_range& range, std::optional<bool>& to) {
-  if (auto text = as_text(from, from.is_argument); text && *text == "automatic") {
+std::string show(bool value) {
+  return value ? "true" : "false";
+}
+
+assigned read(const config_value& from, const option_range& range, std::optional<bool>& to) {
+  if (as_text(from) == "automatic") {
     to = std::nullopt;
     return {};
   }
-  bool value = false;
-  if (auto read = assign(from, range, value); !read)
+  if (!read(from, range, to.emplace()))
     return expected_instead("true, false or \"automatic\"", from);
-  to = value;
   return {};
 }
 
-assigned assign(const config_value& from, const option_range& range, double& to) {
-  auto number = from.form == shape::word ? read_number_literal(from.text) : std::nullopt;
+std::string show(const std::optional<bool>& value) {
+  return value ? show(*value) : "\"automatic\"";
+}
+
+assigned read(const config_value& from, const option_range& range, double& to) {
+  auto number = from.form == shape::word ? read_literal<double>(from.text) : std::nullopt;
+  if (const auto count = from.form == shape::word ? read_literal<std::int64_t>(from.text) : std::nullopt)
+    number = static_cast<double>(*count);
   if (!number)
     return expected_instead("a number", from);
-  if (auto fits = in_range(*number, range, plain, from); !fits)
-    return fits;
   to = *number;
-  return {};
+  return in_range(*number, range, plain, from);
 }
 
-assigned assign(const config_value& from, const option_range& range, std::size_t& to) {
-  return assign_count(from, range, to, "a whole number");
+std::string show(double value) {
+  return plain(value);
 }
 
-assigned assign(const config_value& from, const option_range& range, std::uint32_t& to) {
-  return assign_count(from, range, to, "a whole number");
+assigned read(const config_value& from, const option_range& range, std::unsigned_integral auto& to) {
+  return read_count(from, range, to, "a whole number");
 }
 
-assigned assign(const config_value& from, const option_range& range, std::optional<std::size_t>& to) {
-  if (auto text = as_text(from, from.is_argument); text && *text == "unlimited") {
+std::string show(std::unsigned_integral auto value) {
+  return std::to_string(value);
+}
+
+assigned read(const config_value& from, const option_range& range, std::optional<std::size_t>& to) {
+  if (as_text(from) == "unlimited") {
     to = std::nullopt;
     return {};
   }
-  std::size_t count = 0;
-  auto read = assign_count(from, range, count, "a whole number or \"unlimited\"");
-  if (read)
-    to = count;
-  return read;
+  return read_count(from, range, to.emplace(), "a whole number or \"unlimited\"");
 }
 
-assigned assign(const config_value& from, const option_range& range, in_bytes<std::size_t> to) {
+std::string show(const std::optional<std::size_t>& value) {
+  return value ? std::to_string(*value) : "\"unlimited\"";
+}
+
+assigned read(const config_value& from, const option_range& range, byte_count& to) {
   std::optional<std::uint64_t> size;
-  if (from.form == shape::word || from.form == shape::text) {
-    auto number = from.form == shape::word ? read_integer_literal(from.text) : std::nullopt; // Hexadecimal numbers too.
-    if (number && *number >= 0)
-      size = static_cast<std::uint64_t>(*number);
-    else
-      size = read_size(from.text);
-  }
+  if (const auto number = from.form == shape::word ? read_literal<std::int64_t>(from.text) : std::nullopt;
+      number && *number >= 0)
+    size = static_cast<std::uint64_t>(*number); // Hexadecimal numbers too.
+  else if (from.form == shape::word || from.form == shape::text)
+    size = read_with_unit(from.text, size_units);
   if (!size) {
     auto shows = from.form == shape::text ? config_value{.text = '"' + from.text + '"', .elements = {}} : from;
     return expected_instead("a number of bytes such as 65536 or \"64 KiB\" (B, KiB, MiB, GiB, TiB), less than 2^63",
                             shows);
   }
-  if (auto fits = in_range(static_cast<double>(*size), range, whole, from); !fits)
-    return fits;
   to.count = static_cast<std::size_t>(*size);
-  return {};
+  return in_range(static_cast<double>(*size), range, whole, from);
 }
 
-assigned assign(const config_value& from, const option_range& range, std::chrono::milliseconds& to) {
-  auto duration = from.form == shape::word ? read_duration(from.text) : std::nullopt;
-  if (!duration)
-    return expected_instead("a duration of whole milliseconds such as 500ms, 10s or 5min, without quotes", from);
-  constexpr double longest = 10.0 * 365 * 24 * 3600 * 1000; // So that deadlines do not overflow.
-  if (auto fits = in_range(static_cast<double>(duration->count()), {range.least, std::min(range.most, longest)},
-                           milliseconds_text, from);
-      !fits)
-    return fits;
-  to = *duration;
-  return {};
-}
-
-assigned assign(const config_value& from, const option_range&, compression& to) {
-  return assign_choice(from, compressions, to);
-}
-
-assigned assign(const config_value& from, const option_range&, wait_mode& to) {
-  return assign_choice(from, wait_choices, to);
-}
-
-assigned assign(const config_value& from, const option_range&, when_full& to) {
-  return assign_choice(from, when_full_choices, to);
-}
-
-assigned assign(const config_value& from, const option_range&, reconnect& to) {
-  return assign_choice(from, reconnects, to);
-}
-
-std::string shown(const std::string& value) {
-  return '"' + value + '"';
-}
-
-std::string shown(const std::filesystem::path& value) {
-  return shown(value.string());
-}
-
-std::string shown(const std::vector<std::string>& value) {
-  std::string text = "[";
-  for (const auto& one : value)
-    text += (text.size() > 1 ? ", " : "") + shown(one);
-  return text + ']';
-}
-
-std::string shown(bool value) {
-  return value ? "true" : "false";
-}
-
-std::string shown(const std::optional<bool>& value) {
-  return value ? shown(*value) : "\"automatic\"";
-}
-
-std::string shown(double value) {
-  return plain(value);
-}
-
-std::string shown(std::size_t value) {
-  return std::to_string(value);
-}
-
-std::string shown(std::uint32_t value) {
-  return std::to_string(value);
-}
-
-std::string shown(const std::optional<std::size_t>& value) {
-  return value ? std::to_string(*value) : "\"unlimited\"";
-}
-
-std::string shown(in_bytes<const std::size_t> value) {
+std::string show(byte_count value) {
   const auto* best = &size_units.front();
   for (const auto& unit : size_units)
     if (value.count != 0 && unit.count > best->count && value.count % unit.count == 0)
@@ -341,26 +268,59 @@ std::string shown(in_bytes<const std::size_t> value) {
   return best == &size_units.front() ? number : '"' + number + ' ' + std::string{best->name} + '"';
 }
 
-std::string shown(std::chrono::milliseconds value) {
-  const auto nanoseconds = static_cast<std::uint64_t>(value.count()) * 1'000'000;
-  const auto& best = value.count() != 0 && value.count() % 1000 == 0 ? time_units[3] : time_units[2];
-  return std::to_string(nanoseconds / best.count) + std::string{best.name};
+assigned read(const config_value& from, const option_range& range, std::chrono::milliseconds& to) {
+  using std::chrono::nanoseconds;
+  const auto has_unit = from.form == shape::word && from.text.find(' ') == std::string::npos;
+  const auto count = has_unit ? read_with_unit(from.text, time_units) : std::nullopt;
+  if (!count || *count % 1'000'000 != 0)
+    return expected_instead("a duration of whole milliseconds such as 500ms, 10s or 5min, without quotes", from);
+  to = std::chrono::duration_cast<std::chrono::milliseconds>(nanoseconds{*count});
+  constexpr double longest = 10.0 * 365 * 24 * 3600 * 1000; // So that deadlines do not overflow.
+  return in_range(static_cast<double>(to.count()), {range.least, std::min(range.most, longest)}, milliseconds_text,
+                  from);
 }
 
-std::string shown(compression value) {
-  return shown_choice(compressions, value);
+std::string show(std::chrono::milliseconds value) {
+  const auto seconds = value.count() / 1000;
+  return value.count() != 0 && value.count() % 1000 == 0 ? std::to_string(seconds) + 's'
+                                                         : std::to_string(value.count()) + "ms";
 }
 
-std::string shown(wait_mode value) {
-  return shown_choice(wait_choices, value);
+template <enumeration Choice>
+assigned read(const config_value& from, const option_range&, Choice& to) {
+  std::vector<std::string_view> names;
+  std::string list;
+  for (const auto& [name, value] : choices<Choice>) {
+    names.push_back(name);
+    list += (list.empty() ? "" : ", ") + show(std::string{name});
+  }
+  const auto text = as_text(from);
+  if (!text)
+    return expected_instead("one of " + list, from);
+  const auto found = std::ranges::find(choices<Choice>, *text, &choice<Choice>::first);
+  if (found == choices<Choice>.end()) {
+    const std::string near{nearest(*text, names)};
+    return std::unexpected{"expects one of " + list + ", got \"" + one_line(cut(*text)) + '"'
+                           + (near.empty() ? "" : "; did you mean \"" + near + "\"?")};
+  }
+  to = found->second;
+  return {};
 }
 
-std::string shown(when_full value) {
-  return shown_choice(when_full_choices, value);
+template <enumeration Choice>
+std::string show(Choice value) {
+  const auto found = std::ranges::find(choices<Choice>, value, &choice<Choice>::second);
+  return show(std::string{found == choices<Choice>.end() ? "" : found->first});
 }
 
-std::string shown(reconnect value) {
-  return shown_choice(reconnects, value);
+} // namespace
+
+assigned assign(const config_value& from, const option_range& range, option_value& to) {
+  return std::visit([&](auto& value) { return read(from, range, value); }, to);
+}
+
+std::string shown(const option_value& value) {
+  return std::visit([](const auto& each) { return show(each); }, value);
 }
 
 } // namespace troupe::internal

@@ -115,7 +115,7 @@ bool is_of(const config_item& item, std::string_view entry) {
 }
 
 std::expected<void, node_error> check_names(const config_item& item, const family_set& families) {
-  const auto& key = item.path.back();
+  const auto& key = item.path.back(); // No item of a configuration has an empty path.
   if (key != "serializers" && key != "deserializers" && key != "store-families")
     return {};
   auto known = families.names();
@@ -202,25 +202,20 @@ std::string configuration::place_of_node() const {
   return found == items_.end() ? std::string{} : found->place.text();
 }
 
-std::expected<void, node_error> configuration::check_families(const family_set& known) const {
-  for (auto item = items_.begin(); item != items_.end(); ++item)
-    if (!item->path.empty() && !is_set_again(item))
-      if (auto names = check_names(*item, known); !names)
-        return names;
-  return {};
-}
-
-std::expected<void, node_error> configuration::check_families(const family_set& known, std::string_view entry) const {
-  const auto is_replaced = [&](const config_item& of_default) {
-    auto path = of_default.path;
-    path[1] = entry;
-    return std::ranges::find(items_, path, &config_item::path) != items_.end();
+std::expected<void, node_error> configuration::check_families(const family_set& known,
+                                                              std::optional<std::string_view> entry) const {
+  const auto applies = [&](const config_item& item) {
+    if (!entry || is_of(item, *entry))
+      return true;
+    if (!is_of(item, default_entry))
+      return false;
+    auto replacing = item.path;
+    replacing[1] = *entry;
+    return std::ranges::find(items_, replacing, &config_item::path) == items_.end();
   };
   for (auto item = items_.begin(); item != items_.end(); ++item)
-    if ((is_of(*item, entry) || (is_of(*item, configuration::default_entry) && !is_replaced(*item)))
-        && !is_set_again(item))
-      if (auto names = check_names(*item, known); !names)
-        return names;
+    if (auto names = check_names(*item, known); !names && applies(*item) && !is_set_again(item))
+      return names;
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,11 +49,11 @@ public:
   /// The place where `troupe.node` is first set; empty if it is not set.
   [[nodiscard]] std::string place_of_node() const;
 
-  /// Fails with `bad_option` if a family is unknown; the text names the place and the known families. Values that the
-  /// command line or the entry overrides are not checked.
-  [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known) const;
-  /// Checks only the values that apply to one entry.
-  [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known, std::string_view entry) const;
+  /// Fails with `bad_option` if a family is unknown; the text names the place and the known families. Checks the values
+  /// of the node and of all links, or only those that apply to one entry. Values that the command line or the entry
+  /// overrides are not checked.
+  [[nodiscard]] std::expected<void, node_error> check_families(const family_set& known,
+                                                               std::optional<std::string_view> entry = {}) const;
 
 private:
   /// Completes `given` with the entries of these names, in ascending order of precedence.

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/config/option_table.hpp>
 
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include <troupe/serializers/describe.hpp>
@@ -28,6 +29,14 @@ const T& value_in(const T& from) {
   return from;
 }
 
+template <class T>
+T unwrapped(T value) {
+  return value;
+}
+std::size_t unwrapped(byte_count value) {
+  return value.count;
+}
+
 /// Returns the member at the end of a path of member pointers.
 template <auto First, auto... Rest>
 constexpr auto& follow(auto& from) {
@@ -37,39 +46,32 @@ constexpr auto& follow(auto& from) {
     return follow<Rest...>(from.*First);
 }
 
-template <class Entry, auto... Members>
-constexpr option_row<Entry> row(std::string_view key, std::string_view meaning, option_range range = {}) {
+/// `As` is the type by which the option is read and shown; its own type or byte_count.
+template <class Entry, class As, auto... Members>
+constexpr option_row<Entry> row_as(std::string_view key, std::string_view meaning, option_range range) {
   return {.key = key,
           .meaning = meaning,
           .range = range,
           .assign =
               [](const config_value& from, const option_range& within, Entry& to) {
-                auto& member = follow<Members...>(to);
-                auto value = value_in(member);
+                option_value value{As{}};
                 auto fits = assign(from, within, value);
                 if (fits)
-                  give(member, std::move(value));
+                  give(follow<Members...>(to), unwrapped(std::get<As>(std::move(value))));
                 return fits;
               },
-          .show = [](const Entry& from) { return shown(value_in(follow<Members...>(from))); }};
+          .show = [](const Entry& from) { return shown(As{value_in(follow<Members...>(from))}); }};
 }
 
 template <class Entry, auto... Members>
-constexpr option_row<Entry> row_of_bytes(std::string_view key, std::string_view meaning, option_range range = {}) {
-  return {
-      .key = key,
-      .meaning = meaning,
-      .range = range,
-      .assign =
-          [](const config_value& from, const option_range& within, Entry& to) {
-            auto& member = follow<Members...>(to);
-            std::size_t value = 0;
-            auto fits = assign(from, within, in_bytes<std::size_t>{value});
-            if (fits)
-              give(member, std::move(value));
-            return fits;
-          },
-      .show = [](const Entry& from) { return shown(in_bytes<const std::size_t>{value_in(follow<Members...>(from))}); }};
+constexpr auto row(std::string_view key, std::string_view meaning, option_range range = {}) {
+  using type = std::remove_cvref_t<decltype(value_in(follow<Members...>(std::declval<Entry&>())))>;
+  return row_as<Entry, type, Members...>(key, meaning, range);
+}
+
+template <class Entry, auto... Members>
+constexpr auto row_of_bytes(std::string_view key, std::string_view meaning, option_range range = {}) {
+  return row_as<Entry, byte_count, Members...>(key, meaning, range);
 }
 
 template <auto... Members>
