@@ -2,6 +2,7 @@
 // one after the other, each with its own interleaved rounds, and writes the results into a folder.
 #include "compare/options.hpp"
 #include "compare/writing.hpp"
+#include "harness/plot.hpp"
 #include "harness/stop_signals.hpp"
 #include "payloads/subjects.hpp"
 #include "peers/all.hpp"
@@ -148,6 +149,10 @@ int compare(const compare_options& told) {
   const temporary_folder folder;
   if (folder.path().empty()) {
     std::cerr << "cannot make a folder in " << std::filesystem::temp_directory_path() << '\n';
+    return bad_place;
+  }
+  if (const auto possible = can_draw(); !possible) { // Asked before an hour of measuring.
+    std::cerr << possible.error() << '\n';
     return bad_place;
   }
   const processor_watch watch;

@@ -179,12 +179,12 @@ std::string bars_of(const std::string& title, const std::string& label, const st
                     const comparison& made) {
   bar_chart chart;
   chart.title = title;
-  chart.values = axis{.label = label, .scale = axis_scale::logarithmic};
+  chart.values = axis{.label = label};
   chart.notes = notes_of(made);
   for (const auto& one : ranked(rows))
     chart.bars.push_back(
         {.label = one.subject, .series = part_of(one.subject), .value = one.median, .seen = spread{one.min, one.max}});
-  return svg_of(chart);
+  return script_of(chart);
 }
 
 /// One group for each subject, in the order of the first quantity. A group has one bar for each quantity; their names
@@ -192,8 +192,7 @@ std::string bars_of(const std::string& title, const std::string& label, const st
 std::string round_trips_of(const std::vector<row>& rows, const comparison& made) {
   bar_chart chart;
   chart.title = "One request, there and back, nothing else under way (p50; shorter is better)";
-  chart.values =
-      axis{.label = "time (logarithmic)", .scale = axis_scale::logarithmic, .numbers = axis_numbers::seconds};
+  chart.values = axis{.label = "time (logarithmic)", .numbers = axis_numbers::seconds};
   chart.notes = notes_of(made);
   constexpr double microsecond = 1e-6;
   constexpr const char* each = "idle round trip, a core each p50";
@@ -205,14 +204,14 @@ std::string round_trips_of(const std::vector<row>& rows, const comparison& made)
                               .series = series,
                               .value = found->median * microsecond,
                               .seen = spread{found->min * microsecond, found->max * microsecond}});
-  return chart.bars.empty() ? "" : svg_of(chart);
+  return chart.bars.empty() ? "" : script_of(chart);
 }
 
 std::string large_values_of(const std::vector<row>& rows, const comparison& made) {
   line_chart chart;
   chart.title = "A large value to another process, until its answer is here (higher is better)";
-  chart.x = axis{.label = "size", .scale = axis_scale::logarithmic, .numbers = axis_numbers::bytes};
-  chart.y = axis{.label = "bytes a second", .scale = axis_scale::logarithmic};
+  chart.x = axis{.label = "size", .numbers = axis_numbers::bytes};
+  chart.y = axis{.label = "bytes a second (logarithmic)", .numbers = axis_numbers::bytes};
   chart.notes = notes_of(made);
   constexpr double millisecond = 1e-3;
   for (const auto& one : rows) {
@@ -225,7 +224,7 @@ std::string large_values_of(const std::vector<row>& rows, const comparison& made
     const auto rate = [bytes](double milliseconds) { return bytes / (milliseconds * millisecond); };
     series->points.push_back({bytes, rate(one.median), spread{rate(one.max), rate(one.min)}});
   }
-  return chart.series.empty() ? "" : svg_of(chart);
+  return chart.series.empty() ? "" : script_of({chart});
 }
 
 } // namespace
@@ -242,7 +241,7 @@ std::string markdown_of(const comparison& made) {
       "how: bench/README.md.\n\n";
   text += "## In short\n\n**Bold** where somebody is ahead of all of Troupe's.\n\n" + summary_of(made) + '\n';
   text += losses_of(made);
-  for (const auto& [name, svg] : plots_of(made))
+  for (const auto& [name, script] : plots_of(made))
     text += fmt::format("\n![{0}]({0}.svg)\n", name);
   for (const auto& benchmark : made.benchmarks) {
     text += fmt::format("\n## {}\n", benchmark.benchmark);
@@ -272,9 +271,9 @@ std::string json_of(const comparison& made) {
 
 std::vector<std::pair<std::string, std::string>> plots_of(const comparison& made) {
   std::vector<std::pair<std::string, std::string>> plots;
-  const auto add = [&plots](const char* name, std::string svg) {
-    if (!svg.empty())
-      plots.emplace_back(name, std::move(svg));
+  const auto add = [&plots](const char* name, std::string script) {
+    if (!script.empty())
+      plots.emplace_back(name, std::move(script));
   };
   if (const auto* throughput = find(made, "throughput")) {
     const auto bars = [&](const quantity& what, const std::string& title, const char* label) {
@@ -299,8 +298,12 @@ std::expected<void, std::string> write_files(const comparison& made, const std::
     return std::unexpected{"cannot make " + folder.string() + ": " + error.message()};
   std::vector<std::pair<std::string, std::string>> files{{"results.md", markdown_of(made)},
                                                          {"results.json", json_of(made)}};
-  for (auto& [name, svg] : plots_of(made))
-    files.emplace_back(name + ".svg", std::move(svg));
+  for (const auto& [name, script] : plots_of(made)) {
+    auto svg = drawn(script);
+    if (!svg)
+      return std::unexpected{std::move(svg).error()};
+    files.emplace_back(name + ".svg", *std::move(svg));
+  }
   for (const auto& [name, text] : files) {
     std::ofstream file{folder / name, std::ios::binary};
     if (!(file << text << std::flush))

@@ -27,10 +27,10 @@ struct comparison {
 /// One object with "date", "machine", "extent", "processors", "rows", as in the benchmarks' own files, and "missing".
 [[nodiscard]] std::string json_of(const comparison& made);
 
-/// SVG texts by file name without ".svg". Only plots that have values.
+/// Scripts for drawn() by file name without ".svg". Only plots that have values.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> plots_of(const comparison& made);
 
-/// Writes results.md, results.json and the plots. Fails with a text.
+/// Writes results.md, results.json and the plots. Fails with a text, for example without gnuplot.
 [[nodiscard]] std::expected<void, std::string> write_files(const comparison& made, const std::filesystem::path& folder);
 
 } // namespace bench

@@ -1,16 +1,32 @@
-// Plots of results as SVG, which need no other program and look the same on light and dark pages.
+// Plots of results as SVG, drawn by gnuplot.
 //
-// Series differ in stroke and marker, or in hatching, and not only in color. Equal values give byte-identical
-// documents. Names may hold any text: XML's special characters are escaped, and disallowed ones become '?'.
+// Series differ in color, stroke and marker. The colors are distinguishable without seeing red or green. Equal values
+// give equal documents. Names may hold any text.
 #pragma once
 
-#include "harness/axis.hpp"
-
+#include <cstdint>
+#include <expected>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace bench {
+
+/// How the numbers of an axis are written, and the base of its logarithm.
+enum class axis_numbers : std::uint8_t {
+  plain,   ///< 1, 10, 1 k, 1 M; base 10.
+  bytes,   ///< 8 B, 1 KiB, 1 MiB; base 2.
+  seconds, ///< 10 ns, 1 us, 1 ms; base 10.
+};
+
+/// "1.5 M", "64 KiB", "20 us".
+[[nodiscard]] std::string number_text(double value, axis_numbers numbers);
+
+/// A logarithmic axis.
+struct axis {
+  std::string label; // With its unit, such as "messages a second".
+  axis_numbers numbers = axis_numbers::plain;
+};
 
 /// The least and the greatest observed value.
 struct spread {
@@ -35,7 +51,7 @@ struct line_chart {
   axis x;
   axis y;
   std::vector<plot_series> series;
-  std::vector<std::string> notes = {}; // Paragraphs below the picture, such as the machine and the date.
+  std::vector<std::string> notes = {}; // Lines below the picture, such as the machine and the date.
 };
 
 struct plot_bar {
@@ -53,12 +69,16 @@ struct bar_chart {
   std::vector<std::string> notes = {};
 };
 
-/// A whole SVG document, which ends with a line feed. Values that an axis cannot show (not finite, or not above 0 on a
-/// logarithmic axis) are left out: the line is broken there, or the bar is missing. A note gives their number.
-[[nodiscard]] std::string svg_of(const line_chart& chart);
-[[nodiscard]] std::string svg_of(const bar_chart& chart);
+/// gnuplot's commands for one SVG document with these charts below each other. Values that an axis cannot show (not
+/// finite, or not above 0) are left out: the line is broken there, or the bar is missing. A note gives their number.
+[[nodiscard]] std::string script_of(const std::vector<line_chart>& charts);
+[[nodiscard]] std::string script_of(const bar_chart& chart);
 
-/// Several charts below each other in one document with `title`.
-[[nodiscard]] std::string svg_of(const std::string& title, const std::vector<line_chart>& charts);
+/// Runs gnuplot with a script of script_of() and returns the SVG document. Fails with a text, for example if gnuplot is
+/// not installed.
+[[nodiscard]] std::expected<std::string, std::string> drawn(const std::string& script);
+
+/// Whether gnuplot can be run. To be asked before measurements that end in a plot.
+[[nodiscard]] std::expected<void, std::string> can_draw();
 
 } // namespace bench

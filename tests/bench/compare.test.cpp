@@ -1,5 +1,6 @@
 // The report of a comparison, and one tiny run of the program that makes comparisons.
 #include "compare/writing.hpp"
+#include "harness/plot.hpp"
 #include "harness/report.hpp"
 #include "harness/well_formed.hpp"
 #include "program_run.hpp"
@@ -140,9 +141,10 @@ TEST(comparison, has_all_of_it_in_one_table_with_what_is_ahead_in_bold) {
 
 TEST(comparison, has_the_plots_that_there_are_values_for) {
   const auto plots = plots_of(an_example());
-  ASSERT_THAT(plots, ElementsAre(Pair("one-way", HasSubstr("<svg")), Pair("large-values", HasSubstr("<svg"))));
-  for (const auto& [name, svg] : plots)
-    EXPECT_EQ(wrong_with(svg), "") << name;
+  ASSERT_THAT(plots,
+              ElementsAre(Pair("one-way", HasSubstr("boxxyerror")), Pair("large-values", HasSubstr("yerrorlines"))));
+  for (const auto& [name, script] : plots)
+    EXPECT_EQ(wrong_with(drawn(script).value_or("")), "") << name;
 }
 
 TEST(comparison, is_read_back_from_what_benchmarks_write) {

@@ -5,6 +5,7 @@
 #include "../eventually.hpp"
 
 #include "../bench/harness/well_formed.hpp"
+#include "harness/plot.hpp"
 
 #include <troupe/processes/listing.hpp>
 
@@ -131,7 +132,18 @@ TEST_F(bench_command, measures_each_family_and_compression) {
   expect_nothing_left();
 }
 
+TEST_F(bench_command, refuses_a_plot_before_measuring_if_gnuplot_is_missing) {
+  const auto made = run_to_end({.program = TROUPE_PROGRAM,
+                                .words = {"troupe", "bench", "--directory", folder_, "--svg", folder_ + "/a.svg"},
+                                .errors = processes::file{errors_file()},
+                                .environment = {{"PATH", "/nowhere"}}});
+  EXPECT_EQ(made.status, 2);
+  expect_contains(errors(), "--svg: plots are drawn by gnuplot, Debian's package gnuplot-nox: cannot start gnuplot");
+}
+
 TEST_F(bench_command, writes_a_table_csv_and_a_plot) {
+  if (!::bench::can_draw())
+    GTEST_SKIP() << "gnuplot is not installed";
   const auto made = bench("--quick --time 0.004 --size 8..512 --csv " + folder_ + "/a.csv --svg " + folder_ + "/a.svg");
   ASSERT_EQ(made.status, 0) << errors();
   expect_contains(made.text, "medians of 1 round of 0.004 s\n");

@@ -9,6 +9,7 @@
 #include "arguments.hpp"
 #include "text.hpp"
 
+#include "harness/plot.hpp"
 #include "harness/steps.hpp"
 
 #include <CLI/CLI.hpp>
@@ -103,6 +104,8 @@ void warn(answer_to& to) {
   for (const auto& file : {asked.csv_file, asked.svg_file})
     if (!file.empty() && !can_write(file))
       return refuse(file + " cannot be written");
+  if (const auto possible = asked.svg_file.empty() ? std::expected<void, std::string>{} : bench::can_draw(); !possible)
+    return refuse("--svg: " + possible.error());
   return *std::move(plan);
 }
 
@@ -135,7 +138,12 @@ void measure(bench_request asked, answer_to to) {
                        asked.total_seconds));
   to.out << (asked.is_json ? json_of(*results) : printable(text_of(*results)));
   write(asked.csv_file, csv_of(*results), to);
-  write(asked.svg_file, svg_of(*results), to);
+  if (asked.svg_file.empty())
+    return;
+  if (const auto svg = svg_of(*results))
+    write(asked.svg_file, *svg, to);
+  else
+    to.fail(svg.error());
 }
 
 template <class Names>
@@ -200,7 +208,7 @@ void add_how(CLI::App& to, bench_request& asked) {
   to.add_flag("--quick", asked.is_quick, "One round of 50 ms each: whether it works, not how fast it is");
   to.add_flag("--json", asked.is_json, "One JSON document instead of text");
   to.add_option("--csv", asked.csv_file, "Write a line for each measurement to this file, too")->option_text("FILE");
-  to.add_option("--svg", asked.svg_file, "Draw throughput and latency over size into this file, too")
+  to.add_option("--svg", asked.svg_file, "Draw throughput and latency over size into this file, too, by gnuplot")
       ->option_text("FILE");
   to.add_option("--directory", asked.directory, "Where the stores of the run lie while it lasts (/dev/shm)")
       ->check(CLI::ExistingDirectory)

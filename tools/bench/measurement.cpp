@@ -1,6 +1,6 @@
 #include "bench/measurement.hpp"
 
-#include "harness/axis.hpp"
+#include "harness/plot.hpp"
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ std::size_t measurement::memory_bytes() const {
 }
 
 std::string text_of_size(std::size_t bytes) {
-  return bench::fitted_axis::text_of(static_cast<double>(bytes), bench::axis_numbers::bytes);
+  return bench::number_text(static_cast<double>(bytes), bench::axis_numbers::bytes);
 }
 
 std::string label_of(const measurement& what) {

@@ -21,7 +21,7 @@ using json = nlohmann::ordered_json;
 }
 
 [[nodiscard]] std::string a_second(double bytes) {
-  return bench::fitted_axis::text_of(bytes, bench::axis_numbers::bytes) + "/s";
+  return bench::number_text(bytes, bench::axis_numbers::bytes) + "/s";
 }
 
 /// The first cells of a line, common to both tables.
@@ -151,8 +151,8 @@ void add_point(bench::line_chart& to, const measurement& what, const bench::plot
 [[nodiscard]] bench::line_chart chart_over_size(std::string title, std::string values, bench::axis_numbers numbers) {
   bench::line_chart made;
   made.title = std::move(title);
-  made.x = {"payload", bench::axis_scale::logarithmic, bench::axis_numbers::bytes};
-  made.y = {std::move(values), bench::axis_scale::logarithmic, numbers};
+  made.x = {"payload", bench::axis_numbers::bytes};
+  made.y = {std::move(values), numbers};
   return made;
 }
 
@@ -247,12 +247,12 @@ std::string csv_of(const run_results& results) {
   return made;
 }
 
-std::string svg_of(const run_results& results) {
+std::expected<std::string, std::string> svg_of(const run_results& results) {
   std::vector<bench::line_chart> all;
   for (const auto* name : pattern_names)
     for (auto& chart : charts_of(results, pattern_of(name)))
       all.push_back(std::move(chart));
-  return bench::svg_of("troupe bench", all);
+  return bench::drawn(bench::script_of(all));
 }
 
 } // namespace troupe::tools

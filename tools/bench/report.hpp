@@ -3,6 +3,7 @@
 
 #include "bench/running.hpp"
 
+#include <expected>
 #include <string>
 
 namespace troupe::tools {
@@ -16,7 +17,8 @@ namespace troupe::tools {
 /// One line for each measurement. Each line names the machine, so that tables of several machines can be concatenated.
 [[nodiscard]] std::string csv_of(const run_results& results);
 
-/// For each pattern a chart of throughput over size, and of latency if its messages come back.
-[[nodiscard]] std::string svg_of(const run_results& results);
+/// For each pattern a chart of throughput over size, and of latency if its messages come back. Fails with a text if
+/// gnuplot cannot draw them.
+[[nodiscard]] std::expected<std::string, std::string> svg_of(const run_results& results);
 
 } // namespace troupe::tools
