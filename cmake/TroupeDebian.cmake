@@ -79,9 +79,14 @@ debian_package(development libtroupe-dev libdevel
 if(TROUPE_TOOLS)
   debian_package(tools troupe-tools utils SHLIBDEPS
     DEPENDS "libtroupe${TROUPE_SOVERSION} ${deb_same}"
+    SUGGESTS "gnuplot-nox | gnuplot"
     TEXT "The command troupe: shows nodes, links, stores and what holds memory, and"
-         "compares contracts. With manual page and completions.")
+         "compares contracts. With manual page and completions."
+         "Plots of benchmarks are drawn by gnuplot.")
   # Debian's manual pages are compressed.
+  if(NOT TROUPE_HELP2MAN)
+    message(WARNING "The package troupe-tools will lack the manual page: install help2man")
+  endif()
   install(CODE "execute_process(COMMAND gzip -9nf \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/troupe.1\")"
           COMPONENT tools)
 endif()

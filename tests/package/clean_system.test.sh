@@ -51,7 +51,7 @@ installed=$(inside 'apt-get -qq update && apt-get -qq install -y --no-install-re
   || fail "the packages do not install: $(tail -n 20 <<<"$installed")"
 built=$(inside 'cmake -S /hello -B /build && cmake --build /build' 2>&1) || fail "hello does not build: $(tail -n 20 <<<"$built")"
 inside '/hello/hello.test.sh /build/hello' || fail "hello fails"
-inside 'troupe store stores && troupe man >/dev/null' || fail "the command fails"
+inside 'troupe store stores && troupe --help-all >/dev/null' || fail "the command fails"
 removed=$(inside 'apt-get -qq purge -y "libtroupe*" troupe-tools && ! ls -d /usr/include/troupe /usr/lib/*/libtroupe* /usr/bin/troupe 2>/dev/null' 2>&1) \
   || fail "removing leaves something: $removed"
 printf '%s: installed, built, run and removed\n' "$suite"

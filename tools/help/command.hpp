@@ -1,5 +1,5 @@
-// `troupe completion` and `troupe man`: shell completion scripts and a man page, generated from the commands
-// themselves.
+// `troupe completion` and `troupe --help-all`: shell completion scripts and the help of all commands, generated from
+// the commands themselves. help2man makes the manual page of the latter.
 #pragma once
 
 #include <iosfwd>
@@ -11,7 +11,7 @@ class App;
 
 namespace troupe::tools {
 
-/// Requires: all other commands have been added to `app`, which these two describe.
+/// Requires: all other commands have been added to `app`, which they describe.
 void add_help_commands(CLI::App& app, std::ostream& out);
 
 /// A script that completes commands, options and the values of options.
@@ -19,7 +19,7 @@ void add_help_commands(CLI::App& app, std::ostream& out);
 [[nodiscard]] std::string zsh_completion_of(const CLI::App& app);
 [[nodiscard]] std::string fish_completion_of(const CLI::App& app);
 
-/// The page troupe(1), in man's own macros.
-[[nodiscard]] std::string man_page_of(const CLI::App& app);
+/// The help of `app` and of each command, under headings as help2man reads them.
+[[nodiscard]] std::string help_of_all(const CLI::App& app);
 
 } // namespace troupe::tools
