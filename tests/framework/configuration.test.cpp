@@ -336,7 +336,7 @@ TEST_F(a_configuration, refuses_a_key_that_is_set_twice_however_it_is_written) {
   EXPECT_EQ(node().io_threads, 2u);
 }
 
-// Goal: the time to check a file does not grow with the square of its size.
+// Goal: the time to check all families of a file does not grow with the square of its size.
 TEST_F(a_configuration, of_the_largest_size_is_checked_in_a_moment) {
   std::string text = "troupe.links {\n";
   for (int i = 0; text.size() + 100 < internal::config_text_bytes_max; ++i)
@@ -344,7 +344,8 @@ TEST_F(a_configuration, of_the_largest_size_is_checked_in_a_moment) {
   const auto start = std::chrono::steady_clock::now();
   ASSERT_EQ(read(text + "}\n"), "");
   EXPECT_EQ(link("unix://@7").serializers, std::vector<std::string>{"json"});
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+  EXPECT_EQ(node().name, node_options{}.name);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
 }
 
 // Method: changes, removes or doubles a few bytes of the example; the seed is the number of the round.
