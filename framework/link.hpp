@@ -30,24 +30,31 @@ namespace troupe {
 struct node_report;
 struct report_query;
 
-/// A reference to a link; copies refer to the same link. A link is used once: after its end, connecting again makes a
-/// new link, and every actor reached through the old one stays down.
+/// A reference to a link. Copies refer to the same link. A link is used once: after its end, connecting again makes a
+/// new link, and the actors reached through the old link stay down.
 ///
-/// Threads: every member from any thread. Members whose text says that they block, such as `find(name)`, are not for
-/// actors' handlers.
-/// Lifetime: the node owns the link. It stays open after the last reference to it is dropped; it ends with `close`,
-/// with the node, or when it is lost.
+/// A request to an actor of the peer is answered with the actor's answer, with CAF's timeout, or with one of these
+/// errors: `link_down`, `link_busy` (the queue for the receiver is full, see link_options::queue_bytes),
+/// `refused_family`, `unserializable` or `unsupported` (the message or the answer cannot be sent), `undecodable` (it
+/// cannot be decoded), or `broken_promise` (the actor dropped the request). to_node_error() converts a caf::error into
+/// them.
+///
+/// Threads: any thread may call every member. A member that blocks says so; do not call it in actors' handlers.
+/// Lifetime: the node owns the link. The link stays open after the last reference to it is dropped. It ends if it is
+/// closed or lost, or if its node ends.
 class TROUPE_EXPORT link {
 public:
   explicit link(std::shared_ptr<internal::node_link> core) : core_(std::move(core)) {}
 
-  /// Looks up the actor that the peer has published under `name`. If the peer has no such name yet, the call waits for
-  /// it until the timeout, so a client may start before its server is ready. With a timeout of zero the peer is asked
-  /// once and has 5 s to answer. The result is an ordinary handle. `Handle` is `caf::actor`, which accepts typed actors
-  /// too, or a typed actor's handle, whose interface is checked.
-  /// Fails with `not_found` (the peer answered that it has no such name), `interface_mismatch` (reported at once),
-  /// `timed_out` (the peer did not answer), `link_down`, `link_busy` (1,024 lookups are pending on this link), or
-  /// `unsupported` in a callback of a reconnecting link.
+  /// Looks up the actor that the peer has published under `name`, and returns an ordinary handle. `Handle` is either
+  /// `caf::actor`, which accepts typed actors as well, or a typed actor's handle, whose interface is checked.
+  /// Blocks. If the peer has not published the name yet, the call waits for it until the timeout, so a client may start
+  /// before its server is ready. With a timeout of zero the call asks once, and the peer has 5 s to answer. If the
+  /// node's I/O thread is busy, the call takes up to 1 s more than its time.
+  /// Fails with `not_found` (the peer's last answer was that it has no such name), `interface_mismatch` (reported at
+  /// once), `timed_out` (the peer did not answer), `link_down`, `link_busy` (1,024 lookups are pending on this link),
+  /// `protocol_violation` (the answer is invalid), or `unsupported` (on an I/O thread of a node, such as in a callback
+  /// of a reconnecting link).
   ///
   ///     auto cup = link.find("cup");           // Waits for 5 s at most.
   ///     auto clock = link.find("clock", 1min);
@@ -61,9 +68,11 @@ public:
     return caf::actor_cast<Handle>(*std::move(found));
   }
 
-  /// Looks up a name without blocking, as an ordinary request of the actor `self`. The answer is an error or a
-  /// caf::strong_actor_ptr; `caf::actor_cast<Handle>` turns the pointer into a handle. The errors are those of
-  /// find(name) above; `to_node_error` turns the caf::error into them.
+  /// Looks up a name without blocking, as an ordinary request of the actor `self`. The timeout means the same as for
+  /// find(name). The answer is a caf::strong_actor_ptr or an error. `caf::actor_cast<Handle>` converts the pointer into
+  /// a handle, and to_node_error() converts the caf::error.
+  /// The errors are `not_found`, `interface_mismatch`, `timed_out`, `link_down`, `link_busy` and `protocol_violation`,
+  /// as for find(name). `unsupported` does not occur: any thread may send this request.
   ///
   ///     link.find(self, "cup", 5s).then([=](const caf::strong_actor_ptr& cup) { ... }, on_error);
   template <class Handle = caf::actor, class Self>
@@ -73,10 +82,10 @@ public:
                          caf::unit);
   }
 
-  /// Returns a call of a registered function (type_registry::add_function), to run in the peer. The peer's end of the
-  /// link must have `allow_tasks`. Nothing is sent until `request` or `get` is called on the returned object
-  /// (remote_call.hpp, where submit is defined). Arguments are converted as in a call of the function; an object_ref
-  /// travels as a handle.
+  /// Returns a call of a registered function (type_registry::add_function), which is to run in the peer. Nothing is
+  /// sent until `request` or `get` is called on the returned object (remote_call.hpp, which defines submit and lists
+  /// the errors). The peer's end of the link must have `allow_tasks`. Arguments are converted as in a call of the
+  /// function. An object_ref travels as a handle.
   ///
   ///     link.submit(troupe::fn_ref<&count_words>, text).request(self, 5s).then([](int words) { ... }, ...);
   ///     auto words = link.submit(threshold{0.5}, samples).get(5s); // A described functor brings its state.
@@ -85,30 +94,31 @@ public:
   template <class Functor, class... Arguments>
   requires(std::is_class_v<Functor>) auto submit(Functor functor, Arguments&&... arguments) const;
 
-  /// Returns a call that spawns an actor in the peer. `name` is a type registered with the peer's actor system
-  /// (actor_system_config::add_actor_type); its constructor gets `arguments`. The peer's end of the link must have
-  /// `allow_spawn`. Nothing is sent before `request` or `get` of the returned object (spawn_request.hpp). The actor
-  /// ends like a local one, when nothing refers to it any more. References from this end are dropped when the link
-  /// ends.
+  /// Returns a call that spawns an actor in the peer. `name` is an actor type that is registered with the peer's actor
+  /// system (actor_system_config::add_actor_type). Its constructor gets `arguments`. Nothing is sent until `request` or
+  /// `get` is called on the returned object (spawn_request.hpp, which lists the errors). The peer's end of the link
+  /// must have `allow_spawn`. The actor ends like a local actor, when nothing refers to it any more. The end of the
+  /// link drops this end's references to it.
   ///
   ///     auto worker = link.spawn("worker", 42).get(5s);
   ///     auto counter = link.spawn<counter_actor>("counter").get(5s); // Its interface is checked.
   template <class Handle = caf::actor, class... Arguments>
   [[nodiscard]] spawn_request<Handle> spawn(std::string name, Arguments&&... arguments) const;
 
-  /// Asks the peer's node what it keeps and why. The peer's end of the link must have `allow_memory_summary`. Blocks
-  /// until the answer: not for actors' handlers. Fails with `not_allowed`, `timed_out`, `link_down`, or `object_lost`
-  /// if that node cannot ask its store.
+  /// Asks the peer's node which objects it keeps, and why. The peer's end of the link must have `allow_memory_summary`.
+  /// Blocks until the answer or the timeout. Fails with `not_allowed`, `timed_out`, `link_down`, `link_busy` (the peer
+  /// answers 4 such questions of one link at a time, and 16 in all), `object_lost` (that node cannot read its store),
+  /// or another error of requests over links.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error>
   memory_summary(std::chrono::milliseconds timeout = std::chrono::seconds(10), const memory_query& query = {}) const;
 
   /// Asks the peer's node for a report on itself, its links and its types (node_report.hpp). The peer's end of the link
-  /// must have `allow_report`. Blocks, and fails, as memory_summary() does.
+  /// must have `allow_report`. Blocks and fails as memory_summary() does, but never with `object_lost`.
   [[nodiscard]] std::expected<node_report, node_error> report(std::chrono::milliseconds timeout,
                                                               const report_query& query) const;
 
-  /// Measures the round trip to the peer's I/O thread, including what is already queued for writing. Blocks: not for
-  /// actors' handlers. Fails with `timed_out` or `link_down`.
+  /// Measures the round trip to the peer's I/O thread. The time includes the writing of what is already queued. Blocks
+  /// until the answer or the timeout. Fails with `timed_out` or `link_down`.
   [[nodiscard]] std::expected<std::chrono::nanoseconds, node_error>
   ping(std::chrono::milliseconds timeout = std::chrono::seconds(5));
 
@@ -118,45 +128,48 @@ public:
   /// The name that the peer's node was opened with.
   [[nodiscard]] const std::string& peer_name() const;
 
-  /// The address that was dialed; for links that the peer dialed, the address from which the peer came. Empty if the
-  /// peer has no address, as after dialing over a unix socket.
+  /// The address that this end dialed. If the peer dialed, the address from which the peer came; empty if that has
+  /// none, as with unix sockets.
   [[nodiscard]] const std::string& peer_address() const;
 
-  /// Changes the link's options while messages travel in both directions; no message is lost, refused or overtaken
-  /// because of the change. Messages encoded after the change use the new lists. The peer acknowledges the change after
-  /// it has sent the last message that it encoded by the older list. Until then, families that it may no longer use are
-  /// still accepted. Blocks until the acknowledgment or the timeout: not for actors' handlers. A second change waits
-  /// for the first.
-  /// Fails, with nothing changed, with `bad_option` (the text names the family), `nothing_in_common` (the text has both
-  /// ends' lists; also if the peer refuses because it changes its own at the same time), or `link_down`. Fails with
-  /// `timed_out` if the peer has not acknowledged: the change then stands unless the peer refuses it later, and the
-  /// older families stay accepted until it answers. An actor at either end that does not consume its messages can cause
-  /// this delay.
+  /// Changes the link's options while messages travel in both directions. No message is lost, refused or reordered
+  /// because of the change. Messages that are encoded after the change use the new lists. The peer acknowledges the
+  /// change after it has sent the last message that it encoded with the old lists. Until then, this end also accepts
+  /// the families of the old lists. Blocks until the acknowledgment or the timeout. A second change first waits for the
+  /// end of the first one.
+  /// Fails with `bad_option` (the text names the family), `nothing_in_common` (the text has the lists of both ends), or
+  /// `link_down`. The peer can also cause `nothing_in_common` if both ends change their options at the same time. After
+  /// `bad_option` and `nothing_in_common` nothing has changed.
+  /// Fails with `timed_out` if the peer has not acknowledged in time. Then the change stands unless the peer refuses it
+  /// later, and the old families stay accepted until the peer answers. An actor of either end that does not consume its
+  /// messages can cause this delay. If an earlier change is still not acknowledged, the text says that this one was not
+  /// made.
   [[nodiscard]] std::expected<void, node_error>
   reconfigure(const link_changes& changes, std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
-  /// The families that this end sends with, as far as the peer accepts them; and the families that this end accepts.
+  /// The families with which this end sends, as far as the peer accepts them.
   [[nodiscard]] std::vector<std::string> serializers() const;
+  /// The families that this end accepts.
   [[nodiscard]] std::vector<std::string> deserializers() const;
 
-  /// The compression in force for what this end sends; `none` within a process. Between ends that share a store,
-  /// nothing is compressed, and this setting has no effect.
+  /// The compression of what this end sends; `none` within a process. Between ends that share a store nothing is
+  /// compressed, whatever this value is.
   [[nodiscard]] troupe::compression compression() const;
 
-  /// Whether large frames travel as handles to a store that both ends share.
+  /// Whether large frames travel as handles to objects of a store that both ends share.
   [[nodiscard]] bool shares_store() const;
 
-  /// Whether both directions use rings in shared memory (link_options::use_rings). The switch to rings happens some
-  /// moments after the link opens.
+  /// Whether the bytes of both directions go through rings in shared memory (link_options::use_rings). A link opens on
+  /// its socket and changes to rings a moment later.
   [[nodiscard]] bool uses_rings() const;
 
   [[nodiscard]] bool is_open() const;
 
-  /// Briefly holds a lock that senders need: call it now and then, not for every message.
+  /// The link's counters. The call briefly holds a lock that senders need, so do not make it for every message.
   [[nodiscard]] link_stats stats() const;
 
-  /// Writes pending messages for at most node_options::drain_timeout, then ends the link; link_stats::undelivered
-  /// counts the messages that were not written. Returns at once.
+  /// Ends the link after its pending messages are written, at the latest after node_options::drain_timeout. Does not
+  /// wait for that. link_stats::undelivered counts the messages that were not written.
   void close();
 
 private:
@@ -164,10 +177,10 @@ private:
   [[nodiscard]] caf::actor finder_of(std::string name, std::set<std::string> interface,
                                      std::chrono::milliseconds timeout) const;
   [[nodiscard]] static std::chrono::milliseconds longest_lookup(std::chrono::milliseconds timeout);
-  /// The peer's spawner, or an actor that answers every request with the reason why there is none.
+  /// The peer's spawner. If there is none, an actor that answers every request with the reason.
   [[nodiscard]] caf::actor spawner() const;
-  /// The actor that runs the function in the peer, and the function's name; or an actor that answers with the reason
-  /// why it cannot run.
+  /// The actor that runs the function in the peer, and the function's name. If the function cannot run, an actor that
+  /// answers every request with the reason.
   [[nodiscard]] caf::actor runner_of(std::type_index key, std::string& name) const;
   [[nodiscard]] caf::actor refusal_of_undescribed(std::type_index functor) const;
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error>

@@ -45,25 +45,29 @@
 
 namespace troupe {
 
-/// Owns the links of one actor system, the names under which its actors are found, and its attachment to the host's
+/// Owns the links of one actor system, the names under which peers find its actors, and its attachment to the host's
 /// store. Actors at the other end of a link are ordinary CAF actors.
 ///
-/// Threads: every member from any thread; connect blocks and is not for actors' handlers.
+/// Threads: any thread may call every member. `open`, `connect` and `listen` block; do not call them in actors'
+/// handlers.
 /// Lifetime: declare the registry and the families first, then the actor system, then the node, so that they are
-/// destroyed in reverse order. The node refers to all three; messages and object_refs refer to the registry and the
-/// families. The node's destructor writes pending messages for at most `drain_timeout`, then ends all links. It does
-/// not wait for actors' handlers, and may run in one. If a link destroys the node by dropping the last reference to its
-/// owner, the links end a moment later, at the latest within the actor system's end. If an actor system ends while one
-/// of its nodes is open, the log names the node at once, and if the node is still open after five seconds, the library
-/// calls std::terminate.
+/// destroyed in reverse order. The node refers to all three. Messages and object_refs refer to the registry and the
+/// families.
+/// The destructor writes pending messages for at most `drain_timeout`, then ends all links. It does not wait for
+/// actors' handlers, and may run in one. On an I/O thread of a node it does not wait at all; the links then end a
+/// moment later, at the latest when the actor system ends.
+/// If an actor system ends while one of its nodes is open, the log names the node. The library calls std::terminate if
+/// the node is still open 5 s later. It also does so if an actor's handler still runs on a thread of an ended node 60 s
+/// after the actor system began to wait for it.
 class TROUPE_EXPORT node {
 public:
   /// Opens the store, publishes the names in the options, listens at the options' addresses, and starts the I/O
-  /// threads. Options that are not set take the values of the configuration (system_config.hpp, options.md), or else
-  /// their defaults. Adds the CAF types that cross links to the registry.
-  /// Fails with `bad_option` (also if a function of `publish` throws, and for any error in the configuration, whose
-  /// file and line the text names), `name_taken`, `bad_address` or `cannot_connect` (the address is in use). Logs a
-  /// warning for each registered type that none of `families` can carry.
+  /// threads. Options that are not set take their values from the configuration (system_config.hpp, options.md), or
+  /// else their defaults. Adds those types of CAF that cross links to `types`. Logs a warning for each registered type
+  /// that none of `families` can carry. Blocks while host names are looked up.
+  /// Fails with `bad_option` (also if a function of `publish` throws, and for every error in the configuration; the
+  /// text then names file and line), `name_taken`, `bad_address`, `cannot_connect` (an address is in use), or
+  /// `timed_out` (a host name was not found in time, or another process holds the lock file of a socket).
   ///
   ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen", .publish = {{"cup", cup}}});
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
@@ -74,12 +78,13 @@ public:
   node& operator=(node&&) noexcept;
   ~node();
 
-  /// Listens at `address`, or at all of `addresses`, besides the addresses at which this node already listens. With it,
-  /// a node opened without `node_options::listen` can make and publish its actors before anybody dials. Links that
-  /// peers dial use `node_options::accepted_links`. If one of several addresses fails, the node listens at none of
-  /// them. May block while a host name is looked up: not for actors' handlers.
-  /// Fails with `bad_option`, `bad_address`, `cannot_connect` (the address is in use), `link_down` (the node is
-  /// closing), or `unsupported` in a callback of a reconnecting link.
+  /// Listens at `address`, or at all of `addresses`, in addition to the addresses at which this node already listens. A
+  /// node opened without `node_options::listen` can use it to make and publish its actors before any peer dials.
+  /// `node_options::accepted_links` are the options of links that peers dial. If one of several addresses fails, the
+  /// node listens at none of them. Blocks while host names are looked up.
+  /// Fails with `bad_option`, `bad_address`, `cannot_connect` (an address is in use), `timed_out` (as in open),
+  /// `link_down` (the node is closing), or `unsupported` (on an I/O thread of a node, such as in a callback of a
+  /// reconnecting link).
   ///
   ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen"});
   ///     auto published = node->publish("cup", system.spawn(cup, &*node));
@@ -88,26 +93,31 @@ public:
   [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
   [[nodiscard]] std::expected<void, node_error> listen(std::initializer_list<std::string_view> addresses);
 
-  /// Lets peers find `actor` under `name`, and keeps it alive until unpublished. A peer may look a name up before it is
-  /// published; names that must exist from the start belong in `node_options::publish`, or are published before
-  /// `listen`. Fails with `name_taken`, or with `bad_option` if the name has not 1 to 1,024 bytes or the actor is null.
+  /// Lets peers find `actor` under `name`, and keeps the actor alive until the name is unpublished or the node ends. A
+  /// peer may look up a name before it is published. A name that must exist from the start belongs in
+  /// `node_options::publish`, or is published before `listen`.
+  /// Fails with `name_taken`, or with `bad_option` if the name has no or more than 1,024 bytes or the actor is null.
   template <class Handle>
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, const Handle& actor) {
     return publish_untyped(std::move(name), caf::actor_cast<caf::strong_actor_ptr>(actor));
   }
 
-  /// Returns false if nothing is published under that name. Peers that found the actor keep their handles.
+  /// Withdraws the name. Returns false if nothing is published under it. Peers that have found the actor keep their
+  /// handles.
   bool unpublish(std::string_view name);
 
-  /// Dials a node and performs the handshake. Blocks until the link is open. Fails with `bad_option`, `bad_address`,
-  /// `cannot_connect`, `refused`, `nothing_in_common` (the text has both lists), `timed_out`, `link_down` (the listener
-  /// speaks another protocol), `protocol_violation`, or `unsupported` in a callback of a reconnecting link, which must
-  /// not block. Options that are not set take the values of the configuration for this address, or else their defaults.
+  /// Dials a node and performs the handshake. Blocks until the link is open, at most link_options::connect_timeout.
+  /// Options that are not set take the values of the configuration for this address, or else their defaults.
+  /// Fails with `bad_option`, `bad_address`, `cannot_connect`, `refused`, `nothing_in_common` (the text has the lists
+  /// of both ends), `timed_out`, `link_down` (the listener speaks another protocol, or a node is closing),
+  /// `protocol_violation`, or `unsupported` (on an I/O thread of a node, such as in a callback of a reconnecting link).
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options = {});
 
-  /// Dials now, without blocking, and again each time the link is lost, as the policy says; reports to the events'
-  /// receivers. Options that are not set take the values of the configuration for this address, or else their defaults.
-  /// Fails with `bad_option` or `bad_address` if no dial could ever succeed.
+  /// Dials now and again each time the link is lost, as the policy says, and reports to the receivers of the events.
+  /// Does not block. Options that are not set take the values of the configuration for this address, or else their
+  /// defaults.
+  /// Fails with `bad_option` or `bad_address` if no dial could ever succeed, with `bad_option` if the policy is invalid
+  /// or the listener is an actor of another process, or with `link_down` if this node is closing.
   ///
   ///     auto kept = node->keep_connected(address, {.policy = {.longest_pause = 5s}, .events = {.listener = self}});
   [[nodiscard]] std::expected<reconnecting_link, node_error> keep_connected(std::string_view address,
@@ -116,29 +126,35 @@ public:
   /// The name that this node was opened with.
   [[nodiscard]] const std::string& name() const;
 
-  /// The addresses at which this node listens: those of its options, then those of `listen`, in order, with the ports
-  /// that the system chose.
+  /// The addresses at which this node listens: first those of its options, then those of `listen`, in order. They
+  /// contain the ports that the system chose.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
   /// The open links, both dialed and accepted.
   [[nodiscard]] std::vector<link> links() const;
 
-  /// The totals of all links and of the node. A `weak_node` shows the same and may outlive the node.
+  /// The totals of all links and of the node.
   [[nodiscard]] node_stats stats() const;
+  /// A reference that shows the same totals and may outlive the node.
   [[nodiscard]] weak_node weak() const noexcept;
 
-  /// Puts `value` into one object of the store, or of this process's memory if the node has no store. Values are
-  /// encoded by the node's `store_families`; an `array` is stored as it lies in memory. Large parts are copied once, to
-  /// their final place; a part that several arrays share is copied once for all of them.
+  /// Puts `value` into one object of the store, or of this process's memory if the node has no store. The node's
+  /// `store_families` encode the value; an `array` is stored as it lies in memory. Large parts are copied once, to
+  /// their final place. A part that several arrays share is copied once for all of them.
   /// Blocks while it copies. If the store is full, it also waits for room, at most store::options::full_grace (1 s by
-  /// default). It may be called in handlers, and occupies their thread for that time.
-  /// The new object keeps alive the objects to which `value` has references, at most 1,024. Referenced objects on other
-  /// hosts are fetched in the background. Until they have arrived, the new object lies in this process's memory. All
-  /// such objects together may take as many bytes as half of the store's capacity. If a referenced object is lost, the
-  /// new object is lost to all other processes. Referenced objects in a process's memory, or in another store, are
-  /// copied. `where` is the call site in the store's summary (TROUPE_RECORD_CALL_SITES). Fails with `store_full`,
-  /// `disk_full`, `unserializable` (also if `value` has more than 1,024 references), `object_lost` (an object to which `value` refers), or `timed_out` (a stopped
-  /// process holds the store's lock).
+  /// default). Actors' handlers may call it; it then occupies their thread for that time.
+  /// The new object keeps alive the objects to which `value` refers, at most 1,024 different ones. Referenced objects
+  /// on other hosts are fetched in the background. Until they have arrived, the new object lies in this process's
+  /// memory. Several new objects that wait in this way may take half of the store's capacity together; a single one may
+  /// take all of it. If a referenced object is lost meanwhile, the new object is lost to all other processes.
+  /// Referenced objects in a process's memory, or in another store, are copied.
+  /// `where` is the call site in the store's summary (TROUPE_RECORD_CALL_SITES).
+  /// Fails with `store_full` (the store has no room for the bytes or for one more object, or this process has no
+  /// memory), `disk_full`, `object_lost` (an object to which `value` refers is lost, or the store is unusable),
+  /// `timed_out` (a stopped process holds the store's lock), or `unserializable`. The causes of `unserializable` are: T
+  /// has no alias, no family of `store_families` carries the value, the value contains an actor handle or more than
+  /// 1,024 references, or a referenced object would have to be copied and itself contains references, or only another
+  /// node of this process can fetch it.
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>
   put(const T& value, const std::source_location& where = std::source_location::current()) {
@@ -166,8 +182,9 @@ public:
     return internal::ref_to<T>(*std::move(state));
   }
 
-  /// Reserves room in the store for an array of `count` values, or of `shape`, to be filled in place and sealed. Fails
-  /// with `store_full` (no room, or more values than any memory could hold), `disk_full` or `timed_out`, as put() does.
+  /// Reserves room in the store, or in this process's memory, for an array of `count` values, or of `shape`. The
+  /// program fills it in place and seals it. Blocks for room as put() does. Fails with `store_full` (no room, or more
+  /// values than any memory could hold), `disk_full`, `object_lost` or `timed_out`, as put() does.
   template <array_element T>
   [[nodiscard]] std::expected<array_builder<T>, node_error>
   make_array(std::size_t count, const std::source_location& where = std::source_location::current()) {
@@ -183,10 +200,15 @@ public:
   }
 
   /// Requests the value of `ref` for the actor `self`, as an ordinary request: use `then`, `await` or, in blocking
-  /// actors, `receive`. The answer is a T, whose arrays are views of the bytes in place, or an error of
-  /// object_ref::get() as `to_caf_error` makes it, or `link_down` if the node has ended. The bytes are decoded in the
-  /// actor's own thread. Bytes on another host are fetched, without a limit if no timeout is given; the actor's end
-  /// cancels the fetch. An actor to which nobody refers is kept alive until it is answered.
+  /// actors, `receive`. The answer is a T or an error, which to_node_error() converts. Arrays in the value are views of
+  /// the bytes in place. The actor's own thread decodes the bytes.
+  /// Bytes on another host are fetched; without a timeout there is no limit. If the actor ends, its fetch is cancelled.
+  /// Until the answer, the actor is kept alive even if nothing refers to it. If the store has moved the object to disk,
+  /// the call may restore the object on the calling thread. It then blocks for the disk and for room, as
+  /// object_ref::get() with that timeout does.
+  /// Fails with `object_lost`, `link_down`, `store_full`, `disk_full`, `fetch_timed_out`, `undecodable`,
+  /// `refused_family`, `object_freed` or `unsupported` (the object refers to too many objects), as object_ref::get()
+  /// does.
   ///
   ///     node.fetch(self, ref, 5s).then([=](const spoon& value) { ... }, [=](const caf::error& error) { ... });
   template <class Self, class T>
@@ -203,10 +225,11 @@ public:
     return fetch(&*self, ref, timeout);
   }
 
-  /// Reports what this node keeps and why: all objects of its store with their holders, and the objects on other hosts
-  /// to which it refers. Visits every object: call it now and then. Of other processes it knows only that they hold an
-  /// object. To learn why, pass this summary and theirs (link::memory_summary, or `troupe memory`) to combined(). Values
-  /// in the memory of a node without a store are listed only if they are pinned out of band. Fails with `object_lost` if the store cannot be asked.
+  /// Reports which objects this node keeps, and why: all objects of its store with their holders, and the objects on
+  /// other hosts to which the node refers. The call visits every object, so do not make it often. Of another process,
+  /// the summary tells only that it holds an object. To learn why, pass this summary and that of the other process
+  /// (link::memory_summary, or `troupe memory`) to combined(). If the node has no store, values in its memory are
+  /// listed only if they are pinned out of band. Fails with `object_lost` if the store cannot be read.
   [[nodiscard]] std::expected<troupe::memory_summary, node_error> memory_summary(const memory_query& query = {}) const;
 
   /// Reports on this node, its links and its types (node_report.hpp), as peers see it through link::report.
