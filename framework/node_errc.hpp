@@ -13,41 +13,43 @@ namespace troupe {
 enum class node_errc : std::uint8_t {
   none = 0,
   // Change the program or its options.
-  bad_option = 1,        // An option has an unusable value; the text names it.
-  bad_address = 2,       // The address cannot be parsed, or its transport is not available.
+  bad_option = 1,        // An option or argument has an unusable value; the text names it.
+  bad_address = 2,       // The address cannot be parsed, or this host cannot listen there or dial it.
   name_taken = 3,        // Another actor is published under this name.
   nothing_in_common = 4, // One end of a link accepts none of the families that the other sends.
   refused_family = 5,    // A value has no family that both ends of the link allow.
   unserializable = 6,    // A value cannot be encoded; the text says which part and why.
-  unsupported = 7,       // Remote actors do not offer this operation.
+  unsupported = 7,       // Remote actors do not offer this operation, or this thread must not block.
   // Ask for something else, or later.
-  not_found = 8,          // Nothing is published under this name.
-  interface_mismatch = 9, // The actor found does not have the requested interface.
-  timed_out = 10,
-  store_full = 11, // The shared store has no room for the bytes.
+  not_found = 8,          // Nothing is published or registered under this name.
+  interface_mismatch = 9, // The actor or function has other messages, parameters or constructor arguments.
+  timed_out = 10,         // No answer came in time, or a stopped process holds the store's lock.
+  store_full = 11,        // The store, or this process's memory, has no room for the bytes.
   // Connect again.
-  cannot_connect = 12,     // No listener, or no permission.
+  cannot_connect = 12,     // No listener or no permission; when listening: the address is in use.
   refused = 13,            // The peer refused this node; the text is the peer's.
-  link_down = 14,          // The link is closed; requests sent on it and not answered will not be answered.
+  link_down = 14,          // The link or the node has ended; pending requests will not be answered.
   protocol_violation = 15, // The peer broke the protocol.
   // About a message that arrived.
   undecodable = 16, // A message arrived whole but was not delivered: it cannot be decoded, now or later.
-  object_lost = 17, // The bytes behind a handle are gone.
+  object_lost = 17, // The bytes behind a handle are gone, or the store is unusable.
   // Send again later.
-  link_busy = 18, // The peer has not consumed enough of what it was sent; wait for link_ready.
+  link_busy = 18, // The peer has not consumed enough of what it was sent (wait for link_ready), or too many questions
+                  // are pending.
   // About tasks.
   not_allowed = 19, // The peer's end of the link does not allow this.
   task_failed = 20, // A function threw or returned an error; the text has it.
   // About actors that the peer spawns, and requests.
-  broken_promise = 21, // The actor that was asked dropped its response promise.
+  broken_promise = 21, // The actor that got the request dropped it without an answer.
   spawn_failed = 22,   // An actor was not spawned; the text says why.
   // About objects, besides object_lost and store_full.
-  fetch_timed_out = 23,    // The bytes are on another host and did not arrive in time; they may still arrive.
+  fetch_timed_out = 23,    // The bytes did not arrive in time; they may still arrive.
   object_freed = 24,       // The reference was kept outside of messages, and its object has been freed.
   disk_full = 25,          // The store has no room, and its spill directory has none either.
-  out_of_band_handle = 26, // A reference was serialized outside of a message; the text says what to do.
+  out_of_band_handle = 26, // A handle was serialized outside of a message; the text says what to do.
 };
 
+/// An error: its code, and a text of one line for people.
 using node_error = basic_error<node_errc>;
 
 /// Returns the enumerator's name.

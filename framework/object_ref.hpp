@@ -1,4 +1,4 @@
-// Counted references to large values, for messages: the value stays in the store, and the reference travels.
+// Counted references to large values. The value stays in the store, and messages carry the reference.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +32,14 @@ namespace internal {
 
 struct object_access;
 
-/// The position of one frame of a payload in its object.
+/// The place of one frame of a payload in its object.
 struct frame_extent {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
 };
 TROUPE_DESCRIBE(frame_extent, offset, size_bytes)
 
-/// What an object's bytes are: the elements of one array as they lie in memory, or the frames of a payload.
+/// What an object's bytes are: either the elements of one array as they lie in memory, or the frames of a payload.
 struct object_layout {
   // An array: its shape and the name of its element type, which is empty for payloads.
   std::string element;
@@ -96,7 +96,7 @@ TROUPE_DESCRIBE(object_form, layout, mention, bytes)
 /// wait.
 [[nodiscard]] TROUPE_EXPORT std::expected<frame, node_error> bytes_within(const object_state_ptr& state,
                                                                           std::chrono::milliseconds timeout);
-/// Returns `bytes` as a payload whose frames stay in place. Fails with `object_lost` if the layout does not fit the
+/// Returns `bytes` as a payload whose frames are parts of them. Fails with `object_lost` if the layout does not fit the
 /// bytes, and with `undecodable` if the object is an array.
 [[nodiscard]] TROUPE_EXPORT std::expected<payload, node_error> payload_of(const object_state& state,
                                                                           const frame& bytes);
@@ -143,8 +143,9 @@ template <class T>
 
 } // namespace internal
 
-/// A counted reference to an immutable value whose type is not known here: for lists of references of several types. It
-/// does not travel in messages. Threads and lifetime: as for object_ref.
+/// A counted reference to an immutable value whose type is not stated here, for lists of references of several types.
+/// It does not travel in messages.
+/// Threads and lifetime: as for object_ref.
 class any_object_ref {
 public:
   /// An empty reference.
@@ -152,10 +153,10 @@ public:
 
   [[nodiscard]] bool empty() const noexcept { return state_ == nullptr; }
 
-  /// The bytes that the value takes in the store.
+  /// The size of the value in the store, in bytes; 0 for an empty reference.
   [[nodiscard]] std::size_t size_bytes() const noexcept { return state_ ? state_->source->size_bytes() : 0; }
 
-  /// Whether both refer to the same object.
+  /// Whether both refer to the same object, or both are empty.
   friend bool operator==(const any_object_ref& one, const any_object_ref& other) {
     return internal::is_same_object(one.state_, other.state_);
   }
@@ -197,10 +198,11 @@ template <class T>
 /// A counted reference to an immutable value of type T. Copies are cheap and refer to the same value. The value lives
 /// as long as any reference to it, in this process, in another one, or in a message in flight.
 ///
-/// If both nodes have a store, shared or not, a message carries the reference as a handle; otherwise it carries the
-/// bytes. A node passes on references of other nodes only to nodes with a store; to other nodes the message fails with
-/// `unsupported`.
-/// Threads: as for std::shared_ptr. Lifetime: the registry and the families of the node must outlive it.
+/// If both nodes of a link have a store, shared or not, a message carries the reference as a handle. Otherwise the
+/// message carries the bytes. So it cannot be sent to a node without a store if the bytes are on another host, or if
+/// the value contains references and the nodes share no store. Then the message fails with `unserializable`, or with
+/// `unsupported` if this node only passes it on.
+/// Threads: as for std::shared_ptr. Lifetime: the registry and the families of the node must outlive the reference.
 template <class T>
 class object_ref : public any_object_ref {
 public:
@@ -208,16 +210,27 @@ public:
   object_ref() = default;
 
   /// Returns the value. Its arrays are read-only views of the bytes in place, and keep the bytes alive.
-  /// Bytes on another host are fetched: the call waits for at most `timeout`; with 0 it never waits; with
-  /// `milliseconds::max()` it waits until the bytes have arrived or are lost (do not pass `hours::max()`, which chrono
-  /// converts to a wrong number). An object that the store has moved to disk is restored; the call waits equally long
-  /// for room, and with 0 tries once.
-  /// Fails with `object_lost` (also with 0, if the loss is known here), `link_down` (the node has ended, and the bytes
-  /// are elsewhere), `store_full` (the text names the store), `disk_full`, `fetch_timed_out` (the text has bytes and
-  /// time), `undecodable` or `refused_family` (the bytes are not a T that this end accepts), `object_freed` (the
-  /// reference came from outside of a message, and the object has been freed), or `unsupported` for any timeout
-  /// but 0 on a thread of the actor system or the node. In handlers, use get() without a timeout, node::fetch or
-  /// resolving.hpp. For many references: fetching.hpp.
+  ///
+  /// Bytes on another host are fetched. The call waits at most `timeout` for them, and up to 100 ms more for the reason
+  /// of a failure. With 0 it fetches nothing. With `milliseconds::max()` it waits until the bytes have arrived or are
+  /// lost. Do not pass `hours::max()`: chrono converts it to a wrong number.
+  /// An object that the store has moved to disk is read back. The call waits at most `timeout` for room; with 0 it
+  /// tries once. The time of reading is not bounded. If another process is reading the object back, the call waits for
+  /// that process: `timeout`, but at least 200 ms and at most 30 s.
+  ///
+  /// Fails with
+  /// - `object_lost`: the bytes are lost, or the reference is empty. A loss that is known here is reported with 0 as
+  ///   well.
+  /// - `link_down`: the node has ended, and the bytes are elsewhere.
+  /// - `store_full`, `disk_full`: the store has no room; the text names the store.
+  /// - `fetch_timed_out`: the bytes did not arrive in time; the text has their size and the time.
+  /// - `undecodable`, `refused_family`: the bytes are not a T that this end accepts.
+  /// - `object_freed`: the reference came from outside of a message, and the object has been freed.
+  /// - `unsupported`: the timeout is not 0, and the thread belongs to the actor system or the node. Handlers use get()
+  ///   without a timeout, node::fetch or resolving.hpp. Also if a fetched object refers, directly or through others, to
+  ///   more than 65,536 objects.
+  ///
+  /// For many references, see fetching.hpp.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     const auto& state = internal::state_of(*this);
@@ -228,8 +241,8 @@ public:
   }
 };
 
-/// References travel in every family. They may be encoded in messages and in objects, where they are counted; anywhere
-/// else encoding fails unless out_of_band.hpp allows it.
+/// References travel in every family. They may be encoded in messages and in objects, where they are counted. Elsewhere
+/// encoding fails with `out_of_band_handle`, unless out_of_band.hpp allows it.
 template <class T>
 struct codec<object_ref<T>> {
   using form = internal::object_form;
@@ -248,12 +261,12 @@ struct codec<object_ref<T>> {
 
 namespace internal {
 
-/// Bytes under construction, already in the place of the future object.
+/// Bytes of an array that is being filled, already in their final place.
 class object_room {
 public:
   virtual ~object_room() = default;
   [[nodiscard]] virtual std::span<std::byte> bytes() = 0;
-  /// Keeps the first `size_bytes` and makes them immutable.
+  /// Makes the first `size_bytes` immutable; the rest is dropped.
   [[nodiscard]] virtual std::expected<object_state_ptr, node_error> seal(std::size_t size_bytes,
                                                                          object_layout layout) = 0;
 };
@@ -272,8 +285,10 @@ public:
 
 } // namespace internal
 
-/// Room for an array in the store, to be filled in place in C order, so that the values are written only once. Made by
-/// `node::make_array`. If it is destroyed unsealed, the room is freed.
+/// Room for an array in the store, to be filled in place in C order, so that the values are written only once.
+/// node::make_array makes it. If it is destroyed without seal(), the room is freed.
+///
+/// Threads: one at a time. Lifetime: as for object_ref.
 template <class T>
 class array_builder {
 public:
@@ -282,10 +297,11 @@ public:
 
   [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return shape_; }
 
-  /// The values; their initial content is unspecified. Must not be accessed after seal().
+  /// The values, in C order; their initial content is unspecified. Must not be accessed after seal().
   [[nodiscard]] std::span<T> values() { return {reinterpret_cast<T*>(room_->bytes().data()), count_}; }
 
-  /// `build[row, column] = 1`. Requires: one index per dimension, each less than the dimension's length.
+  /// The value at these indices: `build[row, column] = 1`. Requires: one index per dimension, each less than the length
+  /// of its dimension.
   template <std::convertible_to<std::size_t>... Index>
   [[nodiscard]] T& operator[](Index... index) noexcept {
     const std::array<std::size_t, sizeof...(Index)> place{static_cast<std::size_t>(index)...};
@@ -293,8 +309,7 @@ public:
     return values()[internal::offset_in(shape_, place)];
   }
 
-  /// As operator[], but checked. Fails with `bad_option` if the number of indices is wrong or an index is out of
-  /// bounds.
+  /// Like operator[], but checks the indices. Fails with `bad_option` if their number is wrong or one is out of bounds.
   template <std::convertible_to<std::size_t>... Index>
   [[nodiscard]] std::expected<std::reference_wrapper<T>, node_error> at(Index... index) {
     const std::array<std::size_t, sizeof...(Index)> place{static_cast<std::size_t>(index)...};
@@ -303,13 +318,15 @@ public:
     return std::ref(values()[internal::offset_in(shape_, place)]);
   }
 
-  /// Keeps the first `count` values, as an array of one dimension. Requires: count <= the number of values.
+  /// Keeps the first `count` values, as an array of one dimension. Requires: `count` is at most the number of values.
   void shrink(std::size_t count) {
     count_ = std::min(count, count_);
     shape_ = {count_};
   }
 
-  /// Makes the values immutable. Fails with `store_full` or `object_lost`.
+  /// Makes the values immutable and returns a reference to them. Fails with `timed_out` (after shrink(): a stopped
+  /// process holds the store's lock; may be retried), or with `object_lost` (the store is unusable, or the array is
+  /// sealed already).
   [[nodiscard]] std::expected<object_ref<array<T>>, node_error> seal() && {
     auto sealed = room_->seal(
         count_ * sizeof(T),
