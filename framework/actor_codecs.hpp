@@ -1,5 +1,5 @@
-// How CAF's own types travel: actor handles, atoms, errors. Each may be a message element of its own or lie anywhere
-// inside a described type, in every family.
+// Codecs of CAF's own types: actor handles, atoms, errors, exit messages and unit. A value of such a type may be an
+// element of a message, or lie anywhere inside a described type. Every family carries it.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ namespace troupe {
 namespace internal {
 
 /// An actor handle inside a payload: the actor's position, counted from 1, in the list of actors that this message
-/// element mentions; 0 for no actor. A payload names no link, so it can be passed on to another one unchanged.
+/// element mentions; 0 means no actor. A payload names no link, so it can be forwarded to another link unchanged.
 struct actor_form {
   std::uint32_t mention = 0;
 };
 TROUPE_DESCRIBE(actor_form, mention)
 
-/// An error: code and category as in CAF, and the elements of its context as texts.
+/// An error: its code and category as in CAF, and the elements of its context as texts.
 struct error_form {
   std::uint8_t code = 0;
   std::string category;
@@ -47,7 +47,8 @@ TROUPE_DESCRIBE(error_form, code, category, context)
 [[nodiscard]] TROUPE_EXPORT error_form reduce_error(const caf::error& error);
 [[nodiscard]] TROUPE_EXPORT caf::error rebuild_error(error_form&& from);
 
-/// The codec of every kind of actor handle. Handles are counted, so they travel inside messages only.
+/// The codec of every kind of actor handle. Links count handles, so handles travel in messages only. Elsewhere encoding
+/// and decoding fail with serialize_errc::out_of_band_handle.
 template <class Handle>
 struct handle_codec {
   using form = actor_form;
@@ -75,6 +76,7 @@ struct codec<caf::strong_actor_ptr> : internal::handle_codec<caf::strong_actor_p
 template <class... Signatures>
 struct codec<caf::typed_actor<Signatures...>> : internal::handle_codec<caf::typed_actor<Signatures...>> {};
 
+/// An atom travels as its text. Decoding a text of more than 10 characters fails with serialize_errc::malformed.
 template <>
 struct codec<caf::atom_value> {
   using form = std::string;
@@ -92,6 +94,7 @@ struct codec<caf::atom_value> {
 };
 
 template <>
+/// The elements of an error's context arrive as texts.
 struct codec<caf::error> {
   using form = internal::error_form;
   static constexpr bool is_self_contained = true;
@@ -105,7 +108,7 @@ struct codec<caf::error> {
 
 namespace internal {
 
-/// An exit message: its source and the reason. The source is the actor that ended or that sent the message.
+/// An exit message: its source and its reason. The source is the actor that ended or that sent the message.
 struct exit_form {
   caf::strong_actor_ptr source;
   caf::error reason;
@@ -114,7 +117,7 @@ TROUPE_DESCRIBE(exit_form, source, reason)
 
 } // namespace internal
 
-/// As the only element of a message, it ends the receiving actor if the link's options allow it
+/// As the only element of a message, an exit message ends the receiving actor, if the options of the link allow that
 /// (link_options::allow_exit).
 template <>
 struct codec<caf::exit_msg> {

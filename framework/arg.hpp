@@ -1,4 +1,4 @@
-// A message element that holds either a value or a reference to one; the sender chooses.
+// A message element that holds either a value or a reference to one. The sender chooses which.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,17 @@
 
 namespace troupe {
 
-/// For the interfaces of typed actors: with `replies_to<stir_atom, arg<spoon>>::with<bool>` an actor accepts a spoon or
-/// an object_ref<spoon>. If its behavior is made by troupe::resolving, the handler takes a `const spoon&`.
+/// For the interfaces of typed actors. An actor with `replies_to<stir_atom, arg<spoon>>::with<bool>` accepts a spoon or
+/// an object_ref<spoon>. If troupe::resolving makes its behavior, the handler takes a `const spoon&`.
 ///
 ///     self->request(cup, 1s, stir_v, troupe::arg{ref}).then(...); // CAF wants the interface's own type.
 ///
-/// Sending the bare reference does not compile; the compiler's message says what to write.
+/// A bare reference does not compile; the compiler's message says what to write.
 ///
 /// A message carries the value or the reference, in every family. Register arg<spoon> in addition to spoon, under an
 /// alias of its own.
+///
+/// Threads: as for T and object_ref. Lifetime: as for object_ref if it holds a reference.
 template <class T>
 class arg {
 public:
@@ -32,14 +34,15 @@ public:
   arg(T value) : held_(std::in_place_index<1>, std::move(value)) {}
   arg(object_ref<T> ref) : held_(std::in_place_index<0>, std::move(ref)) {}
 
-  /// Null if it holds a reference.
+  /// The value; null if it holds a reference.
   [[nodiscard]] const T* value() const noexcept { return std::get_if<1>(&held_); }
   [[nodiscard]] T* value() noexcept { return std::get_if<1>(&held_); }
 
-  /// Null if it holds a value.
+  /// The reference; null if it holds a value.
   [[nodiscard]] const object_ref<T>* ref() const noexcept { return std::get_if<0>(&held_); }
 
-  /// Returns the value, wherever it is. Waits and fails as object_ref::get() does.
+  /// Returns a copy of the value, or what the reference refers to. In the second case it waits and fails as
+  /// object_ref::get() does.
   [[nodiscard]] std::expected<T, node_error>
   get(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const {
     if (const auto* held = value())
@@ -89,7 +92,7 @@ template <class T>
 struct allowed_unsafe_message_type<troupe::arg<T>> : std::true_type {};
 
 /// Chosen if a typed actor has no handler for these types and one of them is a reference. The assertion then says what
-/// to do; CAF alone would only report "no matching function".
+/// to write, where CAF alone would only report "no matching function".
 template <class... Xs>
 requires(troupe::internal::is_object_ref<Xs> || ...) struct response_type<detail::type_list<>, Xs...> {
   static constexpr bool valid = false;

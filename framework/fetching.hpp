@@ -1,5 +1,5 @@
-// Waiting for several objects at once, from outside actors. For one object: object_ref::get(). Inside actors:
-// node::fetch and resolving.hpp.
+// Waiting for several objects at once, outside of actors. For one object, use object_ref::get(); inside actors,
+// node::fetch or resolving.hpp.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,17 @@
 
 namespace troupe {
 
-/// The outcome of a wait. Positions index the list of references, in ascending order.
+/// The outcome of a wait. Positions are those in the list of references, in ascending order.
 struct wait_result {
   struct failure {
     std::size_t position;
     node_error reason;
   };
   std::vector<std::size_t> here; ///< The bytes are here: get() does not wait.
-  std::vector<failure> failed;   ///< Lost (`object_lost`, or `link_down` if the node has ended), or without room before
-                                 ///< the timeout (`store_full`, `disk_full`).
+  /// Not here, and known to have failed: lost (`object_lost`, `object_freed`, or `link_down` if the node has ended),
+  /// without room before the timeout (`store_full`, `disk_full`), or with too many references (`unsupported`). Objects
+  /// that did not arrive in time are in neither list.
+  std::vector<failure> failed;
 };
 
 namespace internal {
@@ -50,10 +52,12 @@ wait_for(std::span<const object_state_ptr> states, std::size_t how_many, std::ch
 
 } // namespace internal
 
-/// Returns the values of all references, in their order. Fetches all of them at once; the timeout is for all together.
-/// If one fails, the fetches of the others are cancelled.
+/// Returns the values of all references, in their order. Fetches all of them at once. The timeout, in milliseconds, is
+/// for all together and otherwise means the same as in object_ref::get(). If one fails, the fetches of the others are
+/// cancelled.
 /// Fails as object_ref::get() does; the text names the position.
-/// Threads: those in which object_ref::get() may wait.
+/// Threads: with a timeout of 0 any thread, otherwise only threads that belong neither to the actor system nor to a
+/// node.
 template <class T>
 [[nodiscard]] std::expected<std::vector<T>, node_error>
 get_all(std::span<const object_ref<T>> refs, std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) {
@@ -76,12 +80,13 @@ get_all(const std::vector<object_ref<T>>& refs, std::chrono::milliseconds timeou
   return get_all(std::span<const object_ref<T>>(refs), timeout);
 }
 
-/// Fetches all objects at once. Returns when the bytes of `how_many` are on this host, when that number can no longer
-/// be reached, or at the timeout. The result lists every object that is here by then, possibly more than `how_many`;
-/// the other fetches are cancelled. If enough objects are here already, nothing is fetched. References of several types
-/// go into a `std::vector<any_object_ref>`.
-/// Fails with `unsupported` for any timeout but 0 in an actor's handler; with a timeout of 0 it never waits.
-/// Threads: those in which object_ref::get() may wait.
+/// Fetches all objects at once. Returns when the bytes of `how_many` objects are on this host, when that number can no
+/// longer be reached, or at the timeout. The result lists every object that is here by then, possibly more than
+/// `how_many`. The other fetches are cancelled. If enough objects are here already, nothing is fetched. References of
+/// several types go into a `std::vector<any_object_ref>`.
+/// The call itself fails only with `unsupported`: the timeout is not 0, and the thread belongs to the actor system or a
+/// node. With a timeout of 0 it fetches nothing.
+/// Threads: as for get_all().
 template <std::derived_from<any_object_ref> Ref>
 [[nodiscard]] std::expected<wait_result, node_error>
 wait(std::span<const Ref> refs, std::size_t how_many,

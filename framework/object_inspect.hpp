@@ -1,4 +1,4 @@
-// How CAF's own inspectors handle object_refs: binary_serializer, BASP and texts. object_ref.hpp includes this file.
+// How CAF's own inspectors treat object_refs: binary_serializer, BASP and texts. object_ref.hpp includes this file.
 #pragma once
 
 #include <expected>
@@ -14,7 +14,8 @@ namespace troupe {
 
 namespace internal {
 
-/// The bytes that a CAF serializer writes for a reference. That is outside of a message, so it is refused by default.
+/// The bytes that a CAF serializer writes for a reference. This is outside of a message, so by default it fails with
+/// `out_of_band_handle`.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::string, caf::error> out_of_band_text(const object_state_ptr& state);
 [[nodiscard]] TROUPE_EXPORT std::expected<object_state_ptr, caf::error> found_by_text(const std::string& text);
 /// A text for people.
@@ -22,8 +23,8 @@ namespace internal {
 
 } // namespace internal
 
-/// For CAF, which serializes and deserializes outside of messages. Both fail with `out_of_band_handle` unless the
-/// program has allowed references outside of messages (out_of_band.hpp). Links do not use this function.
+/// For CAF, which serializes and deserializes outside of messages. Both directions fail with `out_of_band_handle`
+/// unless the program has allowed references outside of messages (out_of_band.hpp). Links do not use this function.
 template <class Inspector, class T>
 typename Inspector::result_type inspect(Inspector& inspector, object_ref<T>& ref) {
   if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) { // Prints or compares.
