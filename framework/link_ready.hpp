@@ -1,4 +1,4 @@
-// For actors that send much: tells whether a remote actor's link has room, and notifies an actor when it has room
+// For actors that send much. Tells whether the link of a remote actor has room, and notifies an actor when it has room
 // again.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// The message that `notify_when_ready` causes. `receiver` is null if nothing refers to the receiver any more.
+/// The message that `notify_when_ready` sends. `receiver` is null if nothing refers to the receiver any more.
 struct link_ready {
   caf::actor receiver;
 };
@@ -23,21 +23,22 @@ TROUPE_EXPORT void notify_when_ready(const caf::strong_actor_ptr& who, const caf
 
 } // namespace internal
 
-/// Whether at least half of the queue for `receiver` on this end is free (link_options::actor_queue_bytes), so that a
-/// message finds room. Reserves nothing: other senders may be told of the same room. Always true for local actors;
-/// false if the link is down.
+/// Whether at least half of this end's queue for `receiver` is free (link_options::actor_queue_bytes), so that a
+/// message finds room. The call reserves nothing: other senders may be told of the same room. Always true for local
+/// actors. False if the link is down.
 ///
-/// Threads: any, also inside handlers.
+/// Threads: any, also in handlers.
 template <class Handle>
 [[nodiscard]] bool is_ready(const Handle& receiver) {
   return internal::is_ready(caf::actor_cast<caf::strong_actor_ptr>(receiver));
 }
 
-/// Sends `who` one `link_ready` as soon as `is_ready(receiver)` is true, or when the link ends. Messages after the end
-/// of the link fail with its reason. The library keeps `who` alive until it has sent the `link_ready`. An actor that
-/// streams sends while `is_ready` is true, then calls this function, and continues when the `link_ready` arrives.
+/// Sends `who` one `link_ready` as soon as `is_ready(receiver)` is true, or when the link ends; at once for a local
+/// receiver. Messages after the end of the link fail with its reason. The library keeps `who` alive until it has sent
+/// the `link_ready`. An actor that streams sends while `is_ready` is true. It then calls this function, and continues
+/// when the `link_ready` arrives.
 ///
-/// Threads: any, also inside handlers.
+/// Threads: any, also in handlers.
 template <class Who, class Handle>
 void notify_when_ready(const Who& who, const Handle& receiver) {
   internal::notify_when_ready(caf::actor_cast<caf::strong_actor_ptr>(who),

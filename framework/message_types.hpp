@@ -1,4 +1,4 @@
-// Which C++ types may be put into CAF messages: types that Troupe's families carry need no CAF inspector.
+// Which C++ types may be put into CAF messages. Types that Troupe's families carry need no CAF inspector.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,12 @@ template <class T>
 inline constexpr bool is_plain_class =
     std::is_class_v<T> && !std::is_const_v<T> && !std::is_base_of_v<caf::meta::annotation, T>;
 
-/// A class that CAF cannot inspect and that is not described: a mistake, unless it is on CAF's list of unsafe types.
+/// A class that CAF cannot inspect and that is not described. This is a mistake, unless the class is on CAF's list of
+/// unsafe types.
 template <class T>
 concept unknown_class = is_plain_class<T> && !has_description<T> && !caf::detail::is_serializable<T>::value;
 
-/// Explains the mistake in few lines, before CAF explains it in a thousand.
+/// Explains the mistake in a few lines, before CAF explains it in a thousand.
 template <class T>
 struct undescribed_message_type : std::true_type {
   static constexpr bool is_described = !unknown_class<T>;
@@ -47,7 +48,7 @@ struct copied_message_type : std::true_type {
       "std::unique_ptr.");
 };
 
-/// A described type. Its fields are checked where it is first used in a message, not only where it is registered.
+/// A described type. Its fields are checked where a message first uses it, not only where it is registered.
 template <class T>
 struct described_message_type : copied_message_type<T> {
   static_assert(sizeof(fields_of<T>) > 0); // Makes the checks of its description.
@@ -58,7 +59,7 @@ concept uncopied_class = is_plain_class<T> && !std::is_copy_constructible_v<T>;
 
 } // namespace troupe::detail
 
-// CAF requires that a message's types can be inspected, unless they are on this list. For a type that is registered
+// CAF requires that it can inspect the types in a message, unless they are on this list. For a type that is registered
 // with a codec of its own, write CAF_ALLOW_UNSAFE_MESSAGE_TYPE(my_type) at global scope.
 namespace caf {
 
@@ -68,16 +69,16 @@ struct allowed_unsafe_message_type<T> : troupe::detail::described_message_type<T
 template <troupe::detail::unknown_class T>
 struct allowed_unsafe_message_type<T> : troupe::detail::undescribed_message_type<T> {};
 
-// CAF asks for a type's number as soon as a handler or an interface names the type. Containers are checked only if they
-// are sent: a handler may receive containers that families carry and CAF does not.
+// CAF asks for a type's number as soon as a handler or an interface names the type. Containers are checked only where
+// they are sent, because a handler may receive containers that families carry and CAF does not.
 template <troupe::detail::unknown_class T>
 requires(!detail::is_iterable<T>::value) struct type_nr<T, false> {
   static_assert(allowed_unsafe_message_type<T>::value);
   static constexpr std::uint16_t value = 0;
 };
 
-// CAF asks for the type that a message holds for an argument. A stand-in for what it cannot hold saves 200 lines of
-// errors after the one that explains the mistake.
+// CAF asks for the type that a message holds for an argument. For a type that a message cannot hold, a stand-in saves
+// 200 lines of errors after the one that explains the mistake.
 template <troupe::detail::uncopied_class T>
 struct unbox_message_element<T, 0> {
   static_assert(troupe::detail::copied_message_type<T>::value);

@@ -1,4 +1,4 @@
-// What a node reports about itself, its links and its types, and how to find the nodes of this host.
+// What a node reports about itself, its links and its types. How to find the nodes of this host.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace troupe {
 /// One open link of a node.
 struct link_report {
   std::uint64_t number = 0; // link::number() in that node's process.
-  std::string peer;
-  std::string address;    // Where the peer is: link::peer_address().
-  std::string transport;  // "unix", "shm" (a unix socket with rings), "tcp", "tls" or "inproc".
-  bool is_dialed = false; // By the reporting node; false if the peer dialed.
+  std::string peer;         // The name of the peer's node.
+  std::string address;      // Where the peer is: link::peer_address().
+  std::string transport;    // "unix", "shm" (a unix socket with rings), "tcp", "tls" or "inproc".
+  bool is_dialed = false;   // Whether the reporting node dialed; false if the peer did.
   bool shares_store = false;
   std::int64_t age_ms = 0;
-  std::vector<std::string> serializers;   // Families it sends with, as far as the peer accepts them.
+  std::vector<std::string> serializers;   // Families with which it sends, as far as the peer accepts them.
   std::vector<std::string> deserializers; // Families that the reporting node accepts.
   std::string compression;
   link_stats stats;
@@ -30,8 +30,9 @@ struct link_report {
 TROUPE_DESCRIBE(link_report, number, peer, address, transport, is_dialed, shares_store, age_ms, serializers,
                 deserializers, compression, stats)
 
+/// The store of a node.
 struct store_report {
-  std::string name; // Empty if the node has no store, or if the store cannot be asked.
+  std::string name; // Empty if the node has no store, or if the store cannot be read.
   std::uint64_t capacity_bytes = 0;
   std::uint64_t bytes_in_use = 0;
   std::uint64_t objects = 0;
@@ -41,39 +42,40 @@ struct store_report {
 };
 TROUPE_DESCRIBE(store_report, name, capacity_bytes, bytes_in_use, objects, spilled_objects, spilled_bytes, waiting)
 
+/// What one node reports about itself.
 struct node_report {
   std::string name;
-  std::string version; // Of Troupe.
+  std::string version; // Troupe's version in that process.
   std::uint32_t process = 0;
   std::int64_t age_ms = 0;
   std::vector<std::string> addresses;
-  std::vector<std::string> families; // Those that its links may use.
-  std::string contract;              // contract_of() its types; empty unless asked for.
+  std::vector<std::string> families; // The families that its links may use.
+  std::string contract;              // contract_of() its types; empty unless the query has `types`.
   std::uint64_t names_published = 0;
-  std::uint64_t links_opened = 0;
-  std::uint64_t peers_refused = 0;
-  link_stats totals; // Over all links, open and ended.
+  std::uint64_t links_opened = 0;  // So far.
+  std::uint64_t peers_refused = 0; // So far, in handshakes.
+  link_stats totals;               // The sums over all links, open and ended.
   std::vector<link_report> links;
   store_report store;
 };
 TROUPE_DESCRIBE(node_report, name, version, process, age_ms, addresses, families, contract, names_published,
                 links_opened, peers_refused, totals, links, store)
 
-/// A question to a node. Missing fields have these defaults.
+/// A question to a node. A field that is missing has its default below.
 struct report_query {
-  bool links = true;  // Report each open link, with its figures by family and type.
+  bool links = true;  // Report each open link, with its counters by family and type.
   bool types = false; // Report the contract of its types.
 };
 TROUPE_DESCRIBE(report_query, links, types)
 
 /// An address at which one node answers processes of the same user on the same host (node_options::local_queries). A
-/// link to this address can ask for memory_summary and report, and for nothing else.
+/// link to this address can ask for memory_summary and report only.
 struct local_node {
   std::string address;
   std::uint32_t process = 0;
 };
 
-/// Returns the addresses of this user's nodes in this network namespace, each with its process. A node may be gone
+/// Returns the addresses of this user's nodes in this network namespace, each with its process. A node may have ended
 /// before its address is dialed. Fails with `unsupported` if the system does not list its sockets.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<local_node>, node_error> local_nodes();
 
