@@ -21,12 +21,14 @@ namespace troupe {
 ///                  {"oven", [](caf::actor_system& system) { return system.spawn(oven); }},   // Makes one.
 ///                  {"clock", [&] { return system.spawn(clock, 10); }}}}
 ///
+/// Threads: one at a time.
 /// Lifetime: holds its actor. CAF's actor system waits for every actor, so a publication must end before the actor
 /// system.
 class publication {
 public:
   /// `source` is an untyped or typed handle, or a function that returns one and takes the actor system or nothing.
-  /// node::open calls the function once, on the calling thread, in the order of the list, before anybody can dial.
+  /// node::open calls the function once, on the calling thread, in the order of the list, before any peer can dial. If
+  /// the function throws, node::open fails with `bad_option`.
   template <class Source>
   publication(std::string name, Source source) : name_(std::move(name)) {
     if constexpr (is_handle<Source>) {
@@ -52,7 +54,7 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// Returns the actor; throws what the function throws.
+  /// Returns the actor. Throws what the function throws.
   [[nodiscard]] caf::strong_actor_ptr make(caf::actor_system& system) { return make_(system); }
 
 private:

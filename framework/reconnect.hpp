@@ -20,7 +20,7 @@
 
 namespace troupe {
 
-/// A change in the state of a reconnecting link.
+/// A change of the state of a reconnecting link.
 struct link_event {
   enum class kind : std::uint8_t {
     connected,      ///< `link` is open. It is a new link each time, so actors must be looked up again.
@@ -31,9 +31,9 @@ struct link_event {
 
   kind what = kind::given_up;
   std::string address = {};
-  /// The number of the dial since the last link was lost, from 1.
+  /// The number of this dial, or of the last one, counted from 1 after each lost link.
   std::size_t attempt = 0;
-  /// Why the link was lost, the dial failed, or dialing stopped; `none` if connected.
+  /// Why the link was lost, the dial failed, or dialing ended; `none` if connected.
   node_error reason = {node_errc::none, {}};
   /// Set if `connected`.
   std::optional<class link> link = std::nullopt;
@@ -41,14 +41,14 @@ struct link_event {
   std::optional<std::chrono::milliseconds> pause = std::nullopt;
 };
 
-/// The receivers of events: a function, an actor, both or none. Each receives the events in order.
+/// The receivers of events: a function, an actor, both or none. Each gets the events in order.
 struct link_events {
-  /// Called on the node's main I/O thread. It must not throw and must not block; `link::find(name)`, for example,
-  /// blocks. It is not called after the `reconnecting_link` was stopped; stopping waits for a call in progress on
-  /// another thread.
+  /// Called on the node's main I/O thread. It must not throw and must not block, so it must not call
+  /// `link::find(name)`, for example. It is not called after the `reconnecting_link` was stopped. Stopping waits for a
+  /// call in progress on another thread.
   std::function<void(const link_event&)> callback = {};
-  /// Receives each event as a message, `[](const troupe::link_event& event)`, and may look up actors with
-  /// `link::find(self, ...)`. It is not kept alive, and must be an actor of this process.
+  /// Gets each event as a message, `[](const troupe::link_event& event)`, and may look up actors with `link::find(self,
+  /// ...)`. It must be an actor of this process. It is not kept alive.
   caf::actor listener = {};
 };
 
@@ -65,14 +65,14 @@ struct reconnect_options {
 /// Keeps a node connected with one peer: dials, and dials again when the link is lost. Each connection is a new link,
 /// whose actors must be looked up again.
 ///
-/// Until a first dial has succeeded, errors that no new attempt can cure end the dialing: `bad_option` and
-/// `nothing_in_common`. After that these errors are retried too, because somebody may be replacing a secret file or
-/// restarting the peer. `refused`, which includes a wrong secret, is retried until `attempts_max`, because the peer may
-/// admit this node later.
+/// Errors that no new attempt can cure (`bad_option` and `nothing_in_common`) end the dialing, but only until a first
+/// dial has succeeded. After that they are retried, because somebody may be replacing a secret file or restarting the
+/// peer. `refused`, which includes a wrong secret, is retried until `attempts_max`, because the peer may admit this
+/// node later.
 ///
-/// Threads: every member from any thread.
-/// Lifetime: the destructor stops dialing and events at once, and leaves an open link open, as after `connect`. The
-/// node's end stops them too; after that the object does nothing.
+/// Threads: any thread may call every member. `stop` and `close` wait for a callback that runs on another thread.
+/// Lifetime: the destructor does what stop() does. The node's end stops dialing and events as well; after that the
+/// object does nothing.
 class TROUPE_EXPORT reconnecting_link {
 public:
   explicit reconnecting_link(std::shared_ptr<internal::link_keeper> keeper);
@@ -81,16 +81,16 @@ public:
   reconnecting_link& operator=(reconnecting_link&&) noexcept;
   ~reconnecting_link();
 
-  /// Returns the link that is open now, if any.
+  /// Returns the link that is open now; nullopt if none is.
   [[nodiscard]] std::optional<link> current() const;
 
-  /// False once it has given up or was stopped, or the node has ended.
+  /// False after it has given up or was stopped, or after the node has ended.
   [[nodiscard]] bool is_active() const;
 
-  /// Ends dialing and events. An open link stays open.
+  /// Ends dialing and events at once. An open link stays open, as after node::connect.
   void stop();
 
-  /// Ends dialing and events, and closes the link.
+  /// Ends dialing and events, and closes the open link as link::close() does.
   void close();
 
 private:

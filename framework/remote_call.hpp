@@ -32,25 +32,30 @@ TROUPE_DESCRIBE(task_call, name)
 
 } // namespace internal
 
-/// A call of a function, to run in the peer; not sent yet.
+/// A call of a function that is to run in the peer. It is not sent yet.
 ///
-/// A failed request gets a caf::error with `not_allowed` (the peer's link does not allow tasks), `not_found` (the
-/// function is not registered, here or in the peer), `interface_mismatch` (its parameters differ in the peer),
-/// `task_failed` (with what the function threw or returned as error), or any error of requests over links.
+/// A request fails with `not_allowed` (the peer's end of the link has no `allow_tasks`), `not_found` (the function is
+/// not registered, here or in the peer), `interface_mismatch` (its parameters differ in the peer), `task_failed` (with
+/// what the function threw or returned as its error), `unserializable` (a functor is not described, or the type of the
+/// result is not registered in the peer), or another error of requests over links (link.hpp).
+///
+/// Threads: one at a time. Lifetime: may outlive the link; the call then fails with `link_down`. The actor system must
+/// outlive it.
 template <class Result>
 class remote_call {
 public:
   remote_call(caf::actor runner, caf::message call) : runner_(std::move(runner)), call_(std::move(call)) {}
 
-  /// Sends the call like any `self->request(...)`: the Result, or nothing for void, goes to `.then`, `.await` or
-  /// `.receive`. If the returned object is discarded, so is the answer.
+  /// Sends the call as an ordinary request of the actor `self`. `.then`, `.await` or `.receive` gets the Result
+  /// (nothing for void), or a caf::error that to_node_error() converts. If the program discards the returned object,
+  /// the answer is discarded as well.
   template <class Self>
   auto request(Self* self, std::chrono::milliseconds timeout) && {
     return self->request(runner_, bounded_wait(timeout), std::move(call_));
   }
 
-  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors
-  /// above.
+  /// Sends the call and blocks until the answer or the timeout. Do not call it in actors' handlers. Fails with
+  /// `timed_out` or one of the errors above.
   [[nodiscard]] std::expected<Result, node_error> get(std::chrono::milliseconds timeout) && {
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(runner_)->home_system());
     std::expected<Result, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));
@@ -70,7 +75,7 @@ private:
 
 namespace internal {
 
-/// `given` holds the function's arguments, preceded by the functor if there is one.
+/// `given` holds the function's arguments, after the functor if there is one.
 template <class Shape, class... Given>
 auto make_task(caf::actor runner, task_call call, Given&&... given) {
   constexpr auto leading = sizeof...(Given) - std::tuple_size_v<typename Shape::parameters>;

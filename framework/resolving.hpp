@@ -1,4 +1,4 @@
-// Behaviors whose handlers receive values although the senders pass references to these values.
+// Behaviors whose handlers take values although the senders pass references to these values.
 #pragma once
 
 #include <cstddef>
@@ -77,32 +77,34 @@ struct interface_of<Behavior, std::tuple<Handlers...>, std::index_sequence<Indic
 ///                                caf::after(10s) >> [] { ... }};
 ///     }
 ///
-/// CAF 0.17 forgets the types of a finished behavior's handlers. So pass the handlers, not a caf::behavior, and all of
-/// them to one resolving. The interface of a typed actor is checked, with arg<T> and T treated as equal.
+/// Pass the handlers themselves, not a caf::behavior, and all of them to one resolving, because CAF 0.17 forgets the
+/// types of a finished behavior's handlers. The interface of a typed actor is checked, with arg<T> and T treated as
+/// equal.
 ///
-/// - A message that fits a handler without resolving goes to it: a handler that takes the object_ref itself gets it.
-///   Otherwise the first handler that fits the values is called. References inside containers, structs and responses
-///   stay references.
+/// - If a message fits a handler without resolving, that handler gets it: a handler that takes the object_ref itself
+///   gets the object_ref. Otherwise the first handler that fits the values is called. References inside containers,
+///   structs and responses stay references.
 /// - The handler sees the message as if the value had been sent: sender, request, priority, promises, delegation and
 ///   skip all work. Arrays are views of the bytes in place. The thread that runs the handler decodes the value.
 /// - Messages of one sender keep their order within a priority. While the values of a message are missing, the sender's
-///   later messages wait in the mailbox as if skipped, and the values of a few of them are fetched ahead; messages of
-///   other senders go on. Messages without a sender count as messages of one sender. Waiting messages are part of the
-///   mailbox: become and unbecome, the actor's end (which answers requests with an error and cancels fetches) and a
-///   link's credit apply as always. A behavior that is replaced abandons its fetches; the new behavior starts them
-///   again.
-/// - If a value cannot be fetched or decoded, a request is answered with the reason (`to_caf_error`); a plain message
-///   is logged and dropped. A request's timeout is its sender's; fetches have no timeout.
-/// - As with all skipped messages, each handled message causes the waiting ones to be checked again: thousands of them
+///   later messages wait in the mailbox as if skipped, and the values of a few of them are fetched ahead. Messages of
+///   other senders are handled. Messages without a sender count as messages of one sender.
+/// - Waiting messages are part of the mailbox. So become, unbecome, a link's credit and the actor's end apply to them
+///   as always; the actor's end answers requests with an error and cancels fetches. If a behavior is replaced, its
+///   fetches are cancelled, and the new behavior starts them again.
+/// - If a value cannot be fetched or decoded, a request is answered with the error of object_ref::get()
+///   (to_node_error() converts it). A plain message is logged and dropped. Fetches have no timeout of their own; a
+///   request has its sender's.
+/// - As with all skipped messages, each handled message causes the waiting ones to be checked again. Thousands of them
 ///   slow down the messages of other senders.
 /// - A waiting message does not count for `caf::after`, as if it had not arrived.
-/// - An actor to which nobody refers is kept alive while values are fetched for it.
+/// - While values are fetched for an actor, it is kept alive even if nothing refers to it.
 /// - Blocking actors (`self->receive(troupe::resolving{self, ...}, caf::after(1s) >> ...)`, with the timeout outside)
 ///   wait for the bytes themselves and handle nothing meanwhile.
-/// - Where a behavior is needed other than as a return value, for example in a typed actor's `become`, write
+/// - If a behavior is needed other than as a return value, for example in a typed actor's `become`, write
 ///   `troupe::resolving{self, ...}.behavior()`.
 ///
-/// Threads and lifetime: as for any behavior of `self`; for use by that actor only.
+/// Threads and lifetime: as for any behavior of `self`. Only that actor may use it.
 template <class Self, class... Handlers>
 class resolving {
   static constexpr std::size_t handler_count = sizeof...(Handlers) - (internal::is_timeout<Handlers> + ... + 0);

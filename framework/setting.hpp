@@ -28,7 +28,7 @@ struct element_of<T> {
 struct by_default_t {};
 inline constexpr by_default_t by_default{};
 
-/// A value of an option that knows whether the program has set it. An option that the program leaves unset takes its
+/// A value of an option that knows whether the program has set it. If the program leaves it unset, the option takes its
 /// value from the configuration, or else its default.
 ///
 ///     troupe::link_options options{.serializers = {"msgpack"}, .spill_bytes = 1_MiB};
@@ -42,7 +42,7 @@ class setting {
 public:
   constexpr setting() = default;
 
-  /// The default is `value`; it does not count as set.
+  /// Has `value` as its default; it does not count as set.
   constexpr setting(by_default_t, T value) : value_(std::move(value)) {}
 
   /// Sets the value.
@@ -61,13 +61,13 @@ public:
   [[nodiscard]] constexpr const T* operator->() const noexcept { return &value_; }
   constexpr operator const T&() const noexcept { return value_; }
 
-  /// The value, to be changed in place; counts as set from now on.
+  /// The value, to be changed in place. It counts as set from now on.
   [[nodiscard]] constexpr T& edit() noexcept {
     is_set_ = true;
     return value_;
   }
 
-  /// Gives an option that is not set another default.
+  /// Changes the default. Has no effect if the option is set.
   constexpr void set_default(T value) {
     if (!is_set_)
       value_ = std::move(value);

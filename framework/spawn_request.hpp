@@ -32,25 +32,29 @@ TROUPE_DESCRIBE(spawn_call, name, interface)
 
 } // namespace internal
 
-/// A call that spawns an actor in the peer; not sent yet.
+/// A call that spawns an actor in the peer. It is not sent yet.
 ///
-/// A failed spawn reports `not_allowed` (the peer's link does not allow spawning), `not_found` (no actor type is
-/// registered in the peer under the name), `interface_mismatch` (its arguments or messages differ), `spawn_failed`
-/// (with what the actor's constructor threw), or any error of requests over links.
+/// A request fails with `not_allowed` (the peer's end of the link has no `allow_spawn`), `not_found` (no actor type is
+/// registered in the peer under the name), `interface_mismatch` (the actor's constructor takes other arguments, or the
+/// actor has other messages), `spawn_failed` (with what the constructor threw), or another error of requests over links
+/// (link.hpp).
+///
+/// Threads: one at a time. Lifetime: may outlive the link; the call then fails with `link_down`. The actor system must
+/// outlive it.
 template <class Handle>
 class spawn_request {
 public:
   spawn_request(caf::actor spawner, caf::message call) : spawner_(std::move(spawner)), call_(std::move(call)) {}
 
-  /// Sends the call like any `self->request(...)`. The answer is a caf::strong_actor_ptr; `caf::actor_cast<Handle>`
-  /// turns it into the handle.
+  /// Sends the call as an ordinary request of the actor `self`. The answer is a caf::strong_actor_ptr, which
+  /// `caf::actor_cast<Handle>` converts into the handle, or a caf::error, which to_node_error() converts.
   template <class Self>
   auto request(Self* self, std::chrono::milliseconds timeout) && {
     return self->request(spawner_, bounded_wait(timeout), std::move(call_));
   }
 
-  /// Sends the call and blocks until the answer. Not for actors' handlers. Fails with `timed_out` or one of the errors
-  /// above.
+  /// Sends the call and blocks until the answer or the timeout. Do not call it in actors' handlers. Fails with
+  /// `timed_out` or one of the errors above.
   [[nodiscard]] std::expected<Handle, node_error> get(std::chrono::milliseconds timeout) && {
     caf::scoped_actor self(caf::actor_cast<caf::abstract_actor*>(spawner_)->home_system());
     std::expected<Handle, node_error> answer = std::unexpected(node_error(node_errc::timed_out, "no answer"));

@@ -15,7 +15,7 @@ namespace troupe {
 
 struct node_stats {
   std::string name; // The name that the node was opened with.
-  /// The sums over all links, open and ended. The current values in link_stats are those of the open links.
+  /// The sums over all links, open and ended. Current values in link_stats are those of the open links.
   link_stats links;
   std::uint64_t links_open = 0;
   std::uint64_t links_opened = 0;  // So far, including the open links.
@@ -23,10 +23,10 @@ struct node_stats {
   std::uint64_t names_published = 0;
 };
 
-/// A reference to a node that does not keep it alive, for code that shows the statistics of a node that it does not
-/// own.
+/// A reference to a node that does not keep it alive. It serves code that shows the statistics of a node that it does
+/// not own.
 ///
-/// Threads: any. Lifetime: may outlive the node and the actor system; keeps neither.
+/// Threads: any. Lifetime: may outlive the node and the actor system. It keeps neither alive.
 class TROUPE_EXPORT weak_node {
 public:
   explicit weak_node(std::weak_ptr<internal::node_core> core) : core_(std::move(core)) {}

@@ -1,10 +1,12 @@
-// caf_writer and caf_reader: a serializer and a deserializer of CAF's over this project's buffers and frames.
+// caf_writer and caf_reader: a CAF serializer and a CAF deserializer over this project's buffers and frames.
 //
 // The bytes are those of caf::binary_serializer. Unlike CAF's own archives, these write straight into the output's
-// buffers, charge sizes before anything is allocated, bound recursion, and carry handles of actors inside a value as
-// the link does. They hide operator() and apply() of CAF's base class, so that they see every part that an inspect
-// function passes with its type. A type on CAF's list of unsafe types, which CAF would silently leave out, does not
-// compile here.
+// buffers, charge sizes before anything is allocated, bound recursion, and carry actor handles inside a value as the
+// link does. They hide operator() and apply() of CAF's base class, so that they see the type of every part that an
+// inspect function passes. A type on CAF's list of unsafe types, which CAF would silently leave out, does not compile
+// here.
+//
+// Threads: one at a time. Lifetime: context, output and frames must outlive the archive.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +46,13 @@ caf::error apply_to(Archive& archive, T& value);
 
 } // namespace detail
 
-/// The reason for refusing parts that neither archive carries.
+/// The reason why neither archive carries a part.
 inline constexpr std::string_view network_only =
     "contains a value that CAF sends only on its own network: a message, a group, or an actor handle in an inspect "
     "that is written only for CAF's serializers";
 
-/// Appends to an output's body. Once a step has failed, steps return an error; the coding state has the reason.
+/// Appends to an output's body. If a step has failed, this and all later steps return an error; the coding state has
+/// the reason.
 class TROUPE_EXPORT caf_writer final : public encoding, public caf::serializer {
 public:
   using caf::serializer::context; // For inspect functions; no execution unit.
@@ -64,15 +67,16 @@ public:
   caf::error apply(T& value) {
     return detail::apply_to(*this, value);
   }
-  /// Applies the value as CAF itself does, for types that CAF knows.
+  /// Applies the value as CAF itself does. For types that CAF knows.
   template <class T>
   caf::error apply_as_caf(T& value) {
     return caf::serializer::apply(value);
   }
 
-  /// Writes the number of elements that follow, and weighs them: each takes `element_bytes` in the reader's memory.
+  /// Writes the number of elements that follow, and counts their weight: each takes `element_bytes` in the reader's
+  /// memory.
   caf::error write_count(std::size_t count, std::size_t element_bytes);
-  /// Attaches a frame, which leaves after the body; the reader takes frames in the same order.
+  /// Attaches a frame, which travels after the body. The reader takes frames in the same order.
   void attach(const frame& attached) { output_.attach(attached); }
   /// Sets the failure, and returns an error for CAF.
   [[gnu::cold]] caf::error refuse(serialize_errc code, std::string reason);
@@ -103,7 +107,7 @@ private:
   encode_output& output_;
 };
 
-/// Reads a body. The archive itself is safe with any input; the types' own functions are responsible for the values
+/// Reads a body. The archive itself is safe with any input. The types' own functions are responsible for the values
 /// that they get.
 class TROUPE_EXPORT caf_reader final : public decoding, public caf::deserializer {
 public:
@@ -128,11 +132,11 @@ public:
   /// Reads the number of elements that follow, and charges for them: each takes `element_bytes` of memory.
   caf::error read_count(std::size_t& count, std::size_t element_bytes);
   caf::error take_frame(frame& to);
-  /// Fails if bytes or frames are left over.
+  /// Fails with serialize_errc::malformed if bytes or frames are left over.
   caf::error finish();
   [[nodiscard]] std::size_t left() const { return body_.size(); }
   [[gnu::cold]] caf::error refuse(serialize_errc code, std::string reason);
-  /// The error for CAF after a failure that is already set.
+  /// The error for CAF, after a failure that is already set.
   [[nodiscard]] caf::error stop() const { return caf::sec::invalid_argument; }
 
   caf::error begin_object(std::uint16_t& number, std::string& name) override;
@@ -169,8 +173,8 @@ private:
 
 namespace detail {
 
-/// Types with a codec<T> of this project that carries them over links. CAF's inspect for them would need a network of
-/// CAF's own, or write uncounted handles.
+/// Types with a codec<T> of this project, which carries them over links. CAF's inspect for them would need CAF's own
+/// network, or write uncounted handles.
 template <class T>
 inline constexpr bool is_caf_handle = false;
 template <>
@@ -186,7 +190,7 @@ inline constexpr bool is_caf_handle<caf::error> = true;
 template <class T>
 inline constexpr bool is_caf_handle<object_ref<T>> = true;
 
-/// Classes for which CAF has a form of its own.
+/// Classes for which CAF has its own form.
 template <class T>
 inline constexpr bool is_known_to_caf = false;
 template <>
@@ -215,14 +219,14 @@ enum class caf_way {
   none,
 };
 
-/// Converts to a serializer or deserializer of CAF's if a function requires exactly that; templates do not accept it as
-/// an inspector.
+/// Converts to CAF's serializer or deserializer if a function requires exactly that class. Templates do not accept it
+/// as an inspector.
 template <class Base>
 struct only_as {
   operator Base&() const;
 };
-/// Whether there is an inspect for CAF's own classes. If so, it is used: another one for any inspector may exist for
-/// printing only.
+/// Whether there is an inspect for CAF's own classes. If so, it is used, because an inspect for any inspector may exist
+/// for printing only.
 template <class T>
 concept inspected_by_caf = requires(T& value) {
   inspect(only_as<caf::serializer>(), value);
@@ -267,7 +271,7 @@ consteval caf_way find_caf_way() {
 template <class T>
 inline constexpr caf_way caf_way_of = find_caf_way<T>();
 
-/// The type as which a sequence's element is read before it is inserted.
+/// The type as which an element of a sequence is read before it is inserted.
 template <class T>
 struct caf_element {
   using type = std::remove_const_t<T>;
@@ -277,7 +281,7 @@ struct caf_element<std::pair<const Key, Value>> {
   using type = std::pair<Key, Value>;
 };
 
-/// Passes on the outcome of a step; if the step failed, adds the field or element to the error's path.
+/// Returns the outcome of a step. If the step failed, adds the field or element to the error's path.
 caf::error apply_within(coding& state, const auto& place, caf::error stopped) {
   if (stopped)
     state.within(place);

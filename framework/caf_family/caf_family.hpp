@@ -1,6 +1,6 @@
 // The family "caf": types that have CAF's `inspect`. Form: caf_family/format.md.
 //
-// This header is light on purpose: CAF's serialization is included by caf_type.hpp, which registers types.
+// This header does not include CAF's serialization; caf_type.hpp does, which registers types.
 #pragma once
 
 #include <troupe/base/export.hpp>
@@ -19,23 +19,25 @@ class caf_writer;
 template <class Family>
 struct carriage_rule;
 
-/// The family's functions for one type; add_caf() attaches them to the type's entry.
+/// The family's functions for one type. add_caf() attaches them to the type's entry.
 struct caf_functions {
   caf::error (*write)(caf_writer&, const void* value) = nullptr;
   caf::error (*read)(caf_reader&, void* target) = nullptr;
-  /// True if the value is carried by its description, since it has no inspect. Both ends then need the same layout,
-  /// which is compared.
+  /// True if the type has no inspect, so that its description carries the value. Then both ends need the same layout,
+  /// and it is compared.
   bool by_description = false;
 };
 
-/// Writes the bytes of caf::binary_serializer. Carries the types registered with add_caf(); and, without registration,
-/// numbers, texts, lists of these, atoms and errors.
+/// Writes the bytes of caf::binary_serializer. Carries the types that are registered with add_caf() and, without
+/// registration, numbers, texts, lists of these, atoms and errors.
 ///
-/// It trusts its input. The archives check sizes before anything is allocated, depth, texts, and leftover bytes. But
-/// values are made by the types' own inspect functions, which are usually written for a trusted network. They may get
-/// any number for an enum, and keys and counts that do not fit each other, and must handle these in their callbacks;
-/// functions written for caf::deserializer alone bypass the archive's checks. So links may list this family only with
-/// `trusted_families`. No family_set contains it by default: `families.add(std::make_unique<caf_family>())`.
+/// It trusts its input, so links may list it only with `trusted_families`. The archives check sizes before anything is
+/// allocated, and depth, texts and leftover bytes. But the types' own inspect functions make the values, and these are
+/// usually written for a trusted network. They may get any number for an enum, and keys and counts that do not fit each
+/// other; their callbacks must handle that. Functions that are written for caf::deserializer alone bypass the archive's
+/// checks. No family_set contains this family by default: `families.add(std::make_unique<caf_family>())`.
+///
+/// Threads: any. Lifetime: a family_set owns it.
 class TROUPE_EXPORT caf_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "caf"; }
@@ -49,7 +51,7 @@ public:
                                                             const context& ctx) const override;
 };
 
-/// For `serializable<T, caf_family>`. Defined in caf_type.hpp, since it needs CAF's serialization.
+/// For `serializable<T, caf_family>`. caf_type.hpp defines it, because it needs CAF's serialization.
 template <>
 struct carriage_rule<caf_family>;
 

@@ -1,5 +1,5 @@
-// add_caf: registers a type for the family "caf". Includes CAF's serialization; include it only in files that register
-// types.
+// add_caf: registers a type for the family "caf". Includes CAF's serialization, so include this header only in files
+// that register types.
 #pragma once
 
 #include <memory>
@@ -35,8 +35,8 @@ consteval carriage find_caf_carriage() {
 
 } // namespace detail
 
-/// A type can travel if it has an inspect function; its parts are then not checked. A described type can travel if all
-/// its parts can travel.
+/// A type can travel if it has an inspect function; its parts are not checked then. A described type can travel if all
+/// its parts can.
 template <>
 struct carriage_rule<caf_family> {
   template <class T>
@@ -58,9 +58,9 @@ caf_functions caf_functions_of() {
 
 } // namespace detail
 
-/// Does the same as `types.add<T>(alias)`, and also lets the family "caf" carry the type: by its `inspect`, else by its
-/// TROUPE_DESCRIBE or codec<T>. A type that has only an inspect can travel by no other family. If the type is already
-/// registered with the same alias, the family is added to it.
+/// Does the same as `types.add<T>(alias)`, and also lets the family "caf" carry the type: by its `inspect`, or else by
+/// its TROUPE_DESCRIBE or codec<T>. A type that has only an inspect can travel by no other family. If the type is
+/// already registered with the same alias, the family is added to it. Throws registration_error as `types.add` does.
 ///
 ///     template <class Inspector> typename Inspector::result_type inspect(Inspector& f, lamp& x) { return f(x.room); }
 ///     troupe::add_caf<lamp>(types, "home.lamp");

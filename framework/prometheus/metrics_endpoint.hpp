@@ -20,30 +20,30 @@ class Collectable;
 namespace troupe {
 
 struct metrics_options {
-  /// The address to listen at: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; with port 0 the system chooses a port.
-  /// There is no authentication: anybody who can reach the address can read names of peers and types, and traffic
-  /// figures. So the default is loopback; another address must be given explicitly, such as "0.0.0.0:9464" for all
-  /// addresses of the host. A bare port means 127.0.0.1.
+  /// The address to listen at: "127.0.0.1:9464", "[::1]:9464", "localhost:9464", or a bare port, which means 127.0.0.1.
+  /// With port 0 the system chooses a port. There is no authentication: anybody who can reach the address can read the
+  /// names of peers and types, and the amounts of traffic. So the default is loopback, and any other address must be
+  /// given explicitly, such as "0.0.0.0:9464" for all addresses of the host.
   std::string address = "127.0.0.1:0";
 
-  /// At most this many open links have series of their own, about 30 each; further links are summed as link="other".
-  /// Raising it shows more links and makes each scrape larger.
+  /// The maximum number of open links with series of their own, about 30 each. Further links are summed as
+  /// link="other". Higher: more links are shown; each scrape is larger.
   std::size_t links_max = 100;
 
-  /// At most this many pairs of family and type have series of their own, 6 each; further pairs are summed as
-  /// family="other", type="other".
+  /// The maximum number of pairs of family and type with series of their own, 6 each. Further pairs are summed as
+  /// family="other", type="other". Higher: more pairs are shown; each scrape is larger.
   std::size_t types_max = 500;
 };
 
-/// Serves a node's metrics at /metrics. They are read from the node at each scrape, at no cost in between.
+/// Serves a node's metrics at /metrics. They are read from the node at each scrape and cost nothing in between.
 ///
 /// Threads: any. The HTTP server has 8 worker threads of its own.
 /// Lifetime: keeps nothing of the node. After the node's end, `troupe_node_up` is 0 and all other metrics are gone. The
-/// destructor frees the port and waits for running scrapes; because of the library that takes 2 seconds.
+/// destructor frees the port and waits for running scrapes; the library makes this take 2 s.
 class TROUPE_EXPORT metrics_endpoint {
 public:
-  /// Fails with `bad_option` if the address cannot be parsed, and with `cannot_connect` if listening there is not
-  /// possible.
+  /// Fails with `bad_option` if the address cannot be parsed, and with `cannot_connect` if the server cannot listen
+  /// there.
   [[nodiscard]] static std::expected<metrics_endpoint, node_error> open(const node& of,
                                                                         const metrics_options& options = {});
 
@@ -52,7 +52,7 @@ public:
   ~metrics_endpoint();
 
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// The full URL, such as "http://127.0.0.1:9464/metrics".
+  /// The whole URL, such as "http://127.0.0.1:9464/metrics".
   [[nodiscard]] const std::string& url() const noexcept;
 
 private:
@@ -62,7 +62,8 @@ private:
   std::unique_ptr<serving> serving_; // Null after a move.
 };
 
-/// The same metrics for a prometheus::Exposer or Gateway of the program's own. `options.address` is ignored.
+/// The same metrics, for the program's own prometheus::Exposer or Gateway. `options.address` is ignored. Lifetime: as
+/// for metrics_endpoint.
 [[nodiscard]] TROUPE_EXPORT std::shared_ptr<prometheus::Collectable> metrics_of(const node& of,
                                                                                 const metrics_options& options = {});
 
