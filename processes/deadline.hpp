@@ -1,4 +1,4 @@
-// Limits of waiting.
+// Limits on waiting.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace troupe::processes {
 /// The longest time to wait; nullopt: no limit.
 using time_limit = std::optional<std::chrono::milliseconds>;
 
-/// The point in time that lies `patience` after construction.
+/// The time `patience` after construction; never reached without a limit.
 class deadline {
 public:
   explicit deadline(time_limit patience) {
@@ -20,7 +20,7 @@ public:
 
   [[nodiscard]] bool has_passed() const { return at_ && std::chrono::steady_clock::now() >= *at_; }
 
-  /// Remaining time as poll() takes it: milliseconds, or -1 if there is no limit.
+  /// The remaining time as poll() takes it: in milliseconds, or -1 if there is no limit.
   [[nodiscard]] int left_for_poll() const {
     if (!at_)
       return -1;

@@ -7,7 +7,7 @@
 
 namespace troupe::processes {
 
-/// Owns a file descriptor.
+/// Owns a file descriptor. The destructor closes it.
 class descriptor {
 public:
   descriptor() = default;
@@ -19,7 +19,7 @@ public:
   }
   ~descriptor() { close(); }
 
-  [[nodiscard]] int number() const noexcept { return number_; } ///< -1 if empty.
+  [[nodiscard]] int number() const noexcept { return number_; } ///< -1 if there is none.
   [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
 
   void close() {

@@ -14,7 +14,7 @@ struct ending {
 
   bool operator==(const ending&) const = default;
 
-  /// The status a shell reports: the code, or 128 + signal.
+  /// The status that a shell reports: the code, or 128 + the signal.
   [[nodiscard]] int status() const { return exited ? code : 128 + signal; }
 };
 
@@ -25,7 +25,7 @@ struct ending {
   return {false, 0, signal};
 }
 
-/// Converts a status from waitpid(). Requires: the process has ended.
+/// Converts a status of waitpid(). Requires: the process has ended.
 [[nodiscard]] ending ending_of(int wait_status);
 
 /// "ended with status 3", "was killed by signal 9 (Killed)".

@@ -12,7 +12,7 @@
 
 namespace troupe::processes {
 
-/// Why read_line() returned no line.
+/// Why read_line() has returned no line.
 enum class silence : std::uint8_t {
   timed_out, ///< The other side may still send.
   ended,     ///< The other side cannot send any more.
@@ -23,29 +23,29 @@ enum class silence : std::uint8_t {
 /// Threads: one at a time.
 class line_channel {
 public:
-  /// A channel without peer: writes fail, reads find the end.
+  /// A channel without another side: writing fails, and reading finds the end.
   line_channel() = default;
-  /// `to` is a socket, so that writing after the other side has gone raises no signal, and the other side sees the end
+  /// `to` is a socket: writing to it raises no signal after the other side has gone, and the other side sees the end
   /// even if a child of this process has a copy of the socket. `from` is any readable descriptor.
   line_channel(descriptor to, descriptor from) : to_(std::move(to)), from_(std::move(from)) {}
 
-  /// Returns false if the other side no longer reads.
+  /// Writes the line and a line feed. Returns false if the other side no longer reads.
   bool write_line(std::string_view line);
-  /// Ends the other side's input after the lines already written.
+  /// Ends the other side's input, after the lines that are already written.
   void end_writing();
 
-  /// Returns the next line, without its line feed.
+  /// Waits at most `patience` and returns the next line, without its line feed.
   [[nodiscard]] std::expected<std::string, silence> read_line(time_limit patience = std::nullopt);
   /// Waits for the end and returns everything up to it, including a last line without line feed.
   [[nodiscard]] std::string read_all();
 
   /// Returns a line that is already received, or nullopt.
   [[nodiscard]] std::optional<std::string> take_line();
-  /// Receives available bytes, waiting for some if there are none. Returns false at the end.
+  /// Receives the bytes that are available; waits for some if there are none. Returns false at the end.
   bool receive();
-  /// Received bytes that no call has taken yet.
+  /// The received bytes that no call has taken yet.
   [[nodiscard]] const std::string& received() const noexcept { return received_; }
-  /// Descriptor for poll(); -1 if there is nothing more to read.
+  /// The descriptor for poll(); -1 if there is nothing more to read.
   [[nodiscard]] int readable() const noexcept { return from_.number(); }
 
 private:

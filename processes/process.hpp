@@ -19,19 +19,20 @@
 
 namespace troupe::processes {
 
-/// A child process. It outlives neither this object nor the thread that started it.
+/// A child process. Only its own child is waited for, never another child of this process.
 ///
-/// Threads: one at a time. Waits only for its own child, never for other children of this process.
+/// Threads: one at a time. Lifetime: the child outlives neither this object nor, by default, the thread that started it
+/// (start_options::parting_signal).
 class process {
 public:
-  /// Starts a program. The destructor ends the child's input, waits `at_destruction` for the child to exit, then kills
-  /// it. Fails with a text.
+  /// Starts a program. `at_destruction` is how long the destructor waits for the child to exit before it kills the
+  /// child. Fails with a text.
   [[nodiscard]] static std::expected<process, std::string>
   start(const start_options& options, std::chrono::milliseconds at_destruction = std::chrono::milliseconds::zero());
 
-  /// Forks. The child runs `work` and exits with the status that `work` returns; it has none of the parent's other
-  /// threads and does not run the destructors of the parent's objects. If `work` takes a channel, that channel connects
-  /// it to the parent. Fails with a text.
+  /// Forks. The child runs `work` and exits with the status that `work` returns. It has none of the parent's other
+  /// threads and does not run the destructors of the parent's objects. If `work` takes a channel, the channel connects
+  /// the child to the parent. Fails with a text.
   template <std::invocable<line_channel&> Work>
   [[nodiscard]] static std::expected<process, std::string> fork(Work work) {
     return fork_with(std::move(work), true);
@@ -43,22 +44,22 @@ public:
 
   process(process&& other) noexcept;
   process& operator=(process&& other) noexcept;
-  /// Ends the child's input, and kills it if it does not exit in time.
+  /// Ends the child's input, and kills the child if it does not exit in time.
   ~process();
 
-  /// Valid after the child's end as well.
+  /// The child's process id. It stays the same after the child's end.
   [[nodiscard]] pid_t number() const noexcept { return number_; }
 
   /// The child's input and output, as far as these are `lines`.
   [[nodiscard]] line_channel& channel() noexcept { return channel_; }
 
-  /// Waits for the child to end; nullopt if it still runs after `patience`. Receives its output meanwhile, so that a
-  /// full pipe cannot block it.
+  /// Waits for the child to end. Returns nullopt if the child still runs after `patience`. Receives the child's output
+  /// meanwhile, so that a full pipe cannot block the child.
   std::optional<ending> ended_within(time_limit patience);
   [[nodiscard]] bool runs() { return !ended_within(std::chrono::milliseconds::zero()); }
   ending wait() { return *ended_within(std::nullopt); }
 
-  /// Ends the child's input, and kills the child if it does not exit in time.
+  /// Ends the child's input, and kills the child if it does not exit within `patience`.
   ending end(std::chrono::milliseconds patience);
   ending kill();
 
@@ -68,9 +69,9 @@ public:
   void signal_group(int which);
 
   /// Waits until a signal has stopped all threads of the child. Returns false if that takes longer than `patience`, or
-  /// the child ends.
+  /// if the child ends.
   [[nodiscard]] bool is_stopped_within(std::chrono::milliseconds patience);
-  /// Sends SIGSTOP, then is_stopped_within().
+  /// Sends SIGSTOP, and returns the result of is_stopped_within().
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
   void go_on() { signal(SIGCONT); }
 
