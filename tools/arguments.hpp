@@ -23,8 +23,8 @@ namespace troupe::tools {
 /// One of these words.
 [[nodiscard]] CLI::Validator is_one_of(std::vector<std::string> words);
 
-/// One of these names; it is replaced by its value. The numeric value itself is refused, which CLI::CheckedTransformer
-/// would accept.
+/// One of these names, which is replaced by its value. The number itself is refused; CLI::CheckedTransformer would
+/// accept it.
 template <class Value>
 [[nodiscard]] CLI::Validator by_name(std::vector<std::pair<std::string, Value>> names) {
   static_assert(std::is_enum_v<Value>);

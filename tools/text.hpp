@@ -21,13 +21,13 @@ struct object_group {
   std::size_t bytes = 0;
 };
 
-/// A table whose columns are as wide as their longest cell. Each cell is passed through in_line(). A '>' in `sides`
-/// aligns its column to the right. Requires: `lines` is not empty, all lines have the same number of columns,
+/// A table whose columns are as wide as their longest cell. in_line() shortens each cell. A '>' in `sides` aligns its
+/// column to the right. Requires: `lines` is not empty, all lines have the same number of columns,
 /// and `sides` has as many characters.
 [[nodiscard]] std::string table(std::vector<std::vector<std::string>> lines, const std::string& sides);
 
-/// Replaces control characters, invalid UTF-8 and characters that change the writing direction by '?', because peers
-/// choose their own names. Line feeds stay.
+/// Replaces control characters, invalid UTF-8 and characters that change the writing direction by '?'. Peers choose
+/// their own names, so texts may contain them. Line feeds stay.
 [[nodiscard]] std::string printable(std::string text);
 
 /// Printable text on one line of at most `characters_max` characters; "..." replaces the rest.
@@ -42,11 +42,11 @@ struct object_group {
 /// "3.2 s", "5 min", "2 h".
 [[nodiscard]] std::string text_of(std::chrono::nanoseconds age);
 
-/// The age, or empty if it is less than 0, which means unknown.
+/// The age. Empty if it is less than 0, which means unknown.
 [[nodiscard]] std::string text_of_age(std::int64_t milliseconds);
 
-/// Groups objects, which have a `size_bytes`, by all names that `names_of` returns for each. The group with the most
-/// bytes comes first.
+/// Groups objects by all names that `names_of` returns for each. The group with the most bytes comes first. Requires:
+/// an object has a `size_bytes`.
 template <class Objects, class NamesOf>
 [[nodiscard]] std::vector<object_group> grouped_by(const Objects& objects, NamesOf names_of) {
   std::map<std::string, object_group> groups;
@@ -64,8 +64,9 @@ template <class Objects, class NamesOf>
   return result;
 }
 
-/// Each ends with a line feed.
+/// The groups as lines. Ends with a line feed.
 [[nodiscard]] std::string text_of(const std::vector<object_group>& groups);
+/// The groups as JSON. Ends with a line feed.
 [[nodiscard]] std::string json_of(const std::vector<object_group>& groups);
 
 } // namespace troupe::tools

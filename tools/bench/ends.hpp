@@ -42,26 +42,26 @@ public:
   /// The type's alias in registries.
   [[nodiscard]] virtual std::string_view alias() const = 0;
 
-  // Actors of the far end. A consumer compares each message with `expected` and reports mismatches to the driver;
-  // echoers and passers check nothing.
+  // Actors of the far end. A consumer compares each message with `expected` and reports mismatches to the driver.
+  // Echoers and passers check nothing.
   [[nodiscard]] virtual caf::actor spawn_consumer(caf::actor_system& system, const payload& expected) const = 0;
   [[nodiscard]] virtual caf::actor spawn_echoer(caf::actor_system& system) const = 0;
   [[nodiscard]] virtual caf::actor spawn_passer(caf::actor_system& system) const = 0;
 
-  // Drivers, at the near end.
+  // Drivers, which are actors of the near end.
   [[nodiscard]] virtual caf::actor spawn_streamer(caf::actor_system& system, const measurement& what,
                                                   std::vector<caf::actor> consumers,
                                                   std::shared_ptr<reached> result) const = 0;
   [[nodiscard]] virtual caf::actor spawn_asker(caf::actor_system& system, const measurement& what, caf::actor echoer,
                                                std::shared_ptr<reached> result) const = 0;
-  /// Sends to the actor given by next_atom, and waits until the message has gone round.
+  /// Sends to the actor that next_atom names, and waits until the message has gone round the ring.
   [[nodiscard]] virtual caf::actor spawn_lapper(caf::actor_system& system, const measurement& what,
                                                 std::shared_ptr<reached> result) const = 0;
 };
 
-/// The actors for the payload type that users of the family would choose: an array if the family carries arrays without
-/// a copy ("typed", "msgpack"), a vector in a described struct ("json", which encodes it as base64, "cereal", "caf"),
-/// or a protobuf message.
+/// The actors for the payload type that users of the family would choose. This is an array if the family carries arrays
+/// without a copy ("typed", "msgpack"). It is a vector in a described struct for "json" (which encodes it as base64),
+/// "cereal" and "caf", and a protobuf message for "protobuf".
 [[nodiscard]] const ends& ends_for(const std::string& family);
 
 [[nodiscard]] const ends& array_ends();

@@ -31,7 +31,7 @@ using go_on_atom = caf::atom_constant<caf::atom("go_on")>;
 
 using bench_clock = std::chrono::steady_clock;
 
-/// The time that a driver is told to measure.
+/// The time for which a driver has to measure.
 class allotted {
 public:
   void begin(double seconds) {
@@ -63,7 +63,7 @@ template <class Carrier>
 struct consumer_state {
   std::vector<stream> streams;
 
-  /// Linear search: there are few streams.
+  /// Linear search, because there are few streams.
   stream* of_sender(const caf::strong_actor_ptr& from) {
     const auto found = std::ranges::find(streams, from, &stream::from);
     return found == streams.end() ? nullptr : &*found;
@@ -138,8 +138,8 @@ struct streamer_state {
   std::vector<caf::actor> waited_for;
   caf::typed_response_promise<bool> finished;
 
-  /// Messages per consumer and slice. Between slices the actor reads its mailbox: in one long loop it would never see
-  /// an acknowledgement. A slice never exceeds what a link that reports ready accepts.
+  /// Messages per consumer and slice. The actor reads its mailbox between slices, because in one long loop it would
+  /// never see an acknowledgement. A slice never exceeds what a link that reports ready accepts.
   [[nodiscard]] std::size_t slice() const { return std::clamp<std::size_t>(512_KiB / (what.size_bytes + 256), 1, 500); }
 
   [[nodiscard]] bool has_window(const outgoing& one) const { return one.sent - one.acknowledged < what.window(); }
@@ -197,7 +197,7 @@ struct streamer_state {
       go_on();
   }
 
-  /// Sends to the consumers in turn until none may get more in this slice.
+  /// Sends to the consumers in turn until none of them may get more in this slice.
   void send_in_turn() {
     for (std::size_t skipped = 0; skipped < targets.size();) {
       auto& one = targets[next];

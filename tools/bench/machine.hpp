@@ -1,4 +1,4 @@
-// The machine and build of a measurement: numbers mean nothing without them.
+// The machine and the build of a measurement. Numbers mean nothing without them.
 #pragma once
 
 #include <cstddef>

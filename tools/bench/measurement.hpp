@@ -1,4 +1,4 @@
-// One measurement: a pattern over one kind of link with payloads of one size.
+// One measurement: a pattern, over one kind of link, with payloads of one size.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace troupe::tools {
 
-/// Which actors send to which.
+/// Which actors send to which other actors.
 enum class pattern : std::uint8_t {
   one_way,   ///< One actor streams to an actor in another process.
   echo,      ///< One request after the other, each answered with its payload.
@@ -38,12 +38,12 @@ inline constexpr std::array compression_names{"none", "lz4", "zstd", "automatic"
   return which == pattern::echo || which == pattern::pipelined || which == pattern::ring;
 }
 
-/// Everything that the participating processes need to know. The first group of members differs between the
+/// Everything that the participating processes need to know. The members of the first group differ between the
 /// measurements of one run.
 struct measurement {
   pattern how = pattern::one_way;
   std::string transport = "unix";
-  std::string family = "typed"; // "-" for in-process transport, which encodes nothing.
+  std::string family = "typed"; // "-" for the in-process transport, which encodes nothing.
   std::string compression = "none";
   std::size_t size_bytes = 0;
 
@@ -51,7 +51,7 @@ struct measurement {
   std::size_t in_flight = 32; // Requests in flight for `pipelined`; fewer if memory does not allow it.
   std::size_t spill_bytes = 0;
   std::string data = "noise";
-  std::string store = {};            // The store's name, or empty for no store.
+  std::string store = {};            // The store's name; empty: no store.
   std::filesystem::path folder = {}; // Folder of the store and of the links' credentials.
 
   [[nodiscard]] std::size_t far_ends() const;

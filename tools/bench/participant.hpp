@@ -33,8 +33,8 @@ struct answer {
 [[nodiscard]] std::expected<void, std::string>
 serve_far_end(const measurement& what, const std::function<void(const std::string& address)>& ready);
 
-/// For a near process: returns the driver of the far nodes at `addresses`, which are separated by commas. With the
-/// in-process transport it creates the far nodes itself. Fails with a text.
+/// For a near process: returns the driver of the far nodes. `addresses` has their addresses, separated by commas. With
+/// the in-process transport the call creates the far nodes itself. Fails with a text.
 [[nodiscard]] std::expected<bench::step_taker, std::string> connect_near_end(const measurement& what,
                                                                              const std::string& addresses);
 

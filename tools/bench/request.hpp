@@ -38,16 +38,17 @@ struct bench_request {
 inline constexpr std::size_t size_least = 8;
 inline constexpr std::size_t size_most = std::size_t{1} << 30;
 
-/// "8", "64B", "1Ki", "1KiB", "1M": all are powers of 1,024. Fails with a text that shows how to write one.
+/// Reads a size such as "8", "64B", "1Ki", "1KiB" or "1M". All units are powers of 1,024. Fails with a text that shows
+/// how to write a size.
 [[nodiscard]] std::expected<std::size_t, std::string> read_size(const std::string& text);
 
-/// One size, or a range such as "8..1Mi", in which each size is eight times the one before. Fails with a text.
+/// Reads one size, or a range such as "8..1Mi", in which each size is eight times the one before. Fails with a text.
 [[nodiscard]] std::expected<std::vector<std::size_t>, std::string> read_sizes(const std::string& text);
 
-/// Every combination once. In-process measurements have neither family nor compression. Fails with a text.
+/// Plans every combination once. In-process measurements have neither family nor compression. Fails with a text.
 [[nodiscard]] std::expected<std::vector<measurement>, std::string> plan_of(const bench_request& asked);
 
-/// Estimated time in seconds for that many measurements. Large payloads and slow families take longer.
+/// The estimated time in seconds for that many measurements. Large payloads and slow families take longer.
 [[nodiscard]] double expected_seconds(const bench_request& asked, std::size_t measurements);
 
 /// Shortens the measurements to fit into `total_seconds`, if that is set. Fails with a text if no time is left to

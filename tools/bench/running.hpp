@@ -42,13 +42,13 @@ struct run_results {
   machine where;
   bench_request asked;
   std::vector<measured> all; // In the order of the plan.
-  /// Rounds that all measurements completed; fewer than requested if the time was up or the run was stopped.
+  /// Rounds that all measurements completed. Fewer than requested if the time was up or the run was stopped.
   int rounds = 0;
   int stopped_by = 0; // The signal's number, or 0.
 };
 
-/// Requires: `plan` is not empty, and there is room for each measurement. Fails with a text if nothing can be measured
-/// at all.
+/// Runs the plan. Requires: `plan` is not empty, and there is room for each measurement. Fails with a text if nothing
+/// can be measured at all.
 [[nodiscard]] std::expected<run_results, std::string> run(const bench_request& asked,
                                                           const std::vector<measurement>& plan);
 

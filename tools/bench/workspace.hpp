@@ -53,7 +53,7 @@ private:
   std::optional<store::object_store> kept_open_;
 };
 
-/// Memory that processes of this user can still take: the host's, or the control group's if that is less.
+/// The memory that processes of this user can still take: that of the host, or that of the control group if it is less.
 [[nodiscard]] std::size_t free_memory_bytes();
 
 /// The reason why the measurement does not fit, or empty if it does.

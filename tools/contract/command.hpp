@@ -1,4 +1,4 @@
-// `troupe contract`: compares what two versions of a program look like to their peers.
+// `troupe contract`: compares how two versions of a program look to their peers.
 #pragma once
 
 #include <iosfwd>
@@ -10,8 +10,8 @@ class App;
 namespace troupe::tools {
 
 /// Adds the command to `app`. The command writes its result to `out`, failures to `err`, and the exit status to
-/// `status`: 0, 1 if a change breaks older peers (with --strict also if some values are refused), or 2 if a contract
-/// cannot be read.
+/// `status`. The status is 0; 1 if a change breaks older peers, or with --strict if some values are refused; or 2 if a
+/// contract cannot be read.
 void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status);
 
 } // namespace troupe::tools

@@ -1,4 +1,4 @@
-// The command's end of its links to the nodes it asks.
+// The links of the command to the nodes that it asks.
 #pragma once
 
 #include <troupe/framework/node.hpp>
@@ -36,11 +36,12 @@ void add_access(CLI::App& command, access& by);
 /// The name of this command's own node, unique on this host.
 [[nodiscard]] std::string observer_name();
 
-/// Opens links from a node of its own. Threads: any.
+/// Opens links from its own node. Threads: any. Lifetime: the links end with this object.
 class client {
 public:
   explicit client(const access& by);
 
+  /// Fails as node::connect() does, or with the reason why there is no node.
   [[nodiscard]] std::expected<link, node_error> connect(const std::string& address);
   [[nodiscard]] std::chrono::milliseconds timeout() const { return terms_.connect_timeout; }
 
@@ -54,19 +55,17 @@ private:
   std::string problem_;
 };
 
-/// The given addresses, or all of this user's nodes on this host if `addresses` is empty. Fails as
-/// local_nodes() does.
+/// The given addresses; if there are none, all of this user's nodes on this host. Fails as local_nodes() does.
 [[nodiscard]] std::expected<std::vector<local_node>, node_error> nodes_at(const std::vector<std::string>& addresses);
 
-/// Whether another user's process made the socket of that name. It is no node of this user, so the failure need not be
-/// reported.
+/// Whether a process of another user made the socket of that name. Such a failure need not be reported.
 [[nodiscard]] bool is_of_another_user(const local_node& node, const node_error& why_not);
 
-/// The process such as "1234", or the address if the process is unknown.
+/// The process, such as "1234", or the address if the process is unknown.
 [[nodiscard]] std::string name_of(const local_node& node);
 
-/// Calls `ask(i)` for each index below `count`, on up to 16 threads, so that an unresponsive node does not hold up the
-/// others. Uses fewer threads if the system refuses more, and the caller's thread if it gives none.
+/// Calls `ask(i)` for each index below `count`, on up to 16 threads, so that an unresponsive node does not delay the
+/// others. If the system refuses threads, uses fewer, or the caller's thread if there are none.
 template <class Ask>
 void ask_each(std::size_t count, Ask ask) {
   std::atomic<std::size_t> next{0};

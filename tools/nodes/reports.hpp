@@ -18,18 +18,18 @@ struct asked_node {
   std::expected<node_report, node_error> report = std::unexpected{node_error{node_errc::link_down, "not asked"}};
 };
 
-/// Asks each node over a link of its own, which is closed after the answer.
+/// Asks each node over a separate link, which is closed after the answer.
 [[nodiscard]] std::vector<asked_node> reports_of(const std::vector<local_node>& nodes, const report_query& what,
                                                  const access& by);
 
-/// The command's exit status: 1 if a node does not answer, 2 if an address is invalid.
+/// The command's exit status: 1 if a node does not answer, 2 if an address is invalid, else 0.
 [[nodiscard]] int status_of(const node_error& why);
 [[nodiscard]] int status_of(const std::vector<asked_node>& nodes);
 
 /// Removes the command's own links from the report.
 void leave_out_observer(asked_node& asked);
 
-/// Number of messages that were not sent or not delivered.
+/// The number of messages that were not sent or not delivered.
 [[nodiscard]] std::uint64_t lost_by(const link_stats& stats);
 
 /// "1.20 GB": three digits and a unit, in powers of 1,000.
@@ -41,7 +41,7 @@ void leave_out_observer(asked_node& asked);
 /// "store \"default\": 34 objects, 12 % of 1.10 GB in use"; empty if the node has no store.
 [[nodiscard]] std::string text_of(const store_report& store);
 
-/// Each node with a table of its links, and the nodes that have not answered.
+/// Each node with a table of its links, then the nodes that have not answered.
 [[nodiscard]] std::string text_of(const std::vector<asked_node>& nodes);
 [[nodiscard]] nlohmann::ordered_json document_of(const asked_node& node);
 

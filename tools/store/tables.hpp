@@ -11,7 +11,7 @@
 
 namespace troupe::tools {
 
-/// Each ends with a line feed.
+/// Each text ends with a line feed.
 [[nodiscard]] std::string text_of(const std::vector<store::found_store>& stores);
 [[nodiscard]] std::string text_of(const std::vector<store::cleaned_store>& cleaned);
 [[nodiscard]] std::string text_of_totals(const store::store_summary& summary);

@@ -1,4 +1,4 @@
-// One frame of `troupe top`: the changes between two looks. Pure functions.
+// One frame of `troupe top`: the changes between two looks. All functions are pure.
 #pragma once
 
 #include "nodes/reports.hpp"

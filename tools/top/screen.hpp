@@ -12,11 +12,11 @@
 
 namespace troupe::tools {
 
-/// While an object lives, the terminal shows a separate screen without a cursor, and delivers keys as they are pressed.
-/// The destructor restores the terminal. SIGINT, SIGTERM, SIGHUP and SIGQUIT are turned into `event::ended`, so that
+/// While this object lives, the terminal shows a separate screen without a cursor, and delivers keys as they are
+/// pressed. The destructor restores the terminal. SIGINT, SIGTERM, SIGHUP and SIGQUIT become `event::ended`, so that
 /// the terminal is restored then as well.
 ///
-/// Threads: one. At most one object per process at a time. Uses the process's standard input and output.
+/// Threads: one at a time. At most one object per process at a time. It uses the process's standard input and output.
 class screen {
 public:
   screen();
@@ -24,7 +24,7 @@ public:
   screen& operator=(const screen&) = delete;
   ~screen();
 
-  /// Whether there is a terminal. Requires of the constructor: true.
+  /// Whether there is a terminal. The constructor requires one.
   [[nodiscard]] static bool is_possible();
 
   struct size {
