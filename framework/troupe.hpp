@@ -1,12 +1,12 @@
 // <troupe/troupe.hpp>: the one header to include first in a program whose actors communicate over links.
 //
-// Further headers, for what not every program needs:
+// Not every program needs these further headers:
 //
-//     troupe/framework/resolving.hpp, arg.hpp     handlers that take values while senders pass references
+//     troupe/framework/resolving.hpp, arg.hpp     handlers that take values although senders pass references
 //     troupe/framework/fetching.hpp               waiting for several references at once
 //     troupe/framework/link_ready.hpp             senders that wait for room
 //     troupe/framework/node_report.hpp            what nodes report about themselves
-//     troupe/framework/out_of_band.hpp            references outside of messages
+//     troupe/framework/out_of_band.hpp            references that are serialized outside of messages
 //     troupe/serializers/serialize.hpp            values to payloads and back, without links
 //     troupe/serializers/inspect.hpp              why a type cannot travel
 //     troupe/serializers/cereal/, protobuf/       types with functions of these libraries
