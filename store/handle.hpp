@@ -77,10 +77,12 @@ public:
   /// Whether pin() would have to restore the object from disk at this moment. Never blocks. False when empty.
   [[nodiscard]] bool is_on_disk() const noexcept;
 
-  /// Counts one handle in flight to `to`. This keeps the object alive until `to` adopts the handle or dies, or either
-  /// side abandons `channel`: a number on which both processes have agreed, such as that of a connection between them,
-  /// so that object_store::abandon can drop all its handles at once. Call it before the message with the id can reach `to`. `to` may be this process itself.
-  /// Fails with `peer_gone`, `table_full`, `busy`, `empty` or `forked`; nothing is counted then.
+  /// Counts one handle in flight to `to`. This keeps the object alive until `to` adopts the handle
+  /// (object_store::adopt) or dies, or until either process abandons `channel`. A channel is a number on which both
+  /// processes have agreed, such as that of a connection between them. It lets object_store::abandon drop all handles
+  /// of that connection at once. Call this function before the message with the id can reach `to`. `to` may be this
+  /// process itself.
+  /// Fails with `peer_gone`, `table_full`, `busy`, `empty` or `forked`; then nothing is counted.
   [[nodiscard]] std::expected<void, store_error> hand_over(process_id to, std::uint64_t channel) const;
 
   /// Undoes one hand_over() whose message was never sent. Does nothing if no such handle is in flight. If the store's

@@ -133,8 +133,9 @@ public:
   [[nodiscard]] std::expected<bool, store_error> wait_until(const std::function<bool()>& is_so,
                                                             std::chrono::milliseconds timeout);
 
-  /// The receiver's half of a hand-over: adopts one handle that `from` has in flight to this process on `channel`.
-  /// Fails with `not_found` if there is none. Works even after `from` has died.
+  /// The receiver's half of a hand-over: adopts one handle that `from` has in flight to this process on `channel`
+  /// (handle::hand_over says what a channel is). Works even after `from` has died. Fails with `not_found` if the object
+  /// or such a handle does not exist, or as every call may fail.
   [[nodiscard]] std::expected<handle, store_error> adopt(object_id id, process_id from, std::uint64_t channel);
 
   /// Drops all handles in flight between this process and `peer` on `channel`, in both directions. Intended for the end
