@@ -14,7 +14,7 @@ namespace troupe::internal {
 
 /// Calls back on the threads that run an I/O context, at a given time.
 ///
-/// Threads: one at a time. Lifetime: the destructor cancels the timer; a callback that is already due may still come.
+/// Threads: one at a time. Lifetime: the destructor cancels the timer. A callback that is already due may still come.
 class io_timer {
 public:
   using clock = std::chrono::steady_clock;

@@ -13,7 +13,7 @@
 
 namespace troupe::internal {
 
-/// Runs jobs one after another, on a thread of its own.
+/// Runs jobs one after another, on its own thread.
 ///
 /// Threads: add from any thread; end once, and not from a job.
 class job_queue {
@@ -23,15 +23,15 @@ public:
   job_queue& operator=(const job_queue&) = delete;
   ~job_queue() { end(); }
 
-  /// Starts the thread if there is none. Fails with `bad_option` if the system provides none; the text begins with
+  /// Starts the thread if there is none. If the system provides none, fails with `bad_option`; the text begins with
   /// `whose`.
   [[nodiscard]] std::expected<void, node_error> start(std::string_view whose);
 
-  /// Enqueues the job. Returns false after the end; the job is then dropped. Starts the thread if there is none; if the
-  /// system provides none, jobs wait until a later call starts it.
+  /// Enqueues the job. Returns false after the end; the job is then dropped. Starts the thread if there is none. If the
+  /// system provides none, jobs wait until a later call starts the thread.
   bool add(std::function<void()> job);
 
-  /// Waits for the running job; drops the waiting ones.
+  /// Waits for the running job, and drops the waiting ones.
   void end();
 
 private:

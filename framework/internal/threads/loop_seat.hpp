@@ -10,8 +10,8 @@ class io_context;
 
 namespace troupe::internal {
 
-/// A link's place on one of its node's I/O loops. While it is taken, that loop and the main loop keep running; links
-/// report to the main loop.
+/// A link's place on one of its node's I/O loops. While the place is taken, that loop and the main loop keep running.
+/// The main loop runs too because links report to it.
 ///
 /// Lifetime: ends before the node's loops.
 class loop_seat {

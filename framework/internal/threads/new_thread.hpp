@@ -10,8 +10,8 @@
 
 namespace troupe::internal {
 
-/// Starts a thread that runs `what`. Fails with `bad_option` if the system provides none; the text begins with `whose`,
-/// such as "node n needs a thread for its links", and names the limits.
+/// Starts a thread that runs `what`. If the system provides none, fails with `bad_option`. The text begins with
+/// `whose`, such as "node n needs a thread for its links", and names the limits.
 [[nodiscard]] std::expected<std::thread, node_error> new_thread(std::string_view whose, std::function<void()> what);
 
 } // namespace troupe::internal

@@ -1,5 +1,5 @@
-// How the two ends of a link prove to each other that they know a secret without sending it. The reason for each step,
-// and what an attacker learns at each: framework/link-protocol.md. Pure: no sockets, no clock; random numbers are
+// How the two ends of a link prove to each other that they know a secret without sending it. framework/link-protocol.md
+// has the reason for each step, and what an attacker learns at each. Pure: no sockets and no clock; random numbers are
 // passed in.
 #pragma once
 
@@ -33,7 +33,7 @@ void fill_randomly(std::span<std::byte> into);
 [[nodiscard]] digest sha256(bytes_view bytes);
 [[nodiscard]] digest hmac_sha256(bytes_view key, bytes_view bytes);
 
-/// Takes the same time wherever the two differ.
+/// Takes the same time wherever the two digests differ.
 [[nodiscard]] bool same_digest(bytes_view left, bytes_view right) noexcept;
 
 /// A hash over everything that both ends have said so far, in order. Each step is hashed with its sender and its
@@ -56,7 +56,7 @@ private:
   digest so_far_;
 };
 
-/// The purpose of a proof; a proof for one purpose is not valid for another.
+/// The purpose of a proof. A proof for one purpose is not valid for another.
 enum class proof_of : std::uint8_t {
   secret,    // In `prove`: the end knows the secret.
   agreement, // In `ready` and `opened`: the end has also seen the same hellos.
@@ -86,9 +86,9 @@ public:
 
   [[nodiscard]] bool asks_for_secret() const noexcept { return !secret_.empty(); }
 
-  /// The proof over everything said so far. Empty if no secret is used.
+  /// The proof over everything that was said so far. Empty if no secret is used.
   [[nodiscard]] byte_vector my_proof(proof_of what) const;
-  /// Whether the peer's proof is right; `before` is the transcript before the packet with the proof.
+  /// Whether the peer's proof is right. `before` is the transcript before the packet with the proof.
   [[nodiscard]] bool peer_proves(proof_of what, bytes_view proof, const transcript& before) const;
 
   /// The transcript: every packet of the handshake in order, and the session once both ends have greeted.
@@ -102,7 +102,7 @@ private:
   const digest nonce_;
 };
 
-/// Identifies a node: a second link that claims to come from the same node must have the same key. Only the public part
+/// Identifies a node. A second link that claims to come from the same node must have the same key. Only the public part
 /// travels (X25519, RFC 7748), so a peer cannot impersonate the node.
 class node_key {
 public:
@@ -111,7 +111,7 @@ public:
 
   [[nodiscard]] const digest& public_part() const noexcept { return public_part_; }
 
-  /// The secret that only two nodes share, each computing it from its own private part and the other's public part.
+  /// The secret that only two nodes share. Each computes it from its own private part and the other's public part.
   /// Returns nullopt if `public_part` is not valid.
   [[nodiscard]] std::optional<digest> shared_with(bytes_view public_part) const;
 

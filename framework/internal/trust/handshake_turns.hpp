@@ -42,9 +42,10 @@ private:
   clock::time_point since_ = {}; // The time for which left_ was computed.
 };
 
-/// A handshake costs the node a signature: most of a millisecond of the thread that serves all links. Anybody may ask
-/// for one, so the number of handshakes is limited, and further ones wait for their turn. The wide networks take turns,
-/// so that a flood delays only its own network. Pure: the clock is passed in.
+/// Decides which TLS handshake begins next. A handshake costs the node a signature, which takes most of a millisecond
+/// of the thread that serves all links, and anybody may ask for one. So the number of handshakes is limited, and
+/// further ones wait for their turn. The wide networks take turns, so that a flood delays only its own network. Pure:
+/// the clock is passed in.
 template <class Candidate>
 class turn_order {
 public:
@@ -59,7 +60,7 @@ public:
   }
 
   /// Returns the candidate whose turn it is; nullopt if none waits, or if it is too early. `is_there` tells whether a
-  /// candidate still waits; others are dropped.
+  /// candidate still waits. Candidates that do not are dropped.
   template <class Predicate>
   [[nodiscard]] std::optional<Candidate> next(clock::time_point now, Predicate is_there) {
     forget(now, is_there);
@@ -125,7 +126,8 @@ class handshake_turns : public std::enable_shared_from_this<handshake_turns> {
 public:
   explicit handshake_turns(asio::io_context& io) : timer_(io) {}
 
-  /// Calls begin_handshake() when it is the candidate's turn, possibly at once; never if the candidate has ended.
+  /// Calls begin_handshake() when it is the candidate's turn, possibly at once. Never calls it if the candidate has
+  /// ended.
   void enter(std::weak_ptr<handshake_candidate> candidate, const peer_source& source);
 
 private:

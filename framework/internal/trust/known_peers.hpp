@@ -12,13 +12,13 @@
 
 namespace troupe::internal {
 
-/// Two links to one node are legal, but the second must bring the token of the first, so that nobody can use the id of
-/// a node that is linked already.
+/// Two links to one node are legal. But the second must bring the token of the first, so that no peer can use the id of
+/// a node that is already linked.
 ///
 /// Threads: any.
 class known_peers {
 public:
-  /// Counts one more link to the node with this id. Returns false if the node is linked already with another token.
+  /// Counts one more link to the node with this id. Returns false if the node is already linked with another token.
   [[nodiscard]] bool enter(std::string_view id, bytes_view token);
   /// Undoes one `enter` that returned true.
   void leave(std::string_view id);

@@ -18,7 +18,7 @@ inline constexpr std::size_t secret_bytes_max = 4096;
 /// The default path of the cookie. Fails with `bad_option` if the environment names no directory.
 [[nodiscard]] std::expected<std::string, node_error> default_cookie_file();
 
-/// Reads the cookie, 256 random bits as 64 hexadecimal digits; creates it if there is none. Processes that do this at
+/// Reads the cookie, 256 random bits as 64 hexadecimal digits. If there is none, creates it. Processes that do this at
 /// the same time get the same cookie. Fails with `bad_option`; the text says what to do.
 [[nodiscard]] std::expected<std::string, node_error> read_or_make_cookie(const std::string& path);
 

@@ -9,8 +9,8 @@
 namespace troupe::internal {
 
 /// Inspects the bytes of a handshake before OpenSSL does. OpenSSL allocates memory for a message as soon as its length
-/// is announced, up to 128 KiB for a ClientHello; so the unencrypted lengths are checked here first, record by record.
-/// Encrypted messages come from a peer for which OpenSSL has a limit already (tls_context).
+/// is announced, up to 128 KiB for a ClientHello. So the unencrypted lengths are checked here first, record by record.
+/// Encrypted messages come from a peer for which OpenSSL already has a limit (tls_context).
 class tls_meter {
 public:
   /// The maximum of all bytes until the handshake is done.

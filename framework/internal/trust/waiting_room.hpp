@@ -13,10 +13,10 @@
 
 namespace troupe::internal {
 
-/// The origin of a peer for the purpose of floods: the networks that contain its address, from wide to narrow. An
-/// attacker with one address of a network often has all of it.
+/// The origin of a peer, as far as floods are concerned: the networks that contain its address, from wide to narrow. An
+/// attacker with one address of a network often has all of its addresses.
 struct peer_source {
-  /// For IPv4 the first 16, 24 and 32 bits of the address; for IPv6 the first 48, 56 and 64; empty for a unix socket.
+  /// For IPv4 the first 16, 24 and 32 bits of the address. For IPv6 the first 48, 56 and 64. Empty for a unix socket.
   std::array<std::string, 3> networks = {};
 
   bool operator==(const peer_source&) const = default;
@@ -24,8 +24,8 @@ struct peer_source {
 
 /// Waiting peers, each with its source. If the room is full, a new peer displaces a random one from the largest group:
 /// the wide network with the most peers, within it the narrower network with the most, and so on. So a flood displaces
-/// its own connections, wherever in a network they come from; waiting peers alone can never lock anybody out; and
-/// nobody can predict whom a new peer displaces.
+/// its own connections, wherever in a network they come from. Peers that only wait can never lock others out. No peer
+/// can predict which other peer it displaces.
 template <class Peer>
 class waiting_room {
 public:
@@ -43,10 +43,10 @@ public:
     return displaced;
   }
 
-  /// For a shortage of another resource. Returns the peer that has to leave; nullopt if none waits.
+  /// For a shortage of another resource. Returns the peer that has to leave; nullopt if no peer waits.
   [[nodiscard]] std::optional<Peer> displace() { return displace(nullptr); }
 
-  /// The peer has proven itself, or is gone. Does nothing if it does not wait.
+  /// The peer has proven itself, or is gone. Does nothing if the peer does not wait.
   void leave(const Peer& peer) {
     std::erase_if(waiting_, [&](const entry& one) { return one.peer == peer; });
   }

@@ -1,6 +1,6 @@
-// The admin messages of a link: always msgpack, as small self-describing maps. A reader skips unknown fields and gives
-// missing ones their default, so fields may be added. Operations are numbered by hand: append only. A reader skips
-// unknown operations from first_skippable_number (packet.hpp) on.
+// The admin messages of a link. They are always msgpack, as small self-describing maps. A reader skips unknown fields
+// and gives missing ones their default, so fields may be added. Operations are numbered by hand: append only. A reader
+// skips unknown operations from first_skippable_number (packet.hpp) on.
 #pragma once
 
 #include <cstddef>
@@ -117,8 +117,8 @@ struct hello {
   std::uint64_t incarnation = 0;       // Of the node, which counts handles; 0: objects travel with their bytes.
   std::uint64_t inspector = 0;         // The actor that reports what the node keeps; 0: the link does not allow it.
   std::vector<feature_offer> features; // The features of this end; the link uses those that both ends have.
-  // With feature::handle_windows: how much may lie behind the handles of messages that are not consumed here, on the
-  // link and for one actor.
+  // With feature::handle_windows: how many bytes may lie behind the handles of messages that are not consumed here, on
+  // the link and for one actor.
   std::uint64_t handle_window_bytes = 128_MiB;
   std::uint64_t actor_handle_window_bytes = 32_MiB;
   std::vector<std::byte> store_proof = {}; // 32 bytes: this process has opened the store. Empty if no store is shared.
@@ -171,8 +171,8 @@ struct monitor {
 };
 TROUPE_DESCRIBE(monitor, actor)
 
-/// Tells the owner of an actor for which the writer forwards. Only the actor's own node can recognize the actor by
-/// this.
+/// Tells the owner of an actor for which the writer forwards. By this, only the actor's own node can recognize the
+/// actor.
 struct introduce {
   std::uint64_t number = 0; // On this link.
   std::uint32_t hops = 0;   // Nodes between the reader and the actor.
@@ -266,7 +266,7 @@ struct ping {
 TROUPE_DESCRIBE(ping, reserved)
 
 /// Encodes and decodes an admin message with msgpack::encode_described and decode_described. admin.cpp instantiates
-/// both functions for each message above: add a line there for a new one.
+/// both functions for each message above. For a new message, add a line there.
 template <class Admin>
 [[nodiscard]] std::vector<std::byte> encode_admin(const Admin& what);
 template <class Admin>

@@ -1,4 +1,4 @@
-// What a link can do beyond the first form of its protocol. Each end lists its features in the hello; a link uses the
+// What a link can do beyond the first form of its protocol. Each end lists its features in the hello. A link uses the
 // features that both ends have, so that newer nodes work with older ones. Pure. The list: framework/link-protocol.md.
 #pragma once
 
@@ -57,7 +57,7 @@ class feature_set {
 public:
   feature_set() = default;
 
-  /// Returns the features common to this version and a hello; ignores features that this version does not know. Fails,
+  /// Returns the features common to this version and a hello. Ignores features that this version does not know. Fails,
   /// with the reason, if the list is too long, names a feature twice, or has an invalid name or version.
   [[nodiscard]] static std::expected<feature_set, std::string> agree(std::span<const feature_offer> theirs);
 

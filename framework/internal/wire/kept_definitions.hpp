@@ -1,5 +1,5 @@
-// What a reader keeps of its peer's definitions while the link lives. Both ends count alike: the reader ends the link
-// of a writer that exceeds the bound, and a writer sends no definition that would.
+// What a reader keeps of its peer's definitions while the link lives. Both ends count alike. The reader ends the link
+// of a writer that exceeds the bound, and a writer sends no definition that would exceed it.
 #pragma once
 
 #include <cstddef>

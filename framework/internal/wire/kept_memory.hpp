@@ -1,5 +1,5 @@
-// Lists that are reused for message after message keep their memory, so that small messages allocate nothing. The
-// memory of a large message is released.
+// Keeps the memory of lists that are reused for message after message, so that small messages allocate nothing.
+// Releases the memory of a large message.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace troupe::internal {
 
-/// Empties a list for reuse; keeps its memory up to `kept_bytes_max`.
+/// Empties a list for reuse. Keeps its memory up to `kept_bytes_max`.
 template <class T>
 void empty_for_reuse(std::vector<T>& list, std::size_t kept_bytes_max = 1024) {
   list.clear();

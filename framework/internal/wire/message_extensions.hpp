@@ -1,5 +1,5 @@
-// The small map that a message may carry besides its elements (a deadline, a trace). A node skips unknown keys and
-// forwards the whole map unchanged. Pure. The bytes: framework/link-protocol.md.
+// The small map that a message may carry in addition to its elements (a deadline, a trace). A node skips unknown keys
+// and forwards the whole map unchanged. Pure. The bytes: framework/link-protocol.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The packets that wait to be written on a link: small packets copied together, large frames by reference between them.
+// The packets that wait to be written on a link. Small packets are copied together, with large frames by reference
+// between them.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ public:
   /// Appends a packet whose body ends with a frame, which is kept alive until the outbox is cleared.
   void append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, frame end);
 
-  /// Appends the frame's bytes; the frame is kept alive until the outbox is cleared.
+  /// Appends the frame's bytes. The frame is kept alive until the outbox is cleared.
   void append(frame large);
 
   /// Keeps an object alive until the outbox is cleared.
@@ -44,10 +45,10 @@ public:
   [[nodiscard]] bool is_copied() const noexcept { return frames_.empty() && kept_.empty(); }
   [[nodiscard]] bytes_view copied() const noexcept { return bytes_.bytes(); }
 
-  /// Lists all bytes for writing; valid until the next change.
+  /// Lists all bytes for writing. The list is valid until the next change.
   void gather(std::vector<bytes_view>& pieces) const;
 
-  /// Empties the outbox; keeps memory for the next packets.
+  /// Empties the outbox. Keeps memory for the next packets.
   void clear();
 
 private:

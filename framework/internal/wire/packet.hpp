@@ -63,9 +63,9 @@ static_assert(sizeof(packet_head) == packet_head_bytes && std::endian::native ==
   return std::bit_cast<std::array<std::byte, packet_head_bytes>>(head);
 }
 
-/// The maximum body of a packet; a frame that does not fit goes ahead of its message in chunks.
+/// The maximum body of a packet. A frame that does not fit travels ahead of its message in chunks.
 inline constexpr std::size_t packet_body_bytes_max = 320 * 1024;
-/// The maximum body until the peer has proven itself: the most that an unknown peer can make a node hold.
+/// The maximum body until the peer has proven itself. This is the most that an unknown peer can make a node hold.
 inline constexpr std::size_t unproven_body_bytes_max = 4 * 1024;
 /// The maximum body from then on until the link is open.
 inline constexpr std::size_t greeting_body_bytes_max = 64 * 1024;
@@ -98,7 +98,7 @@ inline void append_varint(byte_vector& out, std::uint64_t value) {
     append_long_varint(out, value);
 }
 
-/// Reads what the append functions wrote; every member checks that the bytes exist. After the first failure all reads
+/// Reads what the append functions wrote. Every member checks that the bytes exist. After the first failure all reads
 /// fail, so a caller may check once at the end.
 class packet_reader {
 public:
@@ -142,7 +142,7 @@ public:
     ok_ = false;
     rest_ = {};
   }
-  /// Fails with a reason; the first reason is kept. Requires: the text outlives this.
+  /// Fails with a reason. The first reason is kept. Requires: the text outlives this object.
   void fail(std::string_view what, std::uint64_t value, std::uint64_t limit) noexcept {
     if (ok_)
       fault_ = {what, value, limit};
@@ -260,7 +260,7 @@ struct frame_descriptor {
   std::uint64_t object_offset = 0;
 };
 
-/// An actor that an element mentions, in the order of the payload's mentions; every mention counts one.
+/// An actor that an element mentions, in the order of the payload's mentions. Every mention counts one.
 struct actor_mention {
   std::uint64_t number = 0;
   bool readers = false; // Exported by the reader of the packet; false: by its writer.
@@ -284,7 +284,8 @@ inline constexpr std::size_t element_actors_max = 65'536;
 /// The most objects that one message may mention.
 inline constexpr std::size_t message_objects_max = 65'536;
 
-/// The cost of mentioning one of the writer's actors or an object, against the window: about the memory of its proxy.
+/// The cost of mentioning one of the writer's actors or an object, against the window. It is about the memory of the
+/// proxy.
 inline constexpr std::size_t mention_cost_bytes = 256;
 
 /// Bounds on an element's descriptor.
@@ -297,8 +298,8 @@ struct element_limits {
 /// Reads into `element`, reusing its vectors. The inline bytes are then next in the reader.
 void read_element(packet_reader& in, element_descriptor& element, const element_limits& limits);
 
-/// The most frequent form of an element: a header by its number, one inline frame, no actors; numbers and size of at
-/// most two bytes.
+/// The most frequent form of an element: a header by its number, one inline frame, and no actors. Numbers and size have
+/// at most two bytes.
 struct plain_element {
   std::uint64_t header_number = 0;
   bytes_view body = {};
@@ -394,7 +395,7 @@ struct chunk_head {
 void append_chunk_head(byte_vector& out, const chunk_head& head, bool first);
 [[nodiscard]] chunk_head read_chunk_head(packet_reader& in, bool first);
 
-/// Gives a number to a list of type aliases; sent once, before the first message that uses it.
+/// Gives a number to a list of type aliases. It is sent once, before the first message that uses it.
 struct signature_definition {
   std::uint64_t number = 0;
   std::vector<std::string> aliases = {};
@@ -402,7 +403,7 @@ struct signature_definition {
 inline constexpr std::size_t signature_aliases_max = 256;
 inline constexpr std::size_t alias_bytes_max = 1024;
 
-/// Gives a number, counted from 1, to a payload's header; sent once, before the first element that uses it.
+/// Gives a number, counted from 1, to a payload's header. It is sent once, before the first element that uses it.
 struct header_definition {
   std::uint64_t number = 0;
   bytes_view header = {};

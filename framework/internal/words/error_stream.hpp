@@ -1,4 +1,4 @@
-// The standard error stream for the lines of a log: a line is written at once or not at all.
+// The standard error stream for the lines of a log. A line is written at once or not at all.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,8 @@ public:
 
   /// Call it before a fork: no thread writes until `forked`.
   void before_fork() { mutex_.lock(); }
-  /// Call it after the fork, in both processes. A line that the parent has begun to write stays the parent's.
+  /// Call it after the fork, in both processes. If the parent has begun to write a line, only the parent writes the
+  /// rest.
   void forked(bool is_child);
 
   /// Lines that were dropped and not reported yet.

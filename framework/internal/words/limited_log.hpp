@@ -15,8 +15,8 @@
 
 namespace troupe::internal {
 
-/// Limits lines about events that may occur with every message, for each level to a number per second. The number of
-/// further lines is reported with the next line, or at the end. Statistics count all events.
+/// Limits the number of lines per second, for each level. It serves lines about events that may occur with every
+/// message. The number of further lines is reported with the next line, or at the end. Statistics count all events.
 ///
 /// Threads: any.
 class limited_log {

@@ -1,4 +1,4 @@
-// Limits repeated lines whose number others control. Pure: the clock is passed in.
+// Limits the number of repeated lines that peers can cause. Pure: the clock is passed in.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace troupe::internal {
 
-/// Allows a number of lines per second; further lines are counted, and reported in one line when the second is over. A
+/// Allows a number of lines per second. Further lines are counted, and one line reports them when the second is over. A
 /// second begins with its first line.
 class line_limit {
 public:
@@ -16,7 +16,7 @@ public:
 
   explicit line_limit(std::size_t lines_max) : lines_max_(lines_max) {}
 
-  /// Whether one more line may be written; if not, it is counted, and `settle` is due at `ends`.
+  /// Whether one more line may be written. If not, the line is counted, and `settle` is due at `ends`.
   [[nodiscard]] bool admit(clock::time_point now);
 
   /// Returns the number of lines counted and not written. The next line begins a new second.

@@ -18,7 +18,7 @@ inline constexpr std::uint8_t log_threshold_unread = 255; // The environment was
 extern std::atomic<std::uint8_t> log_threshold_now;
 log_level read_environment() noexcept;
 
-/// The level for a value of TROUPE_LOG; `complaint` is empty if the value is known or missing.
+/// The level for a value of TROUPE_LOG. `complaint` is empty if the value is known or missing.
 struct threshold_text {
   log_level level;
   std::string complaint;

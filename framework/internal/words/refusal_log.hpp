@@ -14,14 +14,14 @@
 
 namespace troupe::internal {
 
-/// The refused attempts at one address. Anybody can try any number of times and must not be able to fill the log: ten
-/// lines a second are written, then one line with the number of further attempts.
+/// The refused attempts at one address. Anybody can try any number of times, and must not be able to fill the log. So
+/// ten lines a second are written, then one line with the number of further attempts.
 ///
 /// Threads: any.
 class refusal_log : public std::enable_shared_from_this<refusal_log> {
 public:
   refusal_log(asio::io_context& io, std::string address);
-  /// Writes the number of attempts not reported yet.
+  /// Writes the number of attempts that are not reported yet.
   ~refusal_log();
 
   void note(log_level level, std::string_view text);

@@ -42,7 +42,7 @@ inline constexpr std::size_t quoted_bytes_max = 1024;
 
 using troupe::one_line;
 
-/// troupe::one_line() with a limit beyond the length of any message of this node's own.
+/// Like troupe::one_line(), with a limit that none of this node's own messages reaches.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 } // namespace troupe::internal
