@@ -29,8 +29,8 @@ struct close_link {
   handle_errc why = handle_errc::none;
   std::string_view text; // Static.
 };
-/// A link to that node could supply a handle; ignore this if the node cannot be reached. For the offers of one peer, at
-/// most `ledger_options::dials_max` are wanted at a time.
+/// A link to that node could supply a handle. If the node cannot be reached, ignore this action. For the offers of one
+/// peer, at most `ledger_options::dials_max` dials are wanted at a time.
 struct connect_to {
   node_name node;
 };
@@ -40,9 +40,9 @@ struct fetch_error {
   // For `too_many`: how many handles the fetch would have imported, and the limit. Both 0 if the limit was a peer's.
   std::uint64_t imports = 0;
   std::uint64_t imports_max = 0;
-  // For `object_lost`: the link over which the handle came, if known; `was_told` if the peer there said that the object
-  // is lost, else the link was lost. For `full` and `busy`: `was_told` if the peer on `source` said so, else this
-  // node's own store is meant; `is_behind` if the peer may have meant a node that it depends on.
+  // For `object_lost`: the link over which the handle came, if known. `was_told` if the peer there said that the object
+  // is lost; otherwise the link was lost. For `full` and `busy`: `was_told` if the peer on `source` said so; otherwise
+  // this node's own store is meant. `is_behind` if the peer may have meant a node on which it depends.
   link_number source = 0;
   bool was_told = false;
   bool is_behind = false;
@@ -50,8 +50,8 @@ struct fetch_error {
 
   friend bool operator==(const fetch_error&, const fetch_error&) = default;
 };
-/// The answer to one fetch(). On success it carries one reference, which keeps the bytes until it is dropped, since the
-/// caller may have dropped its own meanwhile.
+/// The answer to one fetch(). On success it carries one reference, which keeps the bytes until it is dropped, because
+/// the caller may have dropped its own reference meanwhile.
 struct answer_waiter {
   waiter_id waiter = 0;
   fetch_error error;
@@ -61,22 +61,22 @@ struct answer_waiter {
   std::uint64_t size_bytes = 0;
   std::chrono::nanoseconds waited{};
 };
-/// An object under its exporter's name: the same for all nodes of a host that fetch it.
+/// An object under its exporter's name. The name is the same for all nodes of a host that fetch the object.
 struct original {
   node_name exporter;
   object_id name; // The exporter's.
 
   friend auto operator<=>(const original&, const original&) = default;
 };
-/// Make a builder; answer with room_made(), room_found() or room_failed(), now or later.
+/// Make a builder. Answer with room_made(), room_found() or room_failed(), now or later.
 struct make_room {
   room_id room = 0;
   std::uint64_t size_bytes = 0;
   std::optional<original> of; // Nullopt if the source itself has to fetch the bytes first.
   link_number source = 0;     // The link whose peer named the object.
 };
-/// Seal the room, with these captured; answer with room_sealed() or room_failed(). The captured objects are held until
-/// then.
+/// Seal the room, with these captured objects. Answer with room_sealed() or room_failed(). The captured objects are
+/// held until then.
 struct seal_room {
   room_id room = 0;
   std::vector<object_id> captured;
@@ -87,7 +87,7 @@ struct seal_room {
 struct forget_unfinished {
   reference what;
 };
-/// Drop the room in any state, sealed ones included. Late answers are ignored.
+/// Drop the room in any state, even if it is sealed. Late answers are ignored.
 struct drop_room {
   room_id room = 0;
 };

@@ -1,4 +1,4 @@
-// Getting a handle directly from the node with the bytes, if it came through another node.
+// Gets a handle directly from the node with the bytes, if the handle came through another node.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ public:
   /// The newest offer replaces earlier ones. Requires: the entry is remote.
   void take_offer(reference what, const adoption_offer& offer, link_number offered_by);
   void forget_offer(reference what) { set_offer(what, std::nullopt); }
-  /// A peer has vouched for this node itself: the first fitting entry with this offer becomes this node's own object.
-  /// One is enough.
+  /// A peer has vouched for this node itself. The first fitting entry with this offer becomes this node's own object;
+  /// one is enough.
   void come_home(const adoption_offer& offer);
 
   // -- the course of an adoption
@@ -35,23 +35,23 @@ public:
   void on_link_up(link_record& to);
   /// The link has ended: queued adoptions are sought over other links.
   void on_link_down(link_record& to);
-  /// Asks for as many adoptions as the peer may be asked for at a time; the others stay queued.
+  /// Asks for as many adoptions as the peer may be asked for at a time. The others stay queued.
   void ask(link_record& over);
   /// Stops seeking the entry's adoption, which frees its place for others.
   void leave(reference what);
-  /// A question was closed; its answer is handled next.
+  /// A question was closed. Its answer is handled next.
   void on_closed(link_record& of, const open_request& what);
   /// The question was not answered in time.
   void on_given_up(link_record& of, const open_request& what);
   void on_refused(link_record& from, const open_request& what, handle_errc why);
-  /// The exporter's answer: the adoption now owns the reference `given`. Requires: the question is closed.
+  /// The exporter's answer. The adoption now owns the reference `given`. Requires: the question is closed.
   void on_adopted(const open_request& what, reference given);
 
   // -- dials
 
   void expire_dials(std::uint64_t offerer, time_point due) { dials_.expire(offerer, due); }
   [[nodiscard]] std::size_t dialed() const noexcept { return dials_.size(); }
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

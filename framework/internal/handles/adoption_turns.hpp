@@ -13,8 +13,8 @@
 
 namespace troupe::internal::handles {
 
-/// Adoptions from one peer may have been offered by several other peers. Lets those offerers take turns, and limits how
-/// many adoptions are asked at a time.
+/// Several peers may have offered adoptions from one peer. Lets these offerers take turns, and limits how many
+/// adoptions are asked at a time.
 class adoption_turns {
 public:
   struct bounds {
@@ -45,7 +45,7 @@ public:
   [[nodiscard]] bool empty() const noexcept { return offerers_.empty(); }
   /// Whether next() returns a turn.
   [[nodiscard]] bool has_next() const noexcept { return asked_ < allowed_.asked && !ready_.empty(); }
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

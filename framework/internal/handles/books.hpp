@@ -29,7 +29,7 @@ struct books {
   link_table links;
 };
 
-/// Changes to an entry that only the whole ledger can make, since all its parts keep state about the entry.
+/// Changes to an entry that only the whole ledger can make, because all its parts keep state about the entry.
 class entry_changes {
 public:
   virtual ~entry_changes() = default;

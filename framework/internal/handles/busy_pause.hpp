@@ -8,13 +8,14 @@
 
 namespace troupe::internal::handles {
 
-/// Leaves a busy peer alone for a while: nothing it was too busy for is started again until the pause ends.
+/// Leaves a busy peer alone for a while. Until the pause ends, nothing is started again for which the peer was too
+/// busy.
 class busy_pause {
 public:
   busy_pause(link_number link, timer_queue& timers) : ends_(timers, timer::kind::retry, link) {}
 
-  /// Starts a pause that ends at `end`, when refused work is tried again. Does not extend a running pause; neither do
-  /// the other two.
+  /// Starts a pause that ends at `end`, when refused work is tried again. Neither this function nor the other two
+  /// extend a running pause.
   void begin(time_point end) {
     if (!ends_.is_set())
       ends_.set(end);
@@ -36,7 +37,7 @@ public:
   [[nodiscard]] bool is_for_pulls() const noexcept { return pulls_; }
   [[nodiscard]] bool is_for_adoptions() const noexcept { return adoptions_; }
   [[nodiscard]] bool is_on() const noexcept { return ends_.is_set(); }
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const {
     if (((pulls_ || adoptions_) && !is_on()) || !ends_.is_in_order())
       return "a pause without an end";

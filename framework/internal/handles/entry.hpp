@@ -1,4 +1,4 @@
-// One row of the table of objects that a node has handles to.
+// One row of the table of objects to which a node has handles.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace troupe::internal::handles {
 //  free --import--> remote --replica sealed, or found--> here     free --local object--> here
 //                     |  \---adopted elsewhere--> moved
 //                     \---source gone for good--> lost
-//  Every state goes back to free when nothing refers to the entry. Only free is entered again.
+// Every state goes back to free when nothing refers to the entry any more. Only free is entered again.
 enum class entry_state : std::uint8_t { free, remote, here, moved, lost };
 
 [[nodiscard]] constexpr bool may_follow(entry_state from, entry_state to) {
@@ -52,13 +52,13 @@ struct adoption_state {
   request_number request = 0;          // 0: queued.
 };
 
-/// One object that this node has a handle to.
+/// One object to which this node has a handle.
 ///
 /// Invariants:
 /// 1. here: the ledger has one hold of `place`. moved: `target` counts this entry as a dependent.
 /// 2. remote with a link: the link's record has it among its imports under `name`, and `count` equals the peer's count,
 ///    except for handles and releases on their way.
-/// 3. An entry's dependency (its exporter's entry, or `target`) existed before anything depended on the entry: so no
+/// 3. An entry's dependency (its exporter's entry, or `target`) existed before anything depended on the entry. So no
 ///    entry ever depends on itself, even if peers lie.
 struct entry {
   std::uint32_t generation = 0;
@@ -78,8 +78,8 @@ struct entry {
   link_number reclaiming = 0; // The link on which a `reclaim` is unanswered.
   object_id place;            // here
   reference target;           // moved
-  // For a remote entry without a source: the objects that this node's own object captures, one reference each. It can
-  // be finished once all of them are here.
+  // For a remote entry without a source: the objects that this node's own object captures, one reference each. The
+  // object can be finished once all of them are here.
   std::unique_ptr<std::vector<reference>> parts;
   std::unique_ptr<fetch_state> fetch;
   fetch_error loss{.code = handle_errc::object_lost}; // The reason, if known.

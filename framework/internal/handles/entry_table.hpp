@@ -1,4 +1,4 @@
-// The table of objects that a node has handles to.
+// The table of objects to which a node has handles.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 
 namespace troupe::internal::handles {
 
-/// Numbers the objects that a node has handles to. Each has a row as long as it is wanted.
+/// Numbers the objects to which a node has handles. Each has a row as long as it is wanted.
 ///
-/// No row is freed within an event: a row that may have become unwanted, lost or unanswerable is touched, and examined
+/// No row is freed within an event. A row that may have become unwanted, lost or unanswerable is touched, and examined
 /// when the event ends.
 class entry_table {
 public:
@@ -29,8 +29,8 @@ public:
   entry_table& operator=(const entry_table&) = delete;
 
   [[nodiscard]] reference make(entry_state state);
-  /// Adds a reference to an object of this host, which is held from now on. Requires: something keeps the object at
-  /// this moment.
+  /// Adds a reference to an object of this host, which is held from now on. Requires: something keeps the object alive
+  /// at this moment.
   [[nodiscard]] reference refer_to(const object_id& place);
   /// Null if the entry is free.
   [[nodiscard]] entry* find(reference what);
@@ -50,7 +50,7 @@ public:
   void undepend(reference what);
   /// Has the entry examined when the event ends. Must be called whenever something that the entry needs may have gone.
   void touch(reference what);
-  /// Takes the next touched entry; it may be free by now.
+  /// Takes the next touched entry, which may be free by now.
   [[nodiscard]] std::optional<reference> take_touched();
   [[nodiscard]] bool has_touched() const noexcept { return !touched_.empty(); }
 
@@ -76,7 +76,7 @@ public:
       if (rows_[index].state != entry_state::free)
         visit(reference_of(index), rows_[index]);
   }
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

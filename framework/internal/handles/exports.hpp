@@ -33,7 +33,7 @@ public:
   };
   [[nodiscard]] std::vector<place> places_of(reference what) const;
 
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

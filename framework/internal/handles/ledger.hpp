@@ -1,5 +1,5 @@
-// The handle protocol as pure logic: which handles this node has, where they came from, and which handles each peer was
-// sent. Start with framework/handle-protocol.md.
+// The handle protocol as pure logic: the handles that this node has, where they came from, and the handles that each
+// peer was sent. Start with framework/handle-protocol.md.
 #pragma once
 
 #include <cstddef>
@@ -54,17 +54,18 @@ struct ledger_tables {
 /// One node's half of the protocol: events in, actions out. Holds exported objects, releases handles that are no longer
 /// needed, fetches remote objects, forwards, and survives the loss of links.
 ///
-/// Threads: one at a time. After every event the caller carries out the actions of take_actions(), in order, and then
-/// takes chunks while a link can take more. The immediate answer to a peer's message is not longer than the message: to
-/// bound the queue for a peer that reads nothing, a caller stops reading from that peer.
+/// Threads: one at a time. After every event the caller carries out the actions of take_actions(), in order. It then
+/// takes chunks while a link can take more. The immediate answer to a peer's message is not longer than the message. So
+/// a caller bounds the queue for a peer that reads nothing by no longer reading from that peer.
 ///
-/// Time: each event asks the clock. Due work is done by tick(), which must be called when `next_deadline()` has come; a
-/// late tick delays work and never does it early.
+/// Time: each event asks the clock. tick() does the work that is due, and must be called when `next_deadline()` has
+/// come. A late tick delays work. No tick does work too early.
 ///
-/// No entry is freed within an event: entries that may have become unwanted, lost or unanswerable are touched, and
+/// No entry is freed within an event. Entries that may have become unwanted, lost or unanswerable are touched, and
 /// examined when the event ends. So nothing recurses, however deep objects capture each other.
-/// Costs: an event costs its own size (for a message: its contents; for a link's end: everything that was counted on
-/// the link) times the logarithm of the tables' size. tables() and broken_invariant() look at everything.
+/// Costs: an event costs its own size times the logarithm of the tables' size. The size of a message is that of its
+/// contents; the size of a link's end is everything that was counted on the link. tables() and broken_invariant() look
+/// at everything.
 class ledger final : entry_changes {
 public:
   ledger(ledger_options options, local_objects& objects);
@@ -73,12 +74,12 @@ public:
 
   // -- references of the application
 
-  /// Adds a reference to a local object, which the ledger holds from now on. Requires: something keeps the object at
-  /// this moment.
+  /// Adds a reference to a local object, which the ledger holds from now on. Requires: something keeps the object alive
+  /// at this moment.
   [[nodiscard]] reference add(const object_id& place);
-  /// Adds a reference to an object of this node's own that captures `captured`, some of which are not here yet. It is
-  /// finished, by a `seal_room`, when it is fetched and all of them have come. The caller keeps its bytes until
-  /// `forget_unfinished`. It is lost as soon as one of them is.
+  /// Adds a reference to this node's own object, which captures `captured`; some of these objects are not here yet. The
+  /// object is lost as soon as one of them is. If it is fetched and all of them have come, a `seal_room` finishes it.
+  /// The caller keeps its bytes until `forget_unfinished`.
   [[nodiscard]] reference add_unfinished(std::uint64_t size_bytes, std::span<const reference> captured);
   /// Whether the object's bytes still have to be kept.
   [[nodiscard]] bool is_unfinished(reference what) const { return unfinished_.contains(what); }
@@ -90,14 +91,14 @@ public:
   /// Where the bytes are, if they are in this host's store.
   [[nodiscard]] std::optional<object_id> place_of(reference what) const;
   [[nodiscard]] bool is_lost(reference what) const { return loss_of(what).has_value(); }
-  /// Why it is lost; nullopt if it is not.
+  /// Why the object is lost; nullopt if it is not.
   [[nodiscard]] std::optional<fetch_error> loss_of(reference what) const;
   /// Whether the bytes would come through a node that may not have them itself.
   [[nodiscard]] bool is_behind(reference what) const;
   /// Whether the room has all its bytes and waits only for the objects that they capture.
   [[nodiscard]] bool waits_for_captured(room_id room) const { return fetches_.waits_for_captured(room); }
 
-  /// Asks for the bytes to be brought here. There is exactly one `answer_waiter` for it, at the deadline at the latest.
+  /// Asks for the bytes to be brought here. Exactly one `answer_waiter` answers it, at the deadline at the latest.
   /// Requires: no other fetch under the name `who` is waiting.
   void fetch(reference what, waiter_id who, time_point deadline);
   /// Answers the caller now, even if the reference has been dropped meanwhile. Does nothing if `who` has been answered.
@@ -107,50 +108,51 @@ public:
 
   /// Counts one sending of each handle. The message with these handles must be the next one written on that link,
   /// before any action that the ledger wants from now on. Nullopt for an object that is lost, and for all if the link
-  /// is not up. Does not ask the store: objects that are in a store shared with the peer go out as handles that the
-  /// peer has to fetch.
+  /// is not up. Does not ask the store: objects in a store that the peer shares are sent as handles that the peer has
+  /// to fetch.
   [[nodiscard]] std::vector<std::optional<handle_descriptor>> count_out(link_number to,
                                                                         std::span<const reference> what);
 
-  /// Takes in the handles of a message that has arrived, in order: one reference each. Fails with `violation`, which
-  /// has ended the link, or with `link_down`.
+  /// Takes in the handles of a message that has arrived, in order, with one reference each. Fails with `link_down`, or
+  /// with `violation`, which has ended the link.
   [[nodiscard]] std::expected<std::vector<reference>, handle_errc> receive(link_number from,
                                                                            std::span<const handle_descriptor> handles);
 
   // -- links
 
-  /// Adds a link. Must be called as soon as the peer may use the link, even if it then ends at once; the code that ends
-  /// it abandons the objects that the peer has handed over. Returns false if a link of that number is still known: the
-  /// caller must then not use the number.
+  /// Adds a link. Call it as soon as the peer may use the link, even if the link then ends at once. The code that ends
+  /// the link abandons the objects that the peer has handed over. Returns false if a link of that number is still
+  /// known. Then the caller must not use the number.
   [[nodiscard]] bool link_up(link_number link, node_name peer, bool shares_store);
   void link_down(link_number link);
   void on_message(link_number from, const message& what);
 
-  /// Takes the chunk that the peer's pulls want next; called while the link can take more. Messages that the ledger has
-  /// wanted so far, including the chunk's head, must be written before it; later ones may overtake it. Returns nullopt
-  /// if no pull is ready. For an empty object the chunk is empty and need not be written.
+  /// Takes the chunk that the peer's pulls want next. Call it while the link can take more. Messages that the ledger
+  /// has wanted so far, including the chunk's head, must be written before the chunk; later ones may overtake it.
+  /// Returns nullopt if no pull is ready. For an empty object the chunk is empty and need not be written.
   [[nodiscard]] std::optional<served_chunk> next_chunk(link_number link);
-  /// The last chunk taken for that request cannot be served; no part of it has been written since. `why` is
+  /// The last chunk that was taken for that request cannot be served. No part of it has been written since. `why` is
   /// `object_lost`, `busy` or `full`.
   void cannot_serve(link_number link, request_number request, handle_errc why, bool is_disk_full = false);
 
-  /// The room for bytes that have come over that link, to be confirmed with room_filled(); 0 if the bytes are not
-  /// wanted, or no longer.
+  /// The room for bytes that have come over that link. room_filled() confirms them. 0 if the bytes are not wanted, or
+  /// not any more.
   [[nodiscard]] room_id room_for(link_number from, const pull_chunk& what);
 
   // -- answers to actions
 
   void room_made(room_id room);
-  /// Instead of room_made(): this host's store already has such a sealed replica of exactly that size, made by another
-  /// node. Its hold becomes the ledger's. Returns false if the room is no longer wanted: the hold stays the caller's.
+  /// Instead of room_made(): this host's store already has a sealed replica of exactly that size, which another node
+  /// has made. Its hold becomes the ledger's. Returns false if the room is no longer wanted; then the caller keeps the
+  /// hold.
   [[nodiscard]] bool room_found(room_id room, const object_id& place);
   /// `why` is `full` or `busy`.
   void room_failed(room_id room, handle_errc why);
   /// The bytes for which room_for() returned the room are in it. Returns whether the room has all its bytes now. Does
   /// nothing if the room is no longer wanted.
   bool room_filled(room_id room, std::uint64_t more_bytes);
-  /// The replica is sealed; its hold becomes the ledger's. Returns false if the room is no longer wanted: the hold
-  /// stays the caller's.
+  /// The replica is sealed. Its hold becomes the ledger's. Returns false if the room is no longer wanted; then the
+  /// caller keeps the hold.
   [[nodiscard]] bool room_sealed(room_id room, const object_id& place);
 
   // -- time
@@ -160,14 +162,14 @@ public:
 
   /// Does everything that is due.
   void tick();
-  /// When tick() next has work, exactly, unless an event changes it.
+  /// The exact time when tick() next has work, unless an event changes it.
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
   [[nodiscard]] std::vector<action> take_actions() { return books_.actions.take(); }
   [[nodiscard]] ledger_tables tables() const;
   /// The holders of `count` entries, starting with number `first`. A moved entry is listed separately from its target.
   [[nodiscard]] ledger_rows rows(std::uint32_t first, std::uint32_t count) const;
-  /// The first invariant that does not hold; empty when all do. For tests.
+  /// The first invariant that does not hold; empty if all hold. For tests.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

@@ -18,10 +18,10 @@ struct ledger_options {
   std::uint64_t proxy_number = 0;
   /// Returns numbers that cannot be guessed.
   std::function<std::uint64_t()> fresh_token;
-  /// The current time; never goes back. Asked once in each event, so that no deadline is counted from an old time.
+  /// The current time, which never goes back. Each event asks it once, so that no deadline is counted from an old time.
   std::function<time_point()> clock;
-  /// How long the exports of a lost link are kept. Raising it saves handles through longer interruptions; lowering it
-  /// frees dead peers' objects sooner.
+  /// How long the exports of a lost link are kept. Higher: handles survive longer interruptions; objects of dead peers
+  /// are freed later.
   std::chrono::nanoseconds grace = std::chrono::seconds(30);
   /// How long an `adopt` waits for its `vouch`.
   std::chrono::nanoseconds vouch_patience = std::chrono::seconds(10);
@@ -32,8 +32,8 @@ struct ledger_options {
   /// How long a busy peer, or a busy store, is left alone.
   std::chrono::nanoseconds busy_pause = std::chrono::milliseconds(200);
   std::uint64_t chunk_bytes_max = 256 * 1024;
-  // What this node asks of one peer at a time, over one link; further questions are queued. Must not exceed the peer's
-  // limits (below), or the peer refuses and is asked repeatedly.
+  // What this node asks of one peer at a time, over one link. Further questions are queued. The values must not exceed
+  // the peer's limits (below); otherwise the peer refuses and is asked repeatedly.
   std::size_t pulls_max = 256;             // Of objects received as `mine`, and again for `behind`; each needs a room.
   std::size_t adoptions_max = 1024;        // In all.
   std::size_t adoptions_offered_max = 128; // Offered over one other link, so that no offerer takes all places.

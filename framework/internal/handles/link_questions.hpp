@@ -27,12 +27,12 @@ class link_questions {
 public:
   link_questions(link_number link, timer_queue& timers) : link_(link), timers_(timers) {}
 
-  /// Asks a question that is given up at `until`. For a pull the fetch's own deadline applies instead.
+  /// Asks a question that is given up at `until`. For a pull, the fetch's own deadline applies instead.
   [[nodiscard]] request_number ask(const open_request& what, time_point until = never);
 
   enum class standing : std::uint8_t { open, given_up, never_asked };
-  /// The standing of the question that a peer's message answers. Handles in the answer to a question that was given up
-  /// are released.
+  /// The standing of the question that a peer's message answers. If the question was given up, the handles in the
+  /// answer are released.
   [[nodiscard]] standing standing_of(request_number request, open_request::kind what) const;
   [[nodiscard]] bool was_asked(request_number request) const noexcept { return request != 0 && request <= last_own_; }
   /// Null if the question is not open.
@@ -47,7 +47,7 @@ public:
   /// Returns whether a question of the peer has a permitted number; if so, the number is used up.
   [[nodiscard]] bool admit(request_number of_peer);
 
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
   template <class Visitor>
   void for_each(Visitor visit) const {

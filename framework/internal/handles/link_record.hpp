@@ -19,7 +19,8 @@
 
 namespace troupe::internal::handles {
 
-/// An export: handles sent to a peer and not yet released. The object is held, under the name that the peer knows.
+/// An export: handles that were sent to a peer and are not released yet. The object is held, under the name that the
+/// peer knows.
 struct export_record {
   reference what;
   std::uint64_t count = 0;
@@ -63,7 +64,7 @@ struct link_record {
   std::vector<object_id> unclaimed; // In flight to this end when the store was busy; nobody refers to them any more.
   busy_pause pause;
 
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 };
 

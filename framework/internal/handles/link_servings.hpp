@@ -31,16 +31,16 @@ struct served_chunk {
   object_id place;
 };
 
-/// Lets the pulls of one peer take turns in sending, so that a large object does not hold up a small one.
+/// Lets the pulls of one peer take turns in sending, so that a large object does not delay a small one.
 class link_servings {
 public:
-  /// `allowed` pulls of objects that this node has, and as many again of objects `behind` others, which must not hold
-  /// up the rest.
+  /// Allows `allowed` pulls of objects that this node has, and as many again of objects `behind` others, which must not
+  /// delay the rest.
   explicit link_servings(std::size_t allowed) : allowed_(allowed) {}
 
   /// Returns false if too many pulls of its kind are open. Requires: no open pull has that number.
   [[nodiscard]] bool open(request_number request, const object_id& name, bool is_behind);
-  /// The bytes are here: the pull is ready to send when the link can take it.
+  /// The bytes are here. The pull is ready to send when the link can take it.
   void make_ready(request_number request, const object_id& place, std::uint64_t size_bytes);
   /// The next ready pull, by turns; nullopt if none is ready.
   [[nodiscard]] std::optional<request_number> next();
@@ -56,7 +56,7 @@ public:
   [[nodiscard]] request_number first() const { return open_.begin()->first; }
   /// The first open pull of that name; nullopt if there is none.
   [[nodiscard]] std::optional<request_number> first_of(const object_id& name) const;
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
   template <class Visitor>
   void for_each(Visitor visit) const {

@@ -36,11 +36,11 @@ public:
   [[nodiscard]] const std::set<link_number>& to(const node_name& peer) const;
   [[nodiscard]] const std::map<link_number, link_record>& all() const noexcept { return links_; }
 
-  /// Has the link examined when the event ends: it may have room for more questions, or have no entries left.
+  /// Has the link examined when the event ends. It may have room for more questions, or no entries left.
   void touch(link_number number) { touched_.insert(number); }
   [[nodiscard]] std::set<link_number> take_touched() { return std::exchange(touched_, {}); }
 
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

@@ -22,7 +22,7 @@ struct node_name {
   friend auto operator<=>(const node_name&, const node_name&) = default;
 };
 
-/// Names a link at both of its ends; neither end reuses it.
+/// Names a link at both of its ends. Neither end reuses the number.
 using link_number = std::uint64_t;
 
 /// Why a request failed, grouped by what the caller can do. Travels in `refused`: append only.
@@ -60,7 +60,7 @@ enum class handle_mode : std::uint8_t {
   yours = 4,  // The receiver's own: it was exported to the sender on this very link.
 };
 
-/// "You may have it from there": the sender has vouched for the receiver at `exporter`.
+/// "You may get it there": the sender has vouched for the receiver at `exporter`.
 struct adoption_offer {
   node_name exporter;
   object_id name; // The exporter's.
@@ -69,8 +69,8 @@ struct adoption_offer {
   friend auto operator<=>(const adoption_offer&, const adoption_offer&) = default;
 };
 
-/// Where an object was put: its name there, and a proof to that store that the bytes were once given away. Travels with
-/// every copy of the object, so that its home store can find the original again.
+/// Where an object was put: its name there, and a proof to that store that the bytes were once given away. It travels
+/// with every copy of the object, so that its home store can find the original again.
 struct home_name {
   object_id name;
   std::uint64_t proof = 0; // Only a process that has the store open can make it.
@@ -78,15 +78,16 @@ struct home_name {
   friend auto operator<=>(const home_name&, const home_name&) = default;
 };
 
-/// One handle in a message. Names are the sender's (for `yours`, the receiver's): the object's id if the sender has it,
-/// or a name with the node's `proxy_number` in `store` if it has the object `behind` another node.
+/// One handle in a message. Names are the sender's, or for `yours` the receiver's. If the sender has the object, its
+/// name is the object's id. If the sender has it `behind` another node, its name has that sender's `proxy_number` in
+/// `store`.
 struct handle_descriptor {
   object_id name;
   handle_mode mode = handle_mode::mine;
   std::uint64_t size_bytes = 0;
   std::optional<adoption_offer> offer; // For `behind` only.
   // For `behind` in a message only: the mark by which a node on the path recognizes the handle, and how often the
-  // handle was sent on.
+  // handle was forwarded.
   std::uint64_t mark = 0; // 0: no mark.
   std::uint32_t hops = 0;
   std::optional<home_name> home; // Not for `yours`.
@@ -94,7 +95,7 @@ struct handle_descriptor {
   friend bool operator==(const handle_descriptor&, const handle_descriptor&) = default;
 };
 
-/// Numbers a question on its link, so that its answer can refer to it. Counted up from 1 by the asking end.
+/// Numbers a question on its link, so that its answer can refer to it. The asking end counts it up from 1.
 using request_number = std::uint64_t;
 
 // From importer to exporter.
@@ -142,19 +143,19 @@ struct reclaimed {
   request_number request = 0;
   object_id name;
 };
-/// Answers `pull`: the bytes follow. The captured objects are exported with it.
+/// Answers `pull`. The bytes follow. The captured objects are exported with this message.
 struct pull_head {
   request_number request = 0;
   std::uint64_t size_bytes = 0;
   std::vector<handle_descriptor> captured;
 };
-/// The header of bytes, which travel with it in a packet of their own; it is no `message`.
+/// The header of bytes, which travel with it in a separate packet. It is not a `message`.
 struct pull_chunk {
   request_number request = 0;
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
 };
-/// Answers `pull` if both ends share a store: the object is there.
+/// Answers `pull` if both ends share a store and the object is in it.
 struct pull_here {
   request_number request = 0;
   handle_descriptor handle;

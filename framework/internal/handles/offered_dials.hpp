@@ -13,7 +13,7 @@
 
 namespace troupe::internal::handles {
 
-/// Bounds the number of nodes that one node's offers make this node dial within a time, since a peer chooses the
+/// Bounds the number of nodes that one node's offers make this node dial within a time, because the peer chooses the
 /// addresses. Counts across all links and incarnations of that peer.
 class offered_dials {
 public:
@@ -27,13 +27,13 @@ public:
   /// Whether to dial `to` now for an offer of `offerer`. Returns false while such a dial is pending, and if the limit
   /// is reached.
   [[nodiscard]] bool begin(std::uint64_t offerer, const node_name& to, time_point now);
-  /// A link has come up: `to` may be dialed again if that link is lost.
+  /// A link has come up. If that link is lost, `to` may be dialed again.
   void linked(const node_name& to);
   /// Dials of `offerer` that expire by `due` no longer count.
   void expire(std::uint64_t offerer, time_point due);
 
   [[nodiscard]] std::size_t size() const noexcept;
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

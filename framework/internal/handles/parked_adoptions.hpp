@@ -14,7 +14,7 @@
 
 namespace troupe::internal::handles {
 
-/// Keeps a peer's adoptions that came before their vouchers, which take another path.
+/// Keeps a peer's adoptions that came before their vouchers. Vouchers take another path.
 class parked_adoptions {
 public:
   parked_adoptions(link_number link, timer_queue& timers, std::size_t allowed)
@@ -30,7 +30,7 @@ public:
   [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
   /// The first adoption that waits for this voucher.
   [[nodiscard]] std::optional<request_number> find(const object_id& name, std::uint64_t token) const;
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

@@ -11,12 +11,12 @@
 
 namespace troupe::internal::handles {
 
-/// Limits the pulls from one source. The limit shrinks when the source is too busy, and grows again.
+/// Limits the pulls from one source. If the source is too busy, the limit shrinks; later it grows again.
 class pull_turns {
 public:
   explicit pull_turns(std::size_t allowed) : allowed_(allowed), room_for_(allowed) {}
 
-  /// Pulls with lower turns begin first.
+  /// Queues a pull. Pulls with lower turns begin first.
   void queue(std::uint64_t turn, reference what) { queued_.emplace(turn, what); }
   void leave(std::uint64_t turn) { queued_.erase(turn); }
   /// The next pull to begin, which counts from now on. Returns nullopt if none may begin now.
@@ -24,11 +24,11 @@ public:
   /// A pull that has begun no longer counts.
   void end() { --asked_; }
 
-  /// The source was too busy for one more: limits the pulls to those it has now, at least 1.
+  /// The source was too busy for one more pull. Limits the pulls to those that it has now, at least 1.
   void was_busy();
-  /// A pull has brought its bytes: raises the limit by one, at most to `allowed`.
+  /// A pull has brought its bytes. Raises the limit by one, at most to `allowed`.
   void went_well();
-  /// If the limit is used up, doubles it, at most to `allowed`: pulls under way may wait for something slow.
+  /// If the limit is used up, doubles it, at most to `allowed`, because the running pulls may wait for something slow.
   void try_more();
   /// Whether pulls are queued that try_more() could let begin.
   [[nodiscard]] bool is_held_back() const noexcept { return !queued_.empty() && room_for_ < allowed_; }
@@ -38,7 +38,7 @@ public:
   [[nodiscard]] bool is_queued(std::uint64_t turn) const { return queued_.contains(turn); }
   /// Whether next() returns a pull.
   [[nodiscard]] bool has_next() const noexcept { return asked_ < room_for_ && !queued_.empty(); }
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

@@ -24,20 +24,20 @@ public:
   /// Queues the entry for its turn, if its source is up.
   void queue(reference what);
   void leave_queue(reference what);
-  /// The next entry to pull from the source; it counts there from now on. Returns nullopt if none may begin now.
+  /// The next entry to pull from the source. It counts there from now on. Returns nullopt if none may begin now.
   [[nodiscard]] std::optional<reference> next(link_record& source);
   /// Requires: its turn has come.
   void ask(reference what);
-  /// The source has sent everything: ends the pull, which lets the next begin.
+  /// The source has sent everything. Ends the pull, so that the next one can begin.
   void end(reference what);
-  /// Gives the pull up: it is neither queued nor counted any more. cancel() tells the source.
+  /// Gives the pull up. It is neither queued nor counted any more. cancel() tells the source.
   void leave(reference what);
   void cancel(reference what);
-  /// The source is too busy, or its store is full: leaves it alone for a while. Requires: no request is open.
+  /// The source is too busy, or its store is full. Leaves it alone for a while. Requires: no request is open.
   void on_busy(reference what);
   void on_full(reference what);
 
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

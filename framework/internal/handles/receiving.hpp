@@ -39,7 +39,7 @@ public:
   /// One reference to each, or nullopt if any is not allowed.
   [[nodiscard]] std::optional<std::vector<reference>> import_all(link_record& from,
                                                                  std::span<const handle_descriptor> handles, came how);
-  /// Adopts and drops objects that came while the store was busy; nobody refers to them any more.
+  /// Adopts and drops objects that came while the store was busy and to which nothing refers any more.
   void claim(link_record& from);
 
 private:

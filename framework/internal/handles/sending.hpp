@@ -25,18 +25,19 @@ public:
   sending(const sending&) = delete;
   sending& operator=(const sending&) = delete;
 
-  /// Counts one sending. Does not ask the store: an object that is in a store shared with the peer goes out as a handle
-  /// that the peer has to fetch. Fails with `object_lost`.
+  /// Counts one sending. Does not ask the store: an object in a store that the peer shares is sent as a handle that the
+  /// peer has to fetch. Fails with `object_lost`.
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_in_message(link_record& to, reference what) {
     return export_one(to, what, goes::in_message);
   }
-  /// Like export_in_message(), but hands an object over in a shared store. Fails with `object_lost` or `busy`.
+  /// Like export_in_message(), but hands over an object that lies in a shared store. Fails with `object_lost` or
+  /// `busy`.
   [[nodiscard]] std::expected<handle_descriptor, handle_errc> export_in_answer(link_record& to,
                                                                                reference what) override {
     return export_one(to, what, goes::in_answer);
   }
 
-  /// The name under which peers know an entry that this node has `behind` another: the entry's own number.
+  /// The name under which peers know an entry that this node has `behind` another node. It is the entry's own number.
   [[nodiscard]] object_id proxy_name(reference what) const {
     return {options_.proxy_number, what.index, what.generation};
   }

@@ -30,7 +30,7 @@ public:
   void serve(const peer_waiter& who, reference what) override;
   void refuse(const peer_waiter& who, const fetch_error& why) override;
 
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

@@ -1,4 +1,4 @@
-// Fetching bytes to this node. Serving them to peers: serving.hpp.
+// Fetches bytes to this node. serving.hpp serves them to peers.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ public:
 /// Why a peer's link must end; empty if it need not.
 using violation = std::string_view;
 
-/// Brings the bytes of objects here, with all objects that they capture: one fetch for all waiters of an object.
+/// Brings the bytes of objects here, with all objects that they capture. One fetch serves all waiters of an object.
 class shared_fetches {
 public:
   shared_fetches(books& of, imports& counted, entry_changes& whole, pull_server& peers);
@@ -50,9 +50,9 @@ public:
 
   /// Queues the fetch for its turn, if its source is up. Must be called when the source comes up.
   void advance(reference what);
-  /// Begins as many pulls as the source allows at a time; the others stay queued.
+  /// Begins as many pulls as the source allows at a time. The others stay queued.
   void begin_pulls(link_record& source);
-  /// Ends the attempt but keeps its waiters and its turn. A room that is being sealed needs no source, and goes on.
+  /// Ends the attempt but keeps its waiters and its turn. A room that is being sealed needs no source, and continues.
   void restart(reference what);
   /// Ends the fetch and returns its waiters, which have not been answered.
   [[nodiscard]] std::set<waiter> stop(reference what);
@@ -73,10 +73,10 @@ public:
 
   void room_made(room_id room);
   void room_failed(room_id room, handle_errc why);
-  /// Returns false if the room is no longer wanted. `after` is making_room if another node has made the replica; else
-  /// sealing.
+  /// Returns false if the room is no longer wanted. `after` is making_room if another node has made the replica,
+  /// otherwise sealing.
   [[nodiscard]] bool has_replica(room_id room, const object_id& place, fetch_step after);
-  /// The room for bytes that come over that link; 0 if they are no longer wanted.
+  /// The room for bytes that come over that link; 0 if they are not wanted any more.
   [[nodiscard]] std::expected<room_id, violation> room_for(const link_record& from, const pull_chunk& what) const;
   /// The bytes are in the room. Returns whether the room has all its bytes now. Does nothing if the room is no longer
   /// wanted.
@@ -95,17 +95,18 @@ public:
   // -- time
 
   void expire_waiter(waiter_id who);
-  /// Fails the fetch, unless it waits only for captured objects: then adds it to `patient`, for judge().
+  /// Fails the fetch. But if the fetch waits only for captured objects, adds it to `patient`, for judge().
   void expire_patience(reference what, std::vector<reference>& patient);
-  /// Decides about fetches whose deadline has passed and that wait only for captured objects. A fetch goes on as long
-  /// as any fetch below it makes progress. If none does, a lying peer has made them wait for each other, and they fail.
+  /// Decides about fetches whose deadline has passed and that wait only for captured objects. Such a fetch continues as
+  /// long as any fetch below it makes progress. If none does, a lying peer has made them wait for each other, and they
+  /// fail.
   void judge(const std::vector<reference>& patient);
 
   // -- statistics
 
   [[nodiscard]] std::size_t waiters() const noexcept { return callers_.size(); } // Callers of begin().
   [[nodiscard]] std::size_t rooms() const noexcept { return rooms_.size(); }
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

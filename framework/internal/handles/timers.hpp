@@ -14,7 +14,7 @@ using time_point = std::chrono::nanoseconds;
 /// The time of a deadline that is not set.
 constexpr auto never = time_point::max();
 
-/// One deadline in the queue, and the object that it belongs to.
+/// One deadline in the queue, and the object to which it belongs.
 struct timer {
   enum class kind : std::uint8_t { waiter, fetch, grace, question, parked, dials, retry };
 

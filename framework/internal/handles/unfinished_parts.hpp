@@ -1,4 +1,4 @@
-// Objects of this node's own that capture objects that are not here yet.
+// This node's own objects that capture objects that are not here yet.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace troupe::internal::handles {
 
-/// For each object that was put before all objects that it captures are here: keeps references to those, so that the
-/// object can be finished when they have come.
+/// Some objects are put before all objects that they capture are here. For each of them, keeps references to the
+/// captured objects, so that the object can be finished when they have come.
 class unfinished_parts {
 public:
   explicit unfinished_parts(books& of) : actions_(of.actions), entries_(of.entries) {}
@@ -32,7 +32,7 @@ public:
   /// Has the objects that capture `part` examined when the event ends.
   void touch_outer_of(reference part);
 
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:

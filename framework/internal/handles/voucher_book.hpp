@@ -1,4 +1,4 @@
-// Which nodes may adopt which exports of this node.
+// The nodes that may adopt exports of this node.
 #pragma once
 
 #include <compare>
@@ -24,7 +24,7 @@ struct voucher {
   friend auto operator<=>(const voucher&, const voucher&) = default;
 };
 
-/// Remembers the vouchers that peers have given for their imports; drops old ones if there are too many.
+/// Remembers the vouchers that peers have given for their imports. If there are too many, drops old ones.
 class voucher_book {
 public:
   struct bounds {
@@ -35,14 +35,14 @@ public:
   explicit voucher_book(bounds allowed) : allowed_(allowed) {}
 
   [[nodiscard]] bool contains(const voucher& which) const { return ages_.contains(which); }
-  /// A voucher by which `beneficiary` may have `name`. If several peers gave one, returns the one of the first link
-  /// after `after`.
+  /// A voucher by which `beneficiary` may have `name`. If several peers gave one, returns that of the first link after
+  /// `after`.
   [[nodiscard]] std::optional<voucher> find(const object_id& name, const node_name& beneficiary, std::uint64_t token,
                                             link_number after = 0) const;
   [[nodiscard]] std::size_t size() const noexcept { return ages_.size(); }
 
-  /// If there are too many, drops an old voucher first, of the same beneficiary if it has one: most likely it was never
-  /// used.
+  /// Adds a voucher. If there are too many, drops an old one first: one of the same beneficiary if it has any, because
+  /// that one was most likely never used.
   void add(const voucher& which);
   void drop(const voucher& which);
   /// The name is no longer exported on that link.
@@ -51,7 +51,7 @@ public:
   void move_all_of(link_number from, const object_id& name, link_number to);
 
   [[nodiscard]] std::size_t size_of(link_number link, const object_id& name) const;
-  /// The first invariant that does not hold; empty when all do.
+  /// The first invariant that does not hold; empty if all hold.
   [[nodiscard]] std::string_view broken_invariant() const;
 
 private:
@@ -59,8 +59,8 @@ private:
   class ages {
   public:
     [[nodiscard]] const std::set<std::uint64_t>& all() const noexcept { return all_; }
-    /// The oldest voucher for this node, else the oldest of all: so that one node's vouchers displace few of the
-    /// others'. Requires: there is one.
+    /// The oldest voucher for this node, or else the oldest of all. So one node's vouchers displace few of the others'.
+    /// Requires: there is one.
     [[nodiscard]] std::uint64_t first_to_go(const node_name& beneficiary) const;
     void insert(std::uint64_t age, const node_name& beneficiary);
     void erase(std::uint64_t age, const node_name& beneficiary);

@@ -1,4 +1,4 @@
-// Letting third nodes adopt objects that were sent to a peer.
+// Lets third nodes adopt objects that were sent to a peer.
 #pragma once
 
 #include <expected>
@@ -26,14 +26,13 @@ public:
   vouching(const vouching&) = delete;
   vouching& operator=(const vouching&) = delete;
 
-  /// Returns true if the voucher is new and no adoption has been waiting for it. Fails if the peer was not sent that
-  /// name.
+  /// Returns true if the voucher is new and no adoption was waiting for it. Fails if the peer was not sent that name.
   [[nodiscard]] std::expected<bool, violation> on_vouch(link_record& from, const vouch& what);
   void on_adopt(link_record& from, const adopt& what);
   /// Refuses an adoption whose voucher has not come in time.
   void refuse_parked(link_number from, request_number request);
 
-  /// An offer names this node itself as exporter: if the entry's source has vouched for this node, the entry becomes
+  /// An offer names this node itself as exporter. If the entry's source has vouched for this node, the entry becomes
   /// the node's own. Returns false if no voucher fits.
   [[nodiscard]] bool come_home(reference what, const adoption_offer& offer);
 
