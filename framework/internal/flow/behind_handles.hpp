@@ -1,4 +1,4 @@
-// The objects and frames behind a message's handles, and their cost.
+// The objects and frames behind a message's handles, and what they cost.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace troupe::internal {
 
 class exchanged_object;
 
-/// An object that a message mentions: counted when the message leaves, in flight in the store that both ends share
+/// An object that a message mentions. It is counted when the message leaves, or in flight in the store of both ends
 /// since the message was encoded, or lost before.
 struct outgoing_mention {
   std::shared_ptr<exchanged_object> counted; // Null if not counted.
@@ -35,7 +35,7 @@ struct behind_handles {
   std::span<const stored_frame> frames = {};
   std::span<outgoing_mention> objects = {};
 
-  /// Visits each frame and object; an empty id stands for an object that cannot be recognized again.
+  /// Visits each frame and object. An empty id stands for an object that cannot be recognized again.
   template <class Visit>
   void each(Visit visit) const {
     for (const auto& frame : frames)

@@ -18,13 +18,13 @@
 
 namespace troupe::internal {
 
-/// A frame that goes ahead of its message in chunks.
+/// A frame that travels ahead of its message in chunks.
 struct outgoing_transfer {
   std::uint64_t number = 0;
   frame bytes;
 };
 
-/// Sender, receiver and priority: order is kept among messages with the same key.
+/// Sender, receiver and priority. Messages with the same key keep their order.
 struct bulk_key {
   std::uint64_t receiver = 0;
   std::uint64_t sender = 0;
@@ -38,9 +38,9 @@ struct bulk_key {
 };
 
 /// Messages with frames too large for one packet, which leave in chunks. Messages of other pairs of actors overtake
-/// them; messages of the same pair and priority wait behind them.
+/// them. Messages of the same pair and priority wait behind them. They wait here because whole messages in the outbox
+/// would delay all others.
 ///
-/// They wait here because whole messages in the outbox would delay all others.
 /// `Message` has receiver, sender, flags, body, transfers.
 template <class Message>
 class bulk_lanes {
@@ -66,7 +66,7 @@ public:
     std::optional<Message> message = std::nullopt;
   };
 
-  /// Returns the next chunk or message; lanes take turns chunk by chunk. Requires: not empty.
+  /// Returns the next chunk or message. Lanes take turns chunk by chunk. Requires: not empty.
   [[nodiscard]] step next();
 
   [[nodiscard]] std::vector<Message> take_all();

@@ -1,4 +1,4 @@
-// The messages consumed since a thread's round of work began. Their sender gets one credit for all of them.
+// The messages that were consumed since a thread's round of work began. Their sender gets one credit for all of them.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class consumption;
 /// Threads: one; `set_deposed` and `is_deposed` from any.
 class consumed_batch {
 public:
-  /// The calling thread's batch; null outside of a round of work, and after another thread has taken the round over.
+  /// The calling thread's batch. Null outside of a round of work, and after another thread has taken the round over.
   [[nodiscard]] static consumed_batch* current() noexcept;
 
   /// Makes a batch current for the calling thread while the scope lives.
@@ -25,11 +25,11 @@ public:
     ~scope();
   };
 
-  /// While deposed, another thread continues in this one's place, and nothing is gathered here.
+  /// While deposed, another thread continues in this thread's place, and nothing is gathered here.
   void set_deposed(bool deposed) noexcept { deposed_.store(deposed); }
   [[nodiscard]] bool is_deposed() const noexcept { return deposed_.load(); }
 
-  /// Adds a consumed message of this cost; its receipt's use passes to the batch.
+  /// Adds a consumed message of this cost. The use of its receipt passes to the batch.
   void gather(consumption& to, std::uint64_t cost) noexcept;
 
   [[nodiscard]] bool empty() const noexcept { return of_ == nullptr; }

@@ -10,20 +10,20 @@ namespace troupe::internal {
 
 class receipt;
 
-/// Is told when messages are consumed, that is, when their last reference is gone. Lives until its maker and all
+/// Learns when messages are consumed, which is when their last reference is gone. Lives until its maker and all
 /// receipts have released it.
 ///
 /// Threads: `issue` and `release` by one thread at a time; the rest from any.
 class consumption {
 public:
   /// Up to `gathered_max` consumed bytes may be reported later, together. `keeps` is an object that messages need while
-  /// they live, besides what they hold themselves.
+  /// they live, in addition to what they hold themselves.
   consumption(std::uint64_t gathered_max, std::shared_ptr<const void> keeps)
       : gathered_max_(gathered_max), keeps_(std::move(keeps)) {}
   consumption(const consumption&) = delete;
   consumption& operator=(const consumption&) = delete;
 
-  /// Called from any thread, also under locks of CAF: must not block or destroy anything.
+  /// Called from any thread, also under locks of CAF. Must not block or destroy anything.
   virtual void consumed(std::uint64_t cost) noexcept = 0;
 
   /// Returns the receipt of a message that has arrived.

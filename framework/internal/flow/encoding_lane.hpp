@@ -1,5 +1,5 @@
-// Large messages of one link that wait to be encoded by a thread other than their sender's, and the messages that have
-// to stay behind them.
+// Large messages of one link that another thread than their sender's encodes, and the messages that have to stay behind
+// them.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace troupe::internal {
 
-/// Messages to one receiver keep their order. Pure: wakes no thread and encodes nothing.
+/// Keeps the order of messages to one receiver. Pure: wakes no thread and encodes nothing.
 ///
 /// Threads: any, concurrently; one thread at a time calls next() and done().
 template <class Message>
@@ -42,10 +42,10 @@ public:
   };
 
   /// Takes a message that is large, or that has to stay behind others to the same receiver. Answers have one bound, and
-  /// all other messages another; a message that finds half of its bound free may exceed it.
+  /// all other messages another. If half of its bound is free, a message may exceed the bound.
   [[nodiscard]] entry add(waiting& message, bool is_large, std::uint64_t bytes_max);
 
-  /// Returns the next message; it counts until done().
+  /// Returns the next message, which counts until done().
   [[nodiscard]] std::optional<waiting> next();
   /// The message of the last next() was sent or given up. Returns true if there are more: call next() again.
   [[nodiscard]] bool done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer);
@@ -57,7 +57,7 @@ public:
   [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const;
   [[nodiscard]] std::uint64_t bytes() const;
 
-  /// Takes no more messages; calls `then` once the lane is idle, now or in done().
+  /// Takes no more messages. Calls `then` once the lane is idle, now or in done().
   void end(std::function<void()> then);
   /// Whether the next message that is not an answer finds room, however large it is.
   [[nodiscard]] bool has_room(std::uint64_t bytes_max) const;

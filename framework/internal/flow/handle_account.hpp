@@ -10,13 +10,13 @@
 
 namespace troupe::internal {
 
-// An object has the id of its own store; an object of another store is identified by the node's own references, with
-// ids of store 0. The id of all zeros names no object.
+// An object has the id of its own store. For an object of another store, the node's own references give ids, with store
+// 0. The id of all zeros names no object.
 [[nodiscard]] inline bool is_named(const store::object_id& which) noexcept {
   return which != store::object_id{};
 }
 
-/// Objects behind handles to more than one receiver of a link: the link counts each once.
+/// Objects behind handles to several receivers of a link. The link counts each object once.
 class shared_objects {
 public:
   /// Adds a receiver of the object. Returns by how much the link's count grows: 0 unless this is the first receiver.
@@ -39,14 +39,14 @@ private:
 };
 
 /// The bytes behind handles that were sent to one receiver. An object counts from the first message that mentions it
-/// until the last such message is consumed. The peer tells how many bytes were consumed, but not of which objects; they
-/// are assumed to be those sent first. If the receiver consumes in another order, an object may count twice, or not at
-/// all while a later message mentions it. The sum is always what the peer has not consumed.
+/// until the last such message is consumed. The peer tells how many bytes were consumed, but not of which objects, so
+/// they are assumed to be those that were sent first. If the receiver consumes in another order, an object may count
+/// twice, or not at all while a later message mentions it. The sum is always what the peer has not consumed.
 ///
 /// Pure. Threads: one.
 class handle_account {
 public:
-  /// `of_link` has the objects that count for the link already.
+  /// `of_link` has the objects that already count for the link.
   explicit handle_account(shared_objects& of_link) : of_link_(of_link) {}
 
   /// Whether the object counts with at least `bytes`.
@@ -54,8 +54,8 @@ public:
 
   /// Adds bytes of a single message. Returns by how much the link's count grows.
   std::uint64_t add(std::uint64_t bytes);
-  /// Adds an object. Returns by how much the link's count grows. If the object counts already, with fewer bytes, all of
-  /// `bytes` count as a message's own.
+  /// Adds an object. Returns by how much the link's count grows. If the object already counts with fewer bytes, all of
+  /// `bytes` count as the message's own.
   std::uint64_t add(const store::object_id& which, std::uint64_t bytes);
 
   /// Subtracts consumed bytes. Requires: no more than `bytes()`. Returns by how much the link's count shrinks.

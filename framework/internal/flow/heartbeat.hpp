@@ -1,4 +1,4 @@
-// Decides whether a peer is alive. Pure: the caller has the clock and the figures.
+// Decides whether a peer is alive. Pure: the caller has the clock and the counters.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ class heartbeat {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// A peer that is silent for `interval` is asked. A peer that is silent, or takes no bytes, for `timeout` is given
-  /// up.
+  /// A peer that is silent for `interval` is asked whether it is alive. A peer that is silent, or takes no bytes, for
+  /// `timeout` is given up.
   heartbeat(std::chrono::milliseconds interval, std::chrono::milliseconds timeout) noexcept
       : interval_(interval), timeout_(timeout) {}
 

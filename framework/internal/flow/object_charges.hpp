@@ -14,14 +14,14 @@
 namespace troupe::internal {
 
 /// The receiving half of handle_account.hpp. A message that mentions an object again shares the receipt of the earlier
-/// message, so that the receipt is settled when the last of these messages is consumed.
+/// message. So the receipt is settled when the last of these messages is consumed.
 ///
 /// Threads: one; receipts are settled on any.
 class object_charges {
 public:
   /// Returns the receipt of a message to `actor`: `charge` for the objects in `first`, which count from now on, and a
-  /// share in the receipts of the objects in `again`. Objects in `again` that no longer count, which the peer could not
-  /// know yet, cost nothing. Empty if the message owes nothing.
+  /// share in the receipts of the objects in `again`. Objects in `again` that no longer count cost nothing, because the
+  /// peer could not know that yet. Empty if the message owes nothing.
   [[nodiscard]] receipt share(std::uint64_t actor, receipt charge, const std::vector<store::object_id>& first,
                               const std::vector<store::object_id>& again);
 

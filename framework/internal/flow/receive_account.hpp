@@ -37,8 +37,8 @@ struct receive_terms {
   std::uint64_t own_handle_window_bytes = 0;
 };
 
-/// Charges each received message to its receiver until the message is consumed. Answers cost nothing here: their
-/// requests have reserved room for them.
+/// Charges each received message to its receiver until the message is consumed. Answers cost nothing here, because
+/// their requests have reserved room for them.
 ///
 /// Threads: one; receipts are settled on any thread, and the sums may be read on any thread.
 class receive_account {
@@ -56,7 +56,7 @@ public:
   /// Charges the bytes behind the message's handles, and joins them with `owed`, its receipt so far.
   [[nodiscard]] std::expected<receipt, node_error> charge(const message_head& head, receipt owed,
                                                           const received_behind_handles& behind);
-  /// Charges the memory of a message's values that it did not state; nullopt if it stated enough. Fails with
+  /// Charges the memory of a message's values that the message did not state; nullopt if it stated enough. Fails with
   /// `undecodable` if too much was not stated.
   [[nodiscard]] std::expected<std::optional<receipt>, node_error>
   charge_understated(const message_head& head, std::uint64_t cost, std::uint64_t values_take) {
@@ -65,7 +65,7 @@ public:
     return charge_beyond(cost_of(head, cost), values_take);
   }
 
-  /// The cost of a message: the greater of what this end knows and what the peer states.
+  /// The cost of a message: what this end knows, or what the peer states if that is more.
   [[nodiscard]] std::uint64_t cost_of(const message_head& head, std::uint64_t known) const {
     return head.extensions.empty() || !terms_.states_value_bytes ? known
                                                                  : std::max(known, value_bytes_of(head.extensions));
@@ -77,7 +77,7 @@ public:
   /// The peer no longer refers to the actor.
   void release(std::uint64_t actor);
 
-  /// Consumed bytes of one actor that the peer is to be told.
+  /// The consumed bytes of one actor that the peer has to be told.
   struct due {
     std::uint64_t actor = 0;
     std::uint64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Messages that have arrived and are not consumed: the receiving half of back-pressure.
+// Messages that have arrived and are not consumed. This is the receiving half of back-pressure.
 #pragma once
 
 #include <atomic>
@@ -23,27 +23,28 @@ struct receive_bounds {
   bool holds_link = true; // False: only each actor's window is enforced, not `window`.
 };
 
-/// Counts what each actor of this end was sent and has consumed, and decides when to tell the peer: when an eighth of a
-/// window has gathered, so that one packet serves many messages and the peer never waits for consumed bytes.
+/// Counts what each actor of this end was sent and has consumed, and decides when to tell the peer. It tells the peer
+/// when an eighth of a window has gathered, so that one packet serves many messages and the peer never waits for
+/// consumed bytes.
 ///
 /// Threads: `received`, `take_due` and `release` on the I/O thread; receipts are settled on any thread, and
 /// `unconsumed_bytes` may be read on any thread.
 class receive_window {
 public:
-  /// `wake` is called from any thread if there is something to report, at most once until the next take_due(). Messages
-  /// keep `keeps` alive.
+  /// If there is something to report, `wake` is called from any thread, at most once until the next take_due().
+  /// Messages keep `keeps` alive.
   receive_window(const receive_bounds& bounds, std::function<void()> wake, std::shared_ptr<const void> keeps = nullptr);
   ~receive_window();
 
-  /// A message of this cost has arrived. Fails with `protocol_violation` if the peer had no credit left. Messages may
-  /// arrive in another order than that in which the peer let them leave, and the last to leave may exceed the window.
-  /// So the largest message so far is assumed to be that one.
+  /// A message of this cost has arrived. Fails with `protocol_violation` if the peer had no credit left. The last
+  /// message to leave may exceed the window. Messages may arrive in another order than they left, so the largest
+  /// message so far is assumed to be the last.
   [[nodiscard]] std::expected<receipt, node_error> received(std::uint64_t actor, std::uint64_t cost);
 
   /// Returns what to tell the peer: (actor, bytes consumed). The peer may then send as much again.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> take_due();
 
-  /// The peer no longer refers to the actor: its consumption is reported at once from now on, and then the actor is
+  /// The peer no longer refers to the actor. From now on its consumption is reported at once, and then the actor is
   /// forgotten.
   void release(std::uint64_t actor);
 

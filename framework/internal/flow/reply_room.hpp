@@ -1,4 +1,4 @@
-// Bounds the open requests of a link: room for each answer is reserved before the answer comes.
+// Bounds the open requests of a link. Room for each answer is reserved before the answer comes.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct reply_bounds {
 
 /// Reserves room for the answers to requests.
 ///
-/// Threads: guarded by the lock of the link that owns it; `issue` is for the link's I/O thread. Answers are consumed on
+/// Threads: the lock of the link that owns it guards it; `issue` is for the link's I/O thread. Answers are consumed on
 /// any thread, without a lock.
 class reply_room {
 public:
@@ -41,7 +41,7 @@ public:
   [[nodiscard]] std::uint64_t reserve(std::uint64_t receiver);
   void unreserve(std::uint64_t receiver, std::uint64_t reserved);
 
-  /// An answer of this cost has arrived; later answers of that receiver are expected to be about as large. issue() must
+  /// An answer of this cost has arrived. Later answers of that receiver are expected to be about as large. issue() must
   /// follow.
   void answered(std::uint64_t receiver, std::uint64_t cost);
   /// I/O thread.
@@ -49,7 +49,7 @@ public:
   /// Accounts for the answers that were consumed.
   void settle();
 
-  /// One answer may always be expected, however much is not consumed; otherwise nothing would ever move again.
+  /// One answer may always be expected, however much is not consumed. Otherwise nothing would ever move again.
   [[nodiscard]] bool has_room(std::uint64_t receiver) const;
   [[nodiscard]] std::uint64_t bytes() const noexcept { return reserved_ + unconsumed_; }
 
@@ -62,7 +62,7 @@ public:
   /// Any thread. Room has become free other than by a consumed answer.
   void wake() noexcept { consumed_->wake(); }
 
-  /// Nothing here refers to the receiver any more: it is forgotten once no answer of it is expected.
+  /// Nothing here refers to the receiver any more. It is forgotten once no answer of it is expected.
   void forget(std::uint64_t receiver);
   /// At the link's end.
   void clear();

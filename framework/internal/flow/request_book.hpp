@@ -17,9 +17,9 @@
 
 namespace troupe::internal {
 
-/// Knows which requests the peer has not answered; only these may be answered.
+/// Knows which requests the peer has not answered. Only these may be answered.
 ///
-/// Pure: guarded by the lock of the link that owns it; the link destroys returned askers outside of the lock.
+/// Pure: the lock of the link that owns it guards it, and the link destroys returned askers outside of the lock.
 /// `Asker::is_gone()` tells that nothing waits for the answer any more.
 ///
 /// Invariant: for each request that has left, there is room in reply_room until it is answered or the room is
@@ -40,7 +40,8 @@ public:
     entries_.emplace(question, entry{.asker = std::move(asker), .receiver = receiver});
   }
 
-  /// The request has left: room for its answer is reserved from now on. Does nothing if it is no longer pending.
+  /// The request has left. From now on, room for its answer is reserved. Does nothing if the request is no longer
+  /// pending.
   void left(key question, std::uint64_t receiver, time_point now) {
     const auto [first, end] = entries_.equal_range(question);
     const auto found = of_receiver(first, end, receiver);
@@ -51,8 +52,8 @@ public:
   }
 
   /// Takes the asker of a request that is answered otherwise, or will not be answered; nullopt if it was taken before.
-  /// If several receivers were asked, takes the entry of `receiver`; if that one was not asked, takes another entry,
-  /// because a receiver that was asked may let `receiver` answer.
+  /// If several receivers were asked, takes the entry of `receiver`. If that receiver was not asked, takes another
+  /// entry, because a receiver that was asked may let `receiver` answer.
   std::optional<Asker> take(key question, std::uint64_t receiver) {
     auto found = find(question, receiver);
     if (found == entries_.end())
@@ -60,7 +61,7 @@ public:
     return take_out(found);
   }
 
-  /// Takes the asker of a request that is answered, with an answer of this cost to deliver. reply_room::issue() must
+  /// Takes the asker of a request that is answered with an answer of this cost to deliver. reply_room::issue() must
   /// follow.
   std::optional<Asker> take_answered(key question, std::uint64_t receiver, std::uint64_t cost) {
     auto found = find(question, receiver);
@@ -80,8 +81,8 @@ public:
   }
 
   /// Call it from time to time while requests wait for room. If no request was taken out since the last call, releases
-  /// the room of requests that had left by then: they may be waiting for a request that waits for room. The oldest come
-  /// first, until `roomless_max` requests keep no room.
+  /// the room of requests that had left by then, because they may be waiting for a request that waits for room. The
+  /// oldest come first, until `roomless_max` requests keep no room.
   void reclaim_stalled(time_point now, std::size_t roomless_max) {
     const auto last = std::exchange(last_look_, now);
     if (std::exchange(taken_before_, taken_) != taken_)
@@ -104,8 +105,8 @@ public:
       room_.unreserve(at->second.receiver, std::exchange(at->second.reserved_bytes, 0));
   }
 
-  /// If more than `kept` requests keep no room, takes out the oldest, until half of `kept` are left, so that this is
-  /// rare.
+  /// If more than `kept` requests keep no room, takes out the oldest, until half of `kept` are left, so that this
+  /// happens rarely.
   [[nodiscard]] std::vector<asked> take_oldest(std::size_t kept) {
     if (entries_.size() <= kept)
       return {};
@@ -177,7 +178,7 @@ private:
     return asker;
   }
 
-  /// Removes entries whose askers are gone; a request that timed out leaves its entry behind.
+  /// Removes entries whose askers are gone. A request that timed out leaves its entry behind.
   void sweep() {
     std::erase_if(entries_, [this](const auto& item) {
       if (!item.second.asker.is_gone())

@@ -1,5 +1,5 @@
-// Decides which message may leave: the sending half of back-pressure. Pure: no sockets, no threads, no actors. Guarded
-// by the lock of the link that owns it; the link destroys returned messages outside of the lock.
+// Decides which message may leave. This is the sending half of back-pressure. Pure: no sockets, no threads, no actors.
+// The lock of the link that owns it guards it, and the link destroys returned messages outside of the lock.
 #pragma once
 
 #include <algorithm>
@@ -46,12 +46,12 @@ enum class asking : std::uint8_t {
   returned ///< Sent by an actor of the peer's, and passed back by this end. Its answer does not cross this link.
 };
 
-/// Messages to one receiver leave in order, urgent ones first; a receiver that consumes nothing delays only its own
+/// Messages to one receiver leave in order, urgent ones first. A receiver that consumes nothing delays only its own
 /// messages.
 ///
 /// Messages that are passed back never wait behind requests that lack room for their answers. Otherwise both ends could
-/// wait for ever: the answers for which one end keeps room may depend on requests that the other end passes back. Order
-/// is kept nevertheless, because a passed-back message and another one have different senders.
+/// wait for ever, because the answers for which one end keeps room may depend on requests that the other end passes
+/// back. The order is kept nevertheless, because a passed-back message and another one have different senders.
 ///
 /// Invariants:
 /// 1. The outstanding bytes grow by a message's cost when it leaves, and shrink by what the peer reports as consumed.
@@ -67,20 +67,20 @@ public:
   void set_bounds(const send_bounds& bounds) { bounds_ = bounds; }
   [[nodiscard]] const send_bounds& bounds() const noexcept { return bounds_; }
 
-  /// Decides on a message of this cost: it leaves now (then call `charge`), waits (then call `wait`), or finds no room
-  /// to wait. A message without handles, or whose objects count for its receiver already, never waits for the bytes
-  /// behind other handles, only behind messages to the same receiver.
+  /// Decides on a message of this cost. It leaves now (then call `charge`), waits (then call `wait`), or finds no room
+  /// to wait. A message without handles, or whose objects already count for its receiver, never waits for the bytes
+  /// behind other handles. It waits only behind messages to the same receiver.
   [[nodiscard]] admission admit(std::uint64_t receiver, std::uint64_t cost, asking asks,
                                 const behind_handles& behind = {}) const;
   /// Whether a message was sent to the receiver, or waits for it.
   [[nodiscard]] bool is_known(std::uint64_t receiver) const { return find(receiver) != nullptr; }
-  /// Charges a message that leaves. Sets `is_repeated` of each object. Returns true if all its frames counted already,
+  /// Charges a message that leaves. Sets `is_repeated` of each object. Returns true if all its frames already counted,
   /// so that they cost nothing.
   bool charge(std::uint64_t receiver, std::uint64_t cost, const behind_handles& behind = {});
   void wait(Message message);
 
-  /// Removes the oldest waiting message for `receiver` that may be dropped; if none waits for it, of the receiver for
-  /// whom the most waits.
+  /// Removes the oldest waiting message for `receiver` that may be dropped. If none waits for it, removes one of the
+  /// receiver for which the most waits.
   [[nodiscard]] std::optional<Message> drop_oldest(std::uint64_t receiver);
 
   /// The peer has consumed. Returns false if it reports more than was outstanding.
@@ -93,7 +93,7 @@ public:
 
   /// Whether at least half of the receiver's waiting room is free, and there is room for an answer.
   [[nodiscard]] bool is_ready(std::uint64_t receiver) const;
-  /// Whether a request waits only for room for its answer, or will next.
+  /// Whether a request waits only for room for its answer, or will do so next.
   [[nodiscard]] bool anything_lacks_room() const;
   [[nodiscard]] bool anything_waits() const noexcept { return queued_ > 0 || !turns_.empty(); }
   [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept { return outstanding_; }
@@ -107,7 +107,7 @@ public:
   [[nodiscard]] std::uint64_t queued_handle_bytes(std::uint64_t receiver) const;
   [[nodiscard]] std::size_t receivers() const noexcept { return receivers_.size(); }
 
-  /// Nothing here refers to the receiver any more: it is forgotten once nothing is outstanding or waiting for it.
+  /// Nothing here refers to the receiver any more. It is forgotten once nothing is outstanding or waiting for it.
   void forget(std::uint64_t receiver);
 
   /// Removes all waiting messages, at the link's end.
@@ -152,7 +152,7 @@ private:
   };
   using receiver_map = std::unordered_map<std::uint64_t, receiver_state, detail::salted_hash>;
 
-  /// Whether one more message finds room to wait. If half of the room is free, a message of any size does: so a
+  /// Whether one more message finds room to wait. If half of the room is free, a message of any size does. So a
   /// positive `is_ready` holds, and a few small messages do not keep out a large one.
   [[nodiscard]] static bool has_room(std::uint64_t queued, std::uint64_t cost, std::uint64_t bound) noexcept {
     return queued + cost <= bound || queued <= bound / 2;
@@ -282,7 +282,7 @@ admission send_window<Message>::admit(std::uint64_t receiver, std::uint64_t cost
   return fits ? admission::waits : admission::at_bound;
 }
 
-/// The cost of a message's handles while it waits. Objects that count already, or in another waiting message, cost
+/// The cost of a message's handles while it waits. Objects that already count, or are in another waiting message, cost
 /// nothing.
 template <class Message>
 typename send_window<Message>::waiting_cost send_window<Message>::cost_of_waiting(const receiver_state& state,

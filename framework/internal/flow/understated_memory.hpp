@@ -12,7 +12,7 @@ namespace troupe::internal {
 inline constexpr std::uint64_t understated_windows = 2;
 
 /// Bounds what a peer gains by understating. Windows count the memory that messages state, because the sender has to
-/// know their cost; this class counts the rest. Ends that know the same types state about the true size; if the peer
+/// know their cost. This class counts the rest. Ends that know the same types state about the true size. If the peer
 /// knows fewer fields of a type, its values are larger here than there.
 ///
 /// Threads: `admit` and the destructor on one thread; receipts are settled on any thread.
