@@ -38,7 +38,7 @@ public:
   }
 
   [[nodiscard]] void* get() const noexcept { return actor_; }
-  /// Gives up the reference without releasing it; the caller owns it.
+  /// Gives up the reference without releasing it. The caller then owns it.
   [[nodiscard]] void* release() noexcept { return std::exchange(actor_, nullptr); }
 
 private:

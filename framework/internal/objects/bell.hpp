@@ -7,7 +7,7 @@
 
 namespace troupe::internal {
 
-/// Wakes the one thread that waits for it; a ring before the wait is not lost.
+/// Wakes the one thread that waits for it. A ring before the wait is not lost.
 class bell {
 public:
   void ring() {

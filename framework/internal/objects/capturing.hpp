@@ -1,4 +1,4 @@
-// References inside a value that is itself an object: the outer object captures the inner ones, and the value names
+// References inside a value that is itself an object. The outer object captures the inner ones, and the value names
 // each by its place in the list of captured objects.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace troupe::internal {
 /// The most objects that one object can refer to; also the store's limit.
 inline constexpr std::size_t captured_max = 1024;
 
-/// The context while a value is encoded into an object: lists the objects that the value refers to.
+/// The context while a value is encoded into an object. It lists the objects to which the value refers.
 class capture_list final : public codec_mentions {
 public:
   /// Encodes for an object in the store `into`; without a store, for an object in this process's memory. `exchange`

@@ -28,13 +28,13 @@ class codec_mentions : public context_extension {
 public:
   [[nodiscard]] extension_kind kind() const noexcept final { return extension_kind::link; }
 
-  /// Encoding: counts one sending, undone if the message is not sent. Returns the actor's place, from 1, in the list of
-  /// actors that the element mentions; 0 for null.
+  /// Encoding: counts one sending, which is undone if the message is not sent. Returns the actor's place, from 1, in
+  /// the list of actors that the element mentions; 0 for null.
   [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const actor_handle& actor) = 0;
   /// Decoding: the actor in place `place`.
   [[nodiscard]] virtual std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) = 0;
-  /// Encoding: counts one sending of a handle to the object, undone if the message is not sent. Returns the object's
-  /// place, from 1, in the list of objects that the element mentions; 0 if its bytes must travel instead.
+  /// Encoding: counts one sending of a handle to the object, which is undone if the message is not sent. Returns the
+  /// object's place, from 1, in the list of objects that the element mentions; 0 if its bytes must travel instead.
   [[nodiscard]] virtual std::expected<std::uint32_t, serialize_error> mention(const object_state& object) = 0;
   /// Decoding: the object in place `place`.
   [[nodiscard]] virtual std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) = 0;

@@ -1,4 +1,4 @@
-// Why links have ended, for the errors about objects lost with them.
+// Why links have ended, for the errors about objects that were lost with them.
 #pragma once
 
 #include <cstddef>

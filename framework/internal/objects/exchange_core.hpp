@@ -1,5 +1,5 @@
 // One node's counted handles, as pure logic: which remote objects it wants, what to write on which link, and which
-// callers wait. Threads, timers and bytes are the business of object_exchange.hpp.
+// callers wait. object_exchange.hpp has the threads, timers and bytes.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct link_facts {
 
 /// Turns events about one node's handles into the next steps.
 ///
-/// Threads: one at a time. It calls only the store and the surroundings that it was given, which return at once and do
+/// Threads: one at a time. It calls only the store and the surroundings that it was given. These return at once and do
 /// not call back. When an event returns, all its consequences have been passed on to them.
 class exchange_core {
 public:
@@ -58,11 +58,11 @@ public:
 
   // -- references of the application
 
-  /// A reference to an object of this node's store. Requires: something keeps the object at this moment.
+  /// A reference to an object of this node's store. Requires: something keeps the object alive at this moment.
   [[nodiscard]] handles::reference add(const store::object_id& place) { return ledger_.add(place); }
-  /// Returns a reference to an object of this node's own that waits for the objects it captures. The caller keeps its
+  /// Returns a reference to this node's own object, which waits for the objects that it captures. The caller keeps its
   /// bytes until they are forgotten. Fails with `store_full` if its bytes, or those of all such objects together, are
-  /// too many; with `link_down` after the end.
+  /// too many, and with `link_down` after the end.
   [[nodiscard]] std::expected<handles::reference, node_error>
   add_unfinished(std::uint64_t size_bytes, std::span<const handles::reference> captured);
   /// Whether the object's bytes still have to be kept.
@@ -85,15 +85,15 @@ public:
 
   // -- links
 
-  /// Returns false if that number must not be used or the node has ended; the link then has to end.
+  /// Returns false if that number must not be used or the node has ended. Then the link has to end.
   [[nodiscard]] bool link_up(handles::link_number link, link_facts facts);
   [[nodiscard]] bool is_up(handles::link_number link) const { return lanes_.contains(link); }
   /// Returns false if there was no such link.
   bool link_down(handles::link_number link, std::string why);
 
-  /// Fails with the error that the link must end with.
+  /// Fails with the error with which the link must end.
   [[nodiscard]] std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what);
-  /// The room for bytes that have come over that link, to be confirmed with room_filled(); 0 if the bytes are no longer
+  /// The room for bytes that have come over that link. room_filled() confirms them. 0 if the bytes are no longer
   /// wanted. Fails as on_message() does.
   [[nodiscard]] std::expected<handles::room_id, node_error> room_for(handles::link_number from,
                                                                      const handles::pull_chunk& what);
@@ -101,7 +101,7 @@ public:
   /// or `link_down`.
   [[nodiscard]] std::expected<std::vector<handles::reference>, node_error>
   receive(handles::link_number from, std::span<const handles::handle_descriptor> handles);
-  /// Counts one sending of each object, in order; nullopt for an object that is lost, and for every object if the link
+  /// Counts one sending of each object, in order. Nullopt for an object that is lost, and for every object if the link
   /// is not up. The message must be written after everything that take_messages() has returned so far, and before
   /// anything that it returns later.
   [[nodiscard]] std::vector<std::optional<handles::handle_descriptor>>
@@ -109,13 +109,13 @@ public:
 
   /// Messages to be written on that link, in order.
   [[nodiscard]] std::vector<handles::message> take_messages(handles::link_number to);
-  /// The error that the link must end with, if it must end.
+  /// The error with which the link must end; nullopt if it may stay.
   [[nodiscard]] std::optional<node_error> ending(handles::link_number link) const;
 
   // -- serving, while a link can take more
 
   /// Takes the bytes to send to the peer next, after the messages that take_messages() returns from now on. An empty
-  /// object yields no chunk: its head is among those messages. Returns nullopt if the peer wants no bytes.
+  /// object yields no chunk, because its head is among those messages. Returns nullopt if the peer wants no bytes.
   [[nodiscard]] std::optional<handles::served_chunk> next_chunk(handles::link_number to);
   /// The chunk that was last taken for that request cannot be served. `why` is `object_lost`, `busy` or `full`.
   void cannot_serve(handles::link_number to, handles::request_number request, handles::handle_errc why,
@@ -124,14 +124,14 @@ public:
   // -- the steps of making rooms; ignored for rooms that are no longer wanted
 
   [[nodiscard]] bool wants(handles::room_id which) const { return !is_ended_ && rooms_.find(which) != nullptr; }
-  /// Call before making a builder for the room. Returns false if other rooms have to be filled first: see
-  /// room_is_left(). Requires: wants(which).
+  /// Call it before making a builder for the room. Returns false if other rooms have to be filled first (see
+  /// room_is_left()). Requires: wants(which).
   [[nodiscard]] bool reserve_room(handles::room_id which, std::uint64_t size_bytes) {
     return rooms_.reserve(which, size_bytes);
   }
-  /// Another process of this host has begun to write the same object since.
+  /// Another process of this host has begun to write the same object meanwhile.
   void give_back_room(handles::room_id which);
-  /// Another process of this host, `writer`, is fetching the same object: waits for it until take_up_room().
+  /// Another process of this host, `writer`, is fetching the same object. Waits for it until take_up_room().
   void leave_room(handles::room_id which, std::uint64_t writer);
   void take_up_room(handles::room_id which);
   /// Notes the store's refusal of an attempt that will be repeated; nullopt if it will not be.
@@ -141,8 +141,8 @@ public:
   void room_filled(handles::room_id which, std::uint64_t more_bytes);
   /// Whether the room has all its bytes, and waits for the objects that they refer to.
   [[nodiscard]] bool waits_for_captured(handles::room_id which) const { return ledger_.waits_for_captured(which); }
-  /// This host's store has the object, at `place`; the caller offers one hold on it. Returns false if the hold stays
-  /// the caller's.
+  /// This host's store has the object, at `place`. The caller offers one hold on it. Returns false if the caller keeps
+  /// the hold.
   [[nodiscard]] bool room_found(handles::room_id which, const store::object_id& place);
   /// Like room_found(), for a room that has been sealed.
   [[nodiscard]] bool room_sealed(handles::room_id which, const store::object_id& place);

@@ -20,7 +20,7 @@ struct fetch_answer {
   std::optional<node_error> error;
 };
 
-/// Proves that the calling thread has its turn at a core; only one thread at a time has it.
+/// Proves that the calling thread has its turn at a core. Only one thread at a time has it.
 class core_turn {
   friend class exchange_core; // Only the core makes proofs.
   core_turn() = default;
@@ -57,23 +57,23 @@ class room_maker {
 public:
   virtual ~room_maker() = default;
 
-  /// Makes a builder; answers with room_made(), room_found() or room_failed().
+  /// Makes a builder. Answers with room_made(), room_found() or room_failed().
   virtual void make(core_turn, handles::room_id which, std::uint64_t size_bytes,
                     const std::optional<handles::original>& of) = 0;
-  /// Seals the room with these captured objects; answers with room_sealed() or room_failed().
+  /// Seals the room with these captured objects. Answers with room_sealed() or room_failed().
   virtual void seal(core_turn, handles::room_id which, std::vector<store::object_id> captured) = 0;
-  /// Drops the room in whatever state it is. The core ignores late answers.
+  /// Drops the room in any state. The core ignores late answers.
   virtual void drop(core_turn, handles::room_id which) = 0;
   /// Rooms that wait for other rooms to be filled may try again.
   virtual void room_is_left(core_turn) = 0;
 };
 
-/// Keeps the bytes of this node's own objects that wait for the objects they capture.
+/// Keeps the bytes of this node's own objects that wait for the objects that they capture.
 class object_finisher {
 public:
   virtual ~object_finisher() = default;
 
-  /// Makes the object, with these captured; answers with room_sealed() or room_failed().
+  /// Makes the object, with these captured objects. Answers with room_sealed() or room_failed().
   virtual void finish(core_turn, handles::room_id as, handles::reference own,
                       std::vector<store::object_id> captured) = 0;
   /// The object's bytes are no longer needed.

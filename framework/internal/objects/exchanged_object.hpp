@@ -44,7 +44,7 @@ private:
   const shared_view view_;
 };
 
-/// The object by which the source is counted between nodes; null if it is not counted.
+/// The object by which the source is counted between nodes; null if the source is not counted.
 [[nodiscard]] std::shared_ptr<exchanged_object> counted_object_of(const object_source_ptr& source);
 
 } // namespace troupe::internal

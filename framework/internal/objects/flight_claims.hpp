@@ -33,7 +33,8 @@ public:
   /// Hands over through `of` from now on, until commit() or clear(). Requires: new or cleared.
   void begin(link_objects<Handle>& of) noexcept { of_ = &of; }
 
-  /// Called while the message is encoded. Fails as the store does; objects handed over before stay handed over.
+  /// Called while the message is encoded. Fails as the store does. Objects that were handed over before stay handed
+  /// over.
   [[nodiscard]] std::expected<void, store::store_error> hand_over(const Handle& object) {
     objects_.push_back(
         held_for(object, store::hold_reason::message)); // First, so that nothing stays in flight if memory runs out.
@@ -42,12 +43,12 @@ public:
       objects_.pop_back();
     return done;
   }
-  /// Called once the message may leave: the objects are counted for the peer until the peer releases them.
+  /// Called once the message may leave. The objects count for the peer until the peer releases them.
   void count(const link_held& held) {
     for (; counted_ < objects_.size(); ++counted_)
       of_->count(held, objects_[counted_]);
   }
-  /// Called once the message has been appended: the objects stay handed over.
+  /// Called once the message has been appended. The objects stay handed over.
   void commit(const link_held&) noexcept { of_ = nullptr; }
 
   /// Includes committed objects.
@@ -60,7 +61,7 @@ public:
     if (auto* const of = std::exchange(of_, nullptr); of != nullptr && !objects_.empty())
       give_back_to(*of);
   }
-  /// Like give_back(); then in the state of a new one, but keeps the list's memory.
+  /// Like give_back(). Then the state is that of a new object, but the list keeps its memory.
   void clear() {
     give_back();
     empty_for_reuse(objects_);

@@ -21,7 +21,7 @@ template <class Handle>
 }
 
 /// The two directions of one link through the store. Objects in flight there are kept even if either end dies. `Handle`
-/// holds one object and has its `id()`; dropping it does not wait.
+/// holds one object and has its `id()`. Dropping it does not wait.
 ///
 /// Threads: any. All members except release() may wait for the store's table, so they must not be called under a link's
 /// lock.

@@ -32,8 +32,8 @@ public:
   virtual void write_handles() = 0;
   /// On its I/O thread. The peer has broken the protocol of handles, or has lost this link.
   virtual void end_for_handles(const node_error& why) = 0;
-  /// Any thread, takes no lock. The context of the loop that the link runs on; null if it runs on the exchange's. Never
-  /// changes.
+  /// Any thread, takes no lock. The context of the loop that runs the link; null if that is the exchange's own loop. It
+  /// never changes.
   [[nodiscard]] virtual asio::io_context* io() const noexcept { return nullptr; }
   /// Any thread, takes no lock. The name of the node at the link's other end.
   [[nodiscard]] virtual const std::string& peer_name() const noexcept = 0;
@@ -56,8 +56,8 @@ struct object_piece {
 
 /// Counts the objects that links send and receive.
 ///
-/// Threads: link_up, link_down, receive and the on_ members on the I/O thread of that link; the others from any thread.
-/// Locks: its own are taken after a link's.
+/// Threads: link_up, link_down, receive and the on_ members on the I/O thread of that link; the others on any thread.
+/// Locks: its own lock is taken after a link's lock.
 class handle_counter {
 public:
   handle_counter() = default;
@@ -70,18 +70,18 @@ public:
   /// A handle that can be sent to other hosts. Null if the source is no object of this node's store.
   [[nodiscard]] virtual std::shared_ptr<exchanged_object> object_of(const object_source_ptr& source) = 0;
 
-  /// Returns false if that number must not be used: the link has to end.
+  /// Returns false if that number must not be used. Then the link has to end.
   [[nodiscard]] virtual bool link_up(const std::shared_ptr<counted_link>& link, handles::link_number number,
                                      handles::node_name peer, bytes_view token,
                                      const std::optional<exchange_channel>& shared) = 0;
-  /// Keeps the reason for errors about objects lost with the link.
+  /// Keeps the reason, for errors about objects that were lost with the link.
   virtual void link_down(handles::link_number number, std::string why) = 0;
 
   /// Fails with `protocol_violation`.
   virtual std::expected<void, node_error> on_message(handles::link_number from, const handles::message& what) = 0;
   virtual std::expected<void, node_error> on_chunk(handles::link_number from, const object_chunk_head& head,
                                                    bytes_view bytes) = 0;
-  /// Takes in the mentions of a message that has arrived, in order; null for a mention that is not counted. Fails with
+  /// Takes in the mentions of a message that has arrived, in order. Null for a mention that is not counted. Fails with
   /// `protocol_violation`.
   [[nodiscard]] virtual std::expected<std::vector<object_source_ptr>, node_error>
   receive(handles::link_number from, std::span<const object_mention> mentions) = 0;

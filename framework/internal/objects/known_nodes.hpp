@@ -1,4 +1,4 @@
-// Which nodes have connected, and the token that identifies each.
+// The nodes that have connected, and the token that identifies each.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace troupe::internal {
 
-/// Remembers the token of each node, so that another node of the same name does not get the objects of one whose link
-/// was lost.
+/// Remembers the token of each node. So another node of the same name does not get the objects of a node whose link was
+/// lost.
 class known_nodes {
 public:
   using time_point = std::chrono::nanoseconds;

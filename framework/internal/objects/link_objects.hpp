@@ -1,5 +1,5 @@
-// Objects in a store that both ends of a link have open, as the link sends and receives them. Does not cover objects
-// counted by the ledger of handles (framework/handle-protocol.md).
+// Objects in a store that both ends of a link have open, as the link sends and receives them. Objects that the ledger
+// of handles counts (framework/handle-protocol.md) are not covered here.
 #pragma once
 
 #include <cassert>
@@ -25,8 +25,8 @@ namespace troupe::internal {
 template <class Handle>
 class link_objects;
 
-/// An object that came over a link: held but not pinned, so that the store may move it to disk. When the last reference
-/// to it in this process goes, the peer is told.
+/// An object that came over a link. It is held but not pinned, so that the store may move it to disk. When the last
+/// reference to it in this process is dropped, the peer is told.
 template <class Handle>
 class came_over final {
 public:
@@ -74,7 +74,7 @@ public:
   link_objects(const link_objects&) = delete;
   link_objects& operator=(const link_objects&) = delete;
 
-  /// Called once, before any object comes: this lives as long as `whole`.
+  /// Called once, before any object comes. This object then lives as long as `whole`.
   void live_in(const std::shared_ptr<void>& whole) { self_ = std::shared_ptr<link_objects>{whole, this}; }
 
   // -- to the peer, for flight_claims
@@ -85,7 +85,7 @@ public:
   void take_back(const Handle& object) { path_.take_back(object); }
 
   [[nodiscard]] link_held lock() { return mutex_.lock(); }
-  /// Counts one more sending; the object is held until the peer releases it.
+  /// Counts one more sending. The object is held until the peer releases it.
   void count(const link_held&, const Handle& object) {
     const auto [at, is_new] = sent_.try_emplace(object.id());
     auto& found = at->second;
@@ -93,7 +93,7 @@ public:
       found = {held_for(object, store::hold_reason::exported), 0, std::chrono::steady_clock::now()};
     ++found.count;
   }
-  /// Takes back `count` sendings; returns nullopt if fewer were counted. The inner value, if any, must be dropped
+  /// Takes back `count` sendings. Returns nullopt if fewer were counted. The inner value, if any, must be dropped
   /// outside the lock.
   [[nodiscard]] std::optional<std::optional<Handle>> uncount(const link_held&, const store::object_id& id,
                                                              std::uint64_t count) {
@@ -131,7 +131,7 @@ public:
   // -- from the peer
 
   /// Takes over an object in flight to this end, and counts its receipt. Fails with `protocol_violation` if the peer
-  /// has handed over none; with `object_lost` if the store could not be asked: claim() must then be called later.
+  /// has handed over none. Fails with `object_lost` if the store could not be asked; then claim() must be called later.
   [[nodiscard]] std::expected<owner, node_error> adopt(const store::object_id& id) {
     auto adopted = path_.adopt(id);
     if (!adopted)
@@ -183,7 +183,7 @@ public:
     received_.clear();
     return result;
   }
-  /// Abandons only objects in flight to this end: the peer may still read and adopt what this end sent before.
+  /// Abandons only objects in flight to this end. The peer may still read and adopt what this end sent before.
   [[nodiscard]] std::expected<void, store::store_error> abandon() {
     unclaimed_.clear();
     return path_.abandon();
@@ -211,7 +211,7 @@ private:
     return alive;
   }
 
-  /// Readers of the object are told that it is lost. The peer gets it released at once; claim() ends the flight later.
+  /// Readers of the object are told that it is lost. It is released to the peer at once. claim() ends the flight later.
   node_error refuse(const store::object_id& id, const store::store_error& why) {
     if (why.code() == store::store_errc::not_found)
       return {node_errc::protocol_violation,

@@ -24,7 +24,7 @@ public:
                                        std::chrono::steady_clock::time_point until);
   /// Sets the caller's deadline to now, so that it does not wait for room in the store.
   void hurry(core_turn, handles::waiter_id who);
-  /// Queues the answer for the worker: bytes that lie on disk have to be restored first.
+  /// Queues the answer for the worker, because bytes that lie on disk have to be restored first.
   void answer(core_turn, fetch_answer what) override;
   /// Tells all remaining callers that the node has ended. Called without the core's lock, after the worker's end.
   void end();

@@ -1,4 +1,4 @@
-// What it takes to turn the bytes of an object into a value.
+// What is needed to convert the bytes of an object into a value.
 #pragma once
 
 #include <memory>

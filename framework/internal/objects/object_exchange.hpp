@@ -51,16 +51,16 @@ public:
 
   object_exchange(asio::io_context& io, const store::object_store& store, const options& with);
   ~object_exchange() override;
-  /// Starts the threads that wait for the store, so that later calls need no new thread. Fails with `bad_option` if the
-  /// system refuses a thread; the text names `node`.
+  /// Starts the threads that wait for the store, so that later calls need no new thread. If the system refuses a
+  /// thread, fails with `bad_option`; the text names `node`.
   [[nodiscard]] std::expected<void, node_error> start(const std::string& node);
   void end();
 
   // -- objects
 
-  /// Makes an object that captures `captured`, some of which are not here yet. They are fetched from now on; when all
-  /// have come, the object goes into the store. Until then its bytes stay in this process. Fails with `store_full` if
-  /// its bytes, or those of all such objects together, are too many, and with `link_down` after the end.
+  /// Makes an object that captures `captured`, some of which are not here yet. They are fetched from now on. When all
+  /// have come, the object is written to the store. Until then its bytes stay in this process. Fails with `store_full`
+  /// if its bytes, or those of all such objects together, are too many, and with `link_down` after the end.
   [[nodiscard]] std::expected<object_source_ptr, node_error>
   put_unfinished(frame bytes, std::vector<std::byte> metadata,
                  std::span<const std::shared_ptr<exchanged_object>> captured);
@@ -97,11 +97,11 @@ public:
 
   /// The number of table rows in use.
   [[nodiscard]] handles::ledger_tables tables() const { return core_.lock()->tables(); }
-  /// The objects that this node has handles to, and their holders.
+  /// The objects to which this node has handles, and their holders.
   [[nodiscard]] handles::ledger_rows rows(std::uint32_t first, std::uint32_t count) const {
     return core_.lock()->rows(first, count);
   }
-  /// The peer of an ended link and why the link ended; empty if no longer known.
+  /// The peer of an ended link, and why the link ended. Empty if that is no longer known.
   [[nodiscard]] std::string why_ended(handles::link_number link) const;
 
 private:
@@ -131,8 +131,8 @@ private:
   handles::time_point wakes_at_ = handles::never;
 
   std::unique_ptr<io_timer> timer_; // The thread of `io`; null after the end.
-  // Order of destruction: members used by the core stand before it, and members with jobs in the queues stand before
-  // those, since the queues end first.
+  // Order of destruction: members that the core uses stand before the core. Members with jobs in the queues stand
+  // before the queues, because the queues end first.
   object_serving serving_;
   mapped_answers callers_;
   unfinished_bytes unfinished_;

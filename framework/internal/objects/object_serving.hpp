@@ -1,4 +1,4 @@
-// Serving bytes to peers that fetch them: chunks are cut and their checksums computed ahead of writing, outside the
+// Serves bytes to peers that fetch them. Chunks are cut and their checksums computed ahead of writing, outside the
 // link's lock.
 #pragma once
 
@@ -19,10 +19,10 @@ namespace troupe::internal {
 
 /// Pins the objects that peers fetch and cuts them into pieces, a few ahead of each link.
 ///
-/// Threads: prepare on the I/O thread of that link, the others from any.
+/// Threads: prepare on the I/O thread of that link; the others on any thread.
 class object_serving {
 public:
-  /// `errands` is told when more has to be cut; `worker` restores objects that lie on disk.
+  /// `errands` is told when more has to be cut. `worker` restores objects that lie on disk.
   object_serving(shared_core& core, core_errands& errands, job_queue& worker)
       : core_(core), errands_(errands), worker_(worker) {}
 

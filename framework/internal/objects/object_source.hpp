@@ -39,7 +39,7 @@ enum class source_kind : std::uint8_t {
 class object_source {
 public:
   using answer = std::function<void(std::expected<frame, node_error>)>;
-  /// Names one fetch of this object; 0: it was answered at once.
+  /// Names one fetch of this object. 0: it was answered at once.
   using fetch_id = std::uint64_t;
 
   object_source() = default;
@@ -50,7 +50,7 @@ public:
   [[nodiscard]] virtual source_kind kind() const noexcept { return source_kind::unknown; }
   [[nodiscard]] virtual std::uint64_t size_bytes() const = 0;
 
-  /// The bytes, if they are on this host. Restores them from disk if need be, which may wait for room in the store.
+  /// The bytes, if they are on this host. If they are on disk, restores them, which may wait for room in the store.
   [[nodiscard]] virtual std::optional<frame> here() const = 0;
   /// Like here(), without waiting for room.
   [[nodiscard]] virtual std::optional<frame> here_at_once() const { return here(); }
@@ -58,11 +58,11 @@ public:
   /// Why the bytes will never come, if that is known without asking a peer and without waiting.
   [[nodiscard]] virtual std::optional<node_error> why_lost() const { return std::nullopt; }
 
-  /// Brings the bytes here. `then` is called exactly once, at `until` at the latest, on any thread, possibly before
-  /// this returns; it must not wait. Fails with `fetch_timed_out`, `object_lost` or `store_full`.
+  /// Brings the bytes here. Calls `then` exactly once, at `until` at the latest, on any thread, possibly before this
+  /// call returns. `then` must not wait. Fails with `fetch_timed_out`, `object_lost` or `store_full`.
   virtual fetch_id fetch(std::chrono::steady_clock::time_point until, answer then) = 0;
 
-  /// The caller of that fetch no longer needs the bytes: its answer comes now, with `fetch_timed_out` at worst. Does
+  /// The caller of that fetch no longer needs the bytes. Its answer comes now, with `fetch_timed_out` at worst. Does
   /// nothing if the answer has come.
   virtual void cancel(fetch_id which) = 0;
 

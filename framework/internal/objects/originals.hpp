@@ -1,5 +1,5 @@
-// Sharing fetches on one host: if several nodes need the same object of an exporter, one of them fetches it. The others
-// find it in the store they share, or wait until it is there.
+// Shares fetches on one host. If several nodes need the same object of an exporter, one of them fetches it. The others
+// find it in the store that they share, or wait until it is there.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,8 @@ namespace troupe::internal {
 
 struct replica;
 
-/// The name that all nodes of this host give to an object of another host, whichever of them fetches it.
+/// The name that all nodes of this host give to an object of another host. It is the same, whichever node fetches the
+/// object.
 [[nodiscard]] store::object_origin origin_of(const handles::original& what, std::uint64_t size_bytes);
 
 /// Resumes a replica that was left to another process.
@@ -34,16 +35,16 @@ public:
 
 /// Waits for other processes of this host that are writing objects wanted here.
 ///
-/// Threads: end once; the others from any thread. One thread of its own waits while the list is not empty.
-/// Locks: its own is taken last, except for the store's.
+/// Threads: end once; the others on any thread. While the list is not empty, its own thread waits. Locks: its own lock
+/// is taken last, except for the store's.
 class originals {
 public:
   struct patience {
-    /// How long another node's fetch of an object may keep this node from fetching it. Raising it saves traffic and
-    /// memory if the other node is slow; lowering it saves time. Must be less than `ledger_options::pull_patience`.
+    /// How long another node's fetch of an object may keep this node from fetching it. Higher: saves traffic and memory
+    /// if the other node is slow. Lower: saves time. Must be less than `ledger_options::pull_patience`.
     std::chrono::nanoseconds whole = std::chrono::seconds(30);
-    /// After this time without progress the other node is assumed to be stopped or its link stalled, and is not waited
-    /// for.
+    /// After this time without progress, the other node is assumed to be stopped, or its link stalled. It is not waited
+    /// for any more.
     std::chrono::nanoseconds stall = std::chrono::seconds(5);
   };
 
@@ -53,7 +54,7 @@ public:
   [[nodiscard]] std::expected<void, node_error> start(std::string_view whose) { return watch_.start(whose); }
   void end();
 
-  /// Whether another process may still be waited for; the time counts from the first call for `which`.
+  /// Whether another process may still be waited for. The time counts from the first call for `which`.
   [[nodiscard]] bool has_time(replica& which) const;
   void wait_for(const std::shared_ptr<replica>& which, const store::object_id& written);
   /// The replica is no longer wanted.

@@ -1,5 +1,5 @@
-// Objects whose references were serialized outside a message. The table is process-wide, since decoding there has no
-// node to ask: the name says which store the object is in.
+// Objects whose references were serialized outside a message. The table is process-wide, because decoding there has no
+// node to ask. The name says in which store the object is.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,8 @@ namespace troupe::internal {
 inline constexpr std::uint32_t out_of_band_mention = UINT32_MAX;
 
 /// Names an object for every process that has its store open; without a store, for this process only. `number` cannot
-/// be guessed: it is random without a store, else a sum over the other fields keyed with the store's secret.
+/// be guessed. Without a store it is random. Otherwise it is a sum over the other fields, with the store's secret as
+/// key.
 struct out_of_band_name {
   std::uint64_t store = 0;
   std::uint32_t index = 0;
@@ -40,8 +41,8 @@ struct out_of_band_pin {
   std::uint64_t serializations = 0;
 };
 
-/// open: allows reading back references to objects of the node's store. close: the node ends; unpins its store's
-/// objects if no other node has that store open.
+/// open: allows reading back references to objects of the node's store. close: the node ends. If no other node has its
+/// store open, close unpins the store's objects.
 void open_out_of_band(const void* node, const std::optional<store::object_store>& store,
                       std::shared_ptr<const object_environment> environment, bool is_allowed);
 void close_out_of_band(const void* node);
@@ -51,9 +52,9 @@ void close_out_of_band(const void* node);
 
 /// Pins the object and returns the form that travels. Fails with `out_of_band_handle` if that is not allowed.
 [[nodiscard]] std::expected<object_form, serialize_error> out_of_band_form(const object_state_ptr& state);
-/// The object of that form. If the object is gone, or its name was not made by a process that has its store open, the
-/// result is a reference whose get() fails with `object_freed`. Fails with `out_of_band_handle` if no node of this
-/// process has the store open, and with `malformed`.
+/// The object of that form. If the object is gone, or no process with its store made its name, the result is a
+/// reference whose get() fails with `object_freed`. Fails with `out_of_band_handle` if no node of this process has the
+/// store open, and with `malformed`.
 [[nodiscard]] std::expected<object_state_ptr, serialize_error> found_out_of_band(object_form&& from);
 
 /// This thread's guards; see allow_out_of_band_handles.

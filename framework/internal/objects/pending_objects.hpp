@@ -1,4 +1,4 @@
-// The objects named by messages that have come over a link and are not yet consumed.
+// The objects that are named by messages that have come over a link and are not consumed yet.
 #pragma once
 
 #include <list>
@@ -18,7 +18,7 @@ public:
   /// message lives.
   [[nodiscard]] receipt note(std::vector<named_object> objects, receipt owed, std::shared_ptr<const void> keeps);
 
-  /// Lists each object once per message that names it. Objects kept only by messages may be released meanwhile.
+  /// Lists each object once per message that names it. Objects that only messages keep may be released meanwhile.
   [[nodiscard]] std::vector<named_object> list() const;
 
 private:

@@ -35,8 +35,8 @@ public:
                std::shared_ptr<object_exchange> exchange)
       : store_(store), environment_(std::move(environment)), exchange_(std::move(exchange)) {}
 
-  /// Encodes the value with the environment's families; large parts are copied once, into the object. Objects that the
-  /// value refers to are captured: while one of them is on another host, the new object's bytes stay in this process.
+  /// Encodes the value with the environment's families. Large parts are copied once, into the object. Objects to which
+  /// the value refers are captured. While one of them is on another host, the new object's bytes stay in this process.
   [[nodiscard]] std::expected<object_state_ptr, node_error> put_value(const type_entry& type, const void* value,
                                                                       const std::source_location& where);
   [[nodiscard]] std::expected<object_state_ptr, node_error>

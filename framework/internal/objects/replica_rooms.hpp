@@ -36,12 +36,11 @@ struct replica {
   store::object_origin origin; // The name by which the store knows the object; empty: not shared with other processes.
   std::optional<std::chrono::steady_clock::time_point> waits_until; // Deadline for waiting for another process; also
                                                                     // used by the thread of `originals`.
-  /// Made before the core is told. From then on it belongs to the I/O thread of the link that brings the bytes, and to
-  /// the worker once it is being sealed.
+  /// Made before the core is told. From then on it belongs to the I/O thread of the link that brings the bytes, and
+  /// once it is being sealed, to the worker.
   std::optional<store::builder> building;
 
   std::uint32_t sum = 0; // Checksum of the bytes so far. Used by that link's I/O thread: only one link fills a room.
-                         // room.
 
   std::atomic<std::uint64_t> ready_bytes = 0; // The first `ready_bytes` of `building` can be written.
   std::atomic<bool> is_made_ready = false;    // The worker is getting memory for more.
@@ -72,8 +71,8 @@ public:
   void room_is_left(core_turn) override { changed_.notify_all(); }
 
   /// Writes bytes that have come over that link into their room, and tells the core. Bytes that are no longer wanted
-  /// are dropped. If there is no memory for the bytes, the room fails and they are dropped. Fails with
-  /// `protocol_violation` if the peer was not allowed to send them or they were damaged on the way.
+  /// are dropped. If there is no memory for the bytes, they are dropped and the room fails. Fails with
+  /// `protocol_violation` if the peer was not allowed to send them, or if they were damaged on the way.
   [[nodiscard]] std::expected<void, node_error> write(handles::link_number from, const object_chunk_head& head,
                                                       bytes_view bytes);
 

@@ -15,7 +15,7 @@ namespace troupe::internal {
 //   ^  |  ^--another was quicker--/
 //   |  v
 //  left to another process of this host
-//  An object of this node's own, whose bytes are complete, begins in sealing. A room may be dropped in any state.
+// This node's own object, whose bytes are complete, begins in sealing. A room may be dropped in any state.
 enum class room_state : std::uint8_t { wanted, left, making, filling, sealing };
 
 [[nodiscard]] constexpr bool may_follow(room_state from, room_state to) {
@@ -36,9 +36,9 @@ enum class room_state : std::uint8_t { wanted, left, making, filling, sealing };
 static_assert(!may_follow(room_state::sealing, room_state::filling));
 static_assert(!may_follow(room_state::left, room_state::filling));
 
-/// Tracks the state of each room that the ledger wants, and the bytes reserved for rooms that are being filled. Those
-/// may take at most half of the store, so that they cannot deadlock with all of it taken; one room alone is always
-/// allowed.
+/// Tracks the state of each room that the ledger wants, and the bytes that are reserved for rooms that are being
+/// filled. Those may take at most half of the store, because with all of it taken they could deadlock. One room alone
+/// is always allowed.
 class room_book {
 public:
   struct room {
@@ -52,7 +52,7 @@ public:
   explicit room_book(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
   void add(handles::room_id id);
-  /// For an object of this node's own, whose bytes are complete.
+  /// For this node's own object, whose bytes are complete.
   void add_own(handles::room_id id);
   /// Null if the room is no longer wanted.
   [[nodiscard]] const room* find(handles::room_id id) const;
@@ -62,15 +62,15 @@ public:
 
   /// Reserves the wanted room's bytes for its builder. Returns false if other rooms have to be filled first.
   [[nodiscard]] bool reserve(handles::room_id id, std::uint64_t size_bytes);
-  /// Another process has begun to write the object first: the room is wanted again.
+  /// Another process has begun to write the object first. The room is wanted again.
   void give_back(handles::room_id id);
   /// Leaves the wanted room to another process of this host, `writer`.
   void leave(handles::room_id id, std::uint64_t writer);
-  /// The other process will not bring the object: the room is wanted again.
+  /// The other process will not bring the object. The room is wanted again.
   void take_up(handles::room_id id);
   /// The room has its builder.
   void fill(handles::room_id id);
-  /// The room has all its bytes: releases its reservation.
+  /// The room has all its bytes. Releases its reservation.
   void filled(handles::room_id id);
   void seal(handles::room_id id);
 

@@ -22,8 +22,8 @@ class running_fetch : public std::enable_shared_from_this<running_fetch> {
 public:
   using outcome = std::expected<frame, node_error>;
 
-  /// Calls `when_answered` once, on any thread, possibly before this returns, and never after give_up(). It must not
-  /// wait. An empty reference is answered at once with `object_lost`.
+  /// Calls `when_answered` once, on any thread, possibly before this call returns, and never after give_up().
+  /// `when_answered` must not wait. An empty reference is answered at once with `object_lost`.
   [[nodiscard]] static std::shared_ptr<running_fetch> start(object_state_ptr state, fetch_time within,
                                                             std::function<void()> when_answered);
 

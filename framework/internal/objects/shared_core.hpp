@@ -14,8 +14,8 @@ namespace troupe::internal {
 
 /// Lets one thread at a time use the core and this process's holds.
 ///
-/// Locks: its own is taken after a link's. No function that waits is called under it, except that the store's table may
-/// be locked briefly; no function of a link and no caller's answer is called under it.
+/// Locks: its own lock is taken after a link's. Under it no function is called that waits, with one exception: the
+/// store's table may be locked briefly. Nor is a function of a link or a caller's answer called under it.
 class shared_core {
 public:
   shared_core(store::object_store store, const exchange_core::options& with, const exchange_surroundings& around)
@@ -49,7 +49,7 @@ public:
     return place ? held.holds().find(*place) : store::handle{};
   }
 
-  /// The object for that room is here: another node of this host has made it.
+  /// The object for that room is here, because another node of this host has made it.
   void found(handles::room_id which, store::handle object);
   /// The object has been made for this room, or why it has not.
   void sealed(handles::room_id which, std::expected<store::handle, store::store_error> object);

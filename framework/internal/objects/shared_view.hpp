@@ -18,13 +18,12 @@ class stored_bytes;
 /// One object's view, shared by all its readers. The object is pinned only while a frame of it lives, so that the store
 /// may move it to disk in between.
 ///
-/// Threads: any. A thread never waits here for another one that waits for the store.
+/// Threads: any. No thread waits here for another thread that waits for the store.
 class shared_view {
 public:
   /// A frame, if one is alive.
   [[nodiscard]] std::optional<frame> known() const;
-  /// A living frame, or a new one of `object`, which must be the same object in every call. Waits and fails as map()
-  /// does.
+  /// A living frame, or a new one of `object`. `object` must be the same in every call. Waits and fails as map() does.
   [[nodiscard]] std::expected<frame, node_error> of(const store::handle& object,
                                                     const std::optional<std::chrono::milliseconds>& within) const;
 

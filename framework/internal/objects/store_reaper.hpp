@@ -10,8 +10,8 @@
 
 namespace troupe::internal {
 
-/// Cleans up after processes that are gone: at once, and repeatedly for a while, since a dying process closes its
-/// sockets before it is seen to be dead.
+/// Cleans up after processes that are gone. It does so at once and repeatedly for a while, because a dying process
+/// closes its sockets before it is seen to be dead.
 ///
 /// Threads: the I/O thread of `io`.
 class store_reaper : public std::enable_shared_from_this<store_reaper> {
@@ -25,7 +25,7 @@ public:
 
   /// Another process is gone, perhaps killed.
   void reap_soon();
-  /// Stops waiting; cleans up only once after processes that go later.
+  /// Stops waiting. After processes that go later, cleans up only once.
   void end();
 
 private:

@@ -10,7 +10,7 @@
 
 namespace troupe::internal {
 
-/// Keeps the bytes of a frame that lies in the store: the object is held and mapped as long as any frame of it lives.
+/// Keeps the bytes of a frame that lies in the store. The object is held and mapped as long as any frame of it lives.
 class stored_bytes : public frame_owner {
 public:
   explicit stored_bytes(store::pin pin) : pin_(std::move(pin)) {}

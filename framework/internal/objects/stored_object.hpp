@@ -18,21 +18,21 @@
 
 namespace troupe::internal {
 
-/// Turns an error of the store into the node's.
+/// Converts an error of the store into one of the node.
 [[nodiscard]] node_error from_store(const store::store_error& error);
 
-/// Maps the object, restoring it from disk if need be. Waits like store::handle::pin(), at most `within`, and fails as
-/// it does; `busy` becomes `fetch_timed_out`.
+/// Maps the object; if it is on disk, restores it first. Waits like store::handle::pin(), at most `within`. Fails as
+/// pin() does, but `busy` becomes `fetch_timed_out`.
 [[nodiscard]] std::expected<std::shared_ptr<const stored_bytes>, node_error>
 map(const store::handle& object, const std::optional<std::chrono::milliseconds>& within);
 /// Whether mapping the same object again may succeed: the store or its disk was full, or the store was busy.
 [[nodiscard]] bool may_change(const node_error& error);
 
-/// The time left until `until`, as the store's timeouts expect it; nullopt if `until` is time_point::max(), 0 if it has
-/// passed.
+/// The time that is left until `until`, as the store's timeouts expect it. Nullopt if `until` is time_point::max(), 0
+/// if it has passed.
 [[nodiscard]] std::optional<std::chrono::milliseconds> room_time_until(std::chrono::steady_clock::time_point until);
 
-/// An object that never has to be fetched: its bytes are on this host, or will never be available.
+/// An object that never has to be fetched, because its bytes are on this host or will never be available.
 class settled_object : public object_source {
 public:
   /// Waits and fails as map() does.

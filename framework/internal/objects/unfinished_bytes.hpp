@@ -1,4 +1,4 @@
-// The bytes of this node's own objects that wait for the objects they capture.
+// The bytes of this node's own objects that wait for the objects that they capture.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ public:
       : core_(core), store_(std::move(store)), maker_(maker), worker_(worker) {}
 
   void keep(core_turn, handles::reference what, frame bytes, std::vector<std::byte> metadata);
-  /// Writes the object, with these captured, once the store has room; then tells the core.
+  /// Writes the object, with these captured objects, once the store has room. Then tells the core.
   void finish(core_turn, handles::room_id as, handles::reference what, std::vector<store::object_id> captured) override;
   void forget(core_turn, handles::reference what) override;
   void end();

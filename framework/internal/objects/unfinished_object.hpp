@@ -9,8 +9,8 @@
 
 namespace troupe::internal {
 
-/// An object of this node's own. Its bytes are in this process until all objects that it captures are on this host, and
-/// from then on in the store.
+/// This node's own object. Its bytes are in this process until all objects that it captures are on this host. From then
+/// on they are in the store.
 class unfinished_object final : public object_source, public std::enable_shared_from_this<unfinished_object> {
 public:
   unfinished_object(std::shared_ptr<exchanged_object> counted, frame bytes)
