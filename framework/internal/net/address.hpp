@@ -26,9 +26,9 @@ enum class transport_kind : std::uint8_t { unix_socket, tcp, tls, inproc };
   return kind == transport_kind::unix_socket || kind == transport_kind::inproc;
 }
 
-/// "unix:///path" (a socket file), "unix://@name" (a name without a file, which ends with its owner), both also with
-/// "shm" (links over it use rings), "tcp://host:port", "tls://host:port", "inproc://name" (within this process). A host
-/// is a name, an IPv4 address, or an IPv6 address in brackets.
+/// "unix:///path" (a socket file), "unix://@name" (a name without a file, which ends with its owner), "shm" instead of
+/// "unix" in both (links over it use rings), "tcp://host:port", "tls://host:port", or "inproc://name" (within this
+/// process). A host is a name, an IPv4 address, or an IPv6 address in brackets.
 struct address {
   std::string text; // As given.
   transport_kind kind = transport_kind::unix_socket;
@@ -46,7 +46,7 @@ struct address {
 
 using stream_endpoint = asio::generic::basic_endpoint<asio::generic::stream_protocol>;
 
-/// Whether only processes of this host reach the endpoint: unix sockets, 127.0.0.0/8 and ::1.
+/// Whether only processes of this host can reach the endpoint: unix sockets, 127.0.0.0/8 and ::1.
 [[nodiscard]] bool is_of_this_host(const stream_endpoint& endpoint);
 
 /// Formats an endpoint as an address with a numeric host: "tcp://10.0.0.2:4000", "unix:///path". Empty for an unbound

@@ -1,4 +1,4 @@
-// Packets over a transport: writes the bytes that any thread has appended; reads the bytes that arrive and splits them
+// Packets over a transport. Writes the bytes that any thread has appended. Reads the bytes that arrive and splits them
 // into packets.
 #pragma once
 
@@ -42,33 +42,33 @@ public:
     return handled_packets{};
   }
   /// The packet of a chunk has begun, with its head and some of its body. Returns the place into which the connection
-  /// reads the rest of the body, without further calls; returns no place if the packet is to be passed to on_packet()
-  /// as a whole. An error ends the connection as in on_packet().
+  /// reads the rest of the body, without further calls. Returns no place if the whole packet has to be passed to
+  /// on_packet(). An error ends the connection as in on_packet().
   virtual std::expected<chunk_place, node_error> on_chunk_begin(const packet_head& /*head*/, bytes_view /*begin*/) {
     return chunk_place{};
   }
-  /// A packet head is invalid, or its body is too large. The connection ends, after everything appended so far,
+  /// A packet head is invalid, or its body is too large. The connection ends after everything that was appended so far,
   /// including the answer to this, has been written.
   virtual void on_bad_packet(const node_error& reason) = 0;
-  /// All packets read so far are handled.
+  /// All packets that were read so far are handled.
   virtual void on_all_handled() = 0;
-  /// Appends the next piece of data that is too large to wait in the outbox; returns false if none is left. Called on
+  /// Appends the next piece of data that is too large to wait in the outbox. Returns false if none is left. Called on
   /// the I/O thread before each write.
   virtual bool refill(const link_held& held, outbox& out) = 0;
-  /// Called once, as the last event. `reason` tells which end closed the connection and why; `unwritten` is the number
-  /// of messages appended and not written. A partly completed write counts in full, although its first messages may
-  /// have left.
+  /// Called once, as the last event. `reason` tells which end closed the connection, and why. `unwritten` is the number
+  /// of messages that were appended and not written. If a write was completed in part, all its messages count, although
+  /// the first of them may have left.
   virtual void on_closed(const node_error& reason, std::uint64_t unwritten) = 0;
 };
 
 /// One connected transport.
 ///
-/// Writing: a thread that finds the connection idle writes by itself, because waking another thread is the largest
-/// cost. If something was written a moment ago, more is likely to follow: then bytes are gathered and written by the
-/// thread that fills a batch, or by the I/O thread one tick later. On the I/O thread all writes wait for the end of its
-/// round of work (io_batch). One thread writes at a time.
+/// Writing: a thread that finds the connection idle writes by itself, because waking another thread costs most. If
+/// something was written a moment ago, more is likely to follow. Then bytes are gathered, and the thread that fills a
+/// batch writes them, or the I/O thread one tick later. On the I/O thread all writes wait for the end of its round of
+/// work (io_batch). One thread writes at a time.
 ///
-/// Threads: start, admit_packets, session_key and the events on the I/O thread; the rest from any thread.
+/// Threads: start, admit_packets, session_key and the events on the I/O thread; the rest on any thread.
 /// Lifetime: keeps its events alive until it is closed; must be closed before `io` ends.
 class connection : public std::enable_shared_from_this<connection> {
 public:
@@ -103,17 +103,17 @@ public:
     return true;
   }
 
-  /// Called at the end of a round of work on the I/O thread, or when another thread takes it over: the next append on
-  /// the I/O thread joins a new batch.
+  /// Called at the end of a round of work on the I/O thread, or when another thread takes the round over. The next
+  /// append on the I/O thread then joins a new batch.
   void flush_batch();
 
   /// I/O thread. Writes bytes that wait for a tick.
   tick_result tick();
 
-  /// I/O thread. Handles the next turn of the packets that were read and not handled.
+  /// I/O thread. Handles the next turn of the packets that were read and are not handled yet.
   void read_on();
 
-  /// Bytes appended and not taken by the transport, without refills.
+  /// The bytes that were appended and that the transport has not taken, without refills.
   [[nodiscard]] std::uint64_t unwritten_bytes(const link_held&) const noexcept {
     return waiting_.size_bytes() + writing_bytes_.load(std::memory_order_relaxed);
   }
@@ -127,8 +127,8 @@ public:
   /// Sets the maximum body of a packet; `unproven_body_bytes_max` until then.
   void admit_packets(std::size_t body_bytes_max) noexcept { body_bytes_max_ = body_bytes_max; }
 
-  /// The transport's lane for values, which keeps the transport alive; null if it carries only bytes. Requires: not
-  /// closed.
+  /// The transport's lane for values, which keeps the transport alive. Null if the transport carries only bytes.
+  /// Requires: not closed.
   [[nodiscard]] std::shared_ptr<value_lane> values() const {
     return bytes_->values() == nullptr ? nullptr : std::shared_ptr<value_lane>{bytes_, bytes_->values()};
   }
@@ -140,7 +140,7 @@ public:
   void append_descriptor(const link_held&) { marks_.push_back({waiting_.size_bytes(), true}); }
   /// Bytes appended from now on go into the ring, after the bytes before them.
   void move_output(const link_held&) { marks_.push_back({waiting_.size_bytes(), false}); }
-  /// I/O thread, in a call of on_packet(). Reads the next packets from the ring; the socket then brings only wake-ups.
+  /// I/O thread, in a call of on_packet(). Reads the next packets from the ring. The socket then brings only wake-ups.
   void move_input();
 
   /// The transport's. Requires: not closed.
@@ -153,7 +153,7 @@ public:
   /// Writes waiting bytes for at most `patience`, then closes with this reason.
   void close(node_error reason, std::chrono::milliseconds patience);
 
-  /// I/O thread, outside of the events' calls. Closes at once, even while a close is in progress: writes nothing more
+  /// I/O thread, outside of the events' calls. Closes at once, even while a close is in progress. Writes nothing more,
   /// and does not wait for the peer.
   void abort(const node_error& reason) { end(reason); }
 

@@ -25,15 +25,15 @@ using dial_deadline = std::chrono::steady_clock::time_point;
 /// The result of connect(2) on a socket that does not block.
 enum class connect_step : std::uint8_t { connected, under_way, listener_is_full, failed };
 
-/// `error` is zero for success; `family` is the socket's. EAGAIN means a full queue only for the listener of a unix
-/// socket, and there is no notification when it has room again. For other sockets EAGAIN means that the system has no
-/// room for the connection.
+/// `error` is zero for success. `family` is the socket's. EAGAIN means a full queue only if the listener is a unix
+/// socket, and nothing notifies the dialer when the queue has room again. For other sockets EAGAIN means that the
+/// system has no room for the connection.
 [[nodiscard]] connect_step step_of(int error, int family);
 
 /// Connects to the first of several endpoints that accepts.
 ///
 /// Threads: I/O thread only.
-/// Lifetime: hold it until it calls back; dropping it, like `cancel`, ends it without a call.
+/// Lifetime: hold it until it calls back. Dropping it ends it without a call, as `cancel` does.
 class dialing : public std::enable_shared_from_this<dialing> {
 public:
   using result = std::expected<stream_socket, node_error>;

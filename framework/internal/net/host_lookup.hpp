@@ -19,12 +19,12 @@ namespace troupe::internal {
 /// At least one endpoint.
 using found_endpoints = std::expected<std::vector<stream_endpoint>, node_error>;
 
-/// Calls `then` with the endpoints of the address. A host name is looked up on a thread of its own; in all other cases
-/// `then` is called before this returns.
+/// Calls `then` with the endpoints of the address. A separate thread looks up host names. In all other cases `then` is
+/// called before this call returns.
 /// Fails with `bad_address`, or with `cannot_connect` if no thread can be started.
 void look_up(const address& at, std::function<void(found_endpoints)> then);
 
-/// Blocks for the endpoints for at most `timeout`; fails with `timed_out` after that, and as look_up() does. The I/O
+/// Blocks for the endpoints for at most `timeout`, then fails with `timed_out`. Also fails as look_up() does. The I/O
 /// thread must not call it, except for addresses without a host name.
 [[nodiscard]] found_endpoints resolve(const address& at, std::chrono::milliseconds timeout);
 

@@ -1,4 +1,4 @@
-// Links within one process: bytes go through memory; messages are handed over beside them without encoding.
+// Links within one process. Bytes go through memory. Messages are handed over beside them without encoding.
 #pragma once
 
 #include <expected>
@@ -16,8 +16,8 @@ class io_context;
 
 namespace troupe::internal {
 
-/// Returns the two ends of a connection; the second one listens at the address `at`. Each end's callbacks run on its
-/// own I/O thread. Lifetime: an end must be closed or destroyed before its `io` ends; a destroyed end counts as closed.
+/// Returns the two ends of a connection. The second one listens at the address `at`. Each end's callbacks run on its
+/// own I/O thread. Lifetime: an end must be closed or destroyed before its `io` ends. A destroyed end counts as closed.
 [[nodiscard]] std::pair<std::shared_ptr<transport>, std::shared_ptr<transport>>
 make_inproc_pair(asio::io_context& first, asio::io_context& second, const std::string& at = {});
 

@@ -1,5 +1,6 @@
-// Work that the I/O thread's round postpones. To the round's end: one write for each connection that the round has
-// appended to, and one report of consumed messages. To the next rounds: packets that were read and not handled.
+// Work that the I/O thread's round postpones. To the end of the round it postpones one write for each connection to
+// which the round has appended, and one report of consumed messages. To the next rounds it postpones packets that were
+// read and not handled.
 #pragma once
 
 #include <deque>
@@ -13,18 +14,18 @@ namespace troupe::internal {
 
 class connection;
 
-/// The connections that this thread has appended to since its round of work began. While a batch is current, its thread
-/// writes nothing, so that the answers to many messages leave in one write. Consumed messages are reported together in
-/// the same way.
+/// The connections to which this thread has appended since its round of work began. While a batch is current, its
+/// thread writes nothing, so that the answers to many messages leave in one write. Consumed messages are reported
+/// together in the same way.
 ///
 /// Threads: one.
 class io_batch {
 public:
-  /// The calling thread's batch; null outside of a round of work, and after another thread has taken the round over.
+  /// The calling thread's batch. Null outside of a round of work, and after another thread has taken the round over.
   [[nodiscard]] static io_batch* current() noexcept;
 
-  /// Any thread. While deposed, another thread continues in this one's place, and nothing is gathered here. If a caller
-  /// asks for the current batch under a connection's mutex, the thread that continues flushes what is gathered.
+  /// Any thread. While deposed, another thread continues in this thread's place, and nothing is gathered here. If a
+  /// caller asks for the current batch under a connection's mutex, the thread that continues flushes what is gathered.
   void set_deposed(bool deposed) noexcept { consumed_.set_deposed(deposed); }
 
   /// Makes a batch current for the calling thread while the scope lives.

@@ -1,4 +1,4 @@
-// One I/O loop of a node: its sockets, timers, and the actors whose messages it has just read.
+// One I/O loop of a node: its sockets, its timers, and the actors whose messages it has just read.
 #pragma once
 
 #include <array>
@@ -36,15 +36,15 @@ struct dispatch_budget {
   std::chrono::microseconds spin{50};      // How long to look for more before sleeping, if looking has paid of late.
 };
 
-/// Runs an io_context, and after each round of its work resumes the actors to which the round delivered messages:
-/// waking a scheduler's thread for them costs several times a short handler. When the budget is used up, the remaining
-/// actors go to CAF's scheduler, as do actors that have been slow before; then the loop checks the sockets.
+/// Runs an io_context. After each round of its work it resumes the actors to which the round delivered messages,
+/// because waking a scheduler's thread for them costs several times a short handler. When the budget is used up, the
+/// remaining actors go to CAF's scheduler, as do actors that have been slow before. Then the loop checks the sockets.
 ///
-/// A slow handler does not delay the sockets either: a second thread, otherwise asleep, takes them over. Until the
-/// first thread is back, all actors go to CAF's scheduler. "The I/O thread" is the thread of the two that leads; the
-/// two never touch its data at the same time.
+/// A slow handler does not delay the sockets either, because a second thread, which otherwise sleeps, takes them over.
+/// Until the first thread is back, all actors go to CAF's scheduler. "The I/O thread" is the thread of the two that
+/// leads. The two never touch its data at the same time.
 ///
-/// Threads: start from the owner's thread; the rest from any.
+/// Threads: start on the owner's thread; the rest on any thread.
 /// Lifetime: its threads share it, so a thread that returns late from a handler still finds it.
 class io_loop : public std::enable_shared_from_this<io_loop>, public system_threads {
 public:
@@ -56,12 +56,12 @@ public:
   io_loop& operator=(const io_loop&) = delete;
   ~io_loop() override;
 
-  /// `on_takeover` is called on the new I/O thread, while bytes that the old one appended are still unwritten. Fails
-  /// with `bad_option` if the system provides no thread; then nothing has run, and the loop can only be destroyed.
+  /// `on_takeover` is called on the new I/O thread, while bytes that the old one appended are still unwritten. If the
+  /// system provides no thread, fails with `bad_option`. Then nothing has run, and the loop can only be destroyed.
   [[nodiscard]] std::expected<void, node_error> start(std::function<void()> on_takeover);
 
   /// Waits until no work is left, and for the threads. A thread that is still in a handler, and the calling thread, are
-  /// left to the actor system, which waits for them at its own end. Does not wait at all if may_wait() is false.
+  /// left to the actor system, which waits for them at its own end. If may_wait() is false, does not wait at all.
   void stop();
 
   /// False on the threads of all loops while they handle I/O, because other links' work waits for them.
@@ -105,8 +105,8 @@ private:
   ring_watch& rings_ = ring_watch::of(io_);          // The leader's.
   const wait_wishes& wishes_ = wait_wishes::of(io_); // The leader's.
 
-  // The leader's turn: its number in the upper bits; in the lowest bit, whether it dispatches. Written by the leader; a
-  // takeover replaces "dispatching" by the next turn's "leading".
+  // The leader's turn. The upper bits have its number, and the lowest bit whether it dispatches. The leader writes it.
+  // A takeover replaces "dispatching" by the next turn's "leading".
   std::atomic<std::uint64_t> turn_{0};
   std::atomic<std::chrono::steady_clock::rep> dispatch_began_{0}; // Of the latest dispatch.
   std::atomic<desk*> leader_{nullptr};                            // The latest leader; lives as long as its thread.

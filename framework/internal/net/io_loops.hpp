@@ -17,10 +17,10 @@ namespace troupe::internal {
 /// The number of loops for that option; 0 stands for the number of cores that the process may use.
 [[nodiscard]] std::size_t loops_for(std::size_t io_threads);
 
-/// Several I/O loops; each runs its links independently. The first loop is the main one: it also does the work of the
-/// node as a whole.
+/// Several I/O loops. Each runs its links independently. The first loop is the main one, which also does the work of
+/// the node as a whole.
 ///
-/// Threads: start and stop from the owner's thread, the rest from any.
+/// Threads: start and stop on the owner's thread; the rest on any thread.
 /// Lifetime: everything that belongs to one of its contexts ends earlier.
 class io_loops {
 public:

@@ -9,9 +9,9 @@ class link_held;
 
 /// Guards the tables of one link and its connection's waiting bytes, so that both change together.
 ///
-/// While it is held, a thread may only take locks that are held for moments; these include the node's exchange and then
-/// the store's table. It drops no actor reference, handle or frame, and calls nothing of CAF or of the store that could
-/// block.
+/// While it is held, a thread may only take locks that are held briefly. These include the lock of the node's exchange
+/// and then that of the store's table. It drops no actor reference, handle or frame, and calls nothing of CAF or of the
+/// store that could block.
 class link_mutex {
 public:
   /// Blocks until the lock is free.
@@ -21,9 +21,9 @@ private:
   std::mutex mutex_;
 };
 
-/// Proves that the calling thread holds a link's lock; the destructor releases it.
+/// Proves that the calling thread holds a link's lock. The destructor releases it.
 ///
-/// Functions that need the lock take `const link_held&`; functions that release it or wait under it take `link_held&`.
+/// Functions that need the lock take `const link_held&`. Functions that release it or wait under it take `link_held&`.
 class link_held {
 public:
   link_held(const link_held&) = delete;

@@ -32,11 +32,12 @@ struct link_security {
 security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with);
 
 /// Fails with `bad_option` for credentials that no link could use: a secret that is too short or given twice, or files
-/// that are missing or have other content.
+/// that are missing or have the wrong content.
 [[nodiscard]] std::expected<void, node_error> check_credentials(const credentials& with);
 
 /// Checks the credentials for links to `to` before dialing, without looking up a name or creating a cookie. `own` are
-/// the credentials given for this address alone; any that such links never use are an error. Fails with `bad_option`.
+/// the credentials that were given for this address alone. If such links never use one of them, that is an error. Fails
+/// with `bad_option`.
 [[nodiscard]] std::expected<void, node_error> check_dialing(const address& to, const credentials& with,
                                                             const credentials& own);
 
@@ -48,8 +49,8 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
 [[nodiscard]] std::expected<link_security, node_error>
 security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with);
 
-/// Makes the transport over a connected socket. Fails with `refused` if the other end of a unix socket is another user.
-/// At the listening end, `turns` decides when a TLS handshake may begin.
+/// Makes the transport over a connected socket. If the other end of a unix socket is another user, fails with
+/// `refused`. At the listening end, `turns` decides when a TLS handshake may begin.
 [[nodiscard]] std::expected<std::shared_ptr<transport>, node_error>
 make_transport(stream_socket socket, const link_security& security, std::shared_ptr<handshake_turns> turns = nullptr);
 

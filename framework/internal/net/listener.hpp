@@ -20,24 +20,25 @@
 
 namespace troupe::internal {
 
-/// Listens and hands over each connection. A socket file is made with mode 0600 and removed at the end, unless another
-/// node has replaced it.
+/// Listens and hands over each connection. A socket file is made with mode 0600. It is removed at the end, unless
+/// another node has replaced it.
 ///
 /// If the process has no file descriptor left, the listener asks its owner to close a connection in favor of the new
-/// one. If the owner has none to close, the listener briefly releases a spare descriptor to accept and immediately
+/// one. If the owner has none to close, the listener briefly releases a spare descriptor, to accept and immediately
+/// close waiting connections. So their peers learn it instead of waiting. Then the listener pauses before it continues.
 /// close waiting connections, so that their peers learn it instead of waiting; it then pauses before it goes on.
 class listener : public std::enable_shared_from_this<listener> {
 public:
   /// Receives each connection, and the log for its refusal.
   using accepted = std::function<void(stream_socket, const std::shared_ptr<refusal_log>&)>;
 
-  /// Closes an expendable connection, at once or soon; returns false if there is none.
+  /// Closes an expendable connection, at once or soon. Returns false if there is none.
   using make_room = std::function<bool()>;
 
-  /// Whether a connection may be accepted now; otherwise connections wait in the system's queue.
+  /// Whether a connection may be accepted now. Otherwise connections wait in the system's queue.
   using may_come = std::function<bool()>;
 
-  /// Fails with `bad_address`, or with `cannot_connect` if the address is in use. Replaces a socket file without a
+  /// Fails with `bad_address`, or with `cannot_connect` if the address is in use. Replaces a socket file that has no
   /// listener.
   static std::expected<std::shared_ptr<listener>, node_error> open(asio::io_context& io, const address& at,
                                                                    const stream_endpoint& endpoint, accepted on_accept,
@@ -78,7 +79,7 @@ private:
 using listener_maker =
     std::function<std::expected<std::shared_ptr<listener>, node_error>(const address&, const stream_endpoint&)>;
 
-/// Listens at all addresses of a name, on one port, so that nobody else can take the rest. For port 0 the system
+/// Listens at all addresses of a name, on one port, so that no other process can take the rest. For port 0 the system
 /// chooses a port that is free at all of them. An address that this host does not have is skipped with a warning,
 /// unless it is the only one. An address in use is an error, because peers that dial the name could reach its owner.
 [[nodiscard]] std::expected<std::vector<std::shared_ptr<listener>>, node_error>

@@ -6,8 +6,8 @@
 
 namespace troupe::internal {
 
-/// The common prefix of all such names of this user, without the '@'. The process id, '-', and digits that
-/// distinguish the process's nodes follow.
+/// The common prefix of all such names of this user, without the '@'. After it come the process id, '-', and digits
+/// that distinguish the process's nodes.
 [[nodiscard]] std::string local_query_prefix();
 
 /// Returns "unix://@...", a new address at each call.

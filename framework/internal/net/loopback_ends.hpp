@@ -19,7 +19,7 @@
 namespace troupe::internal {
 
 /// The addresses of a TCP connection within one host, as one end sees them. Any user of the host may listen at a free
-/// port and forward what arrives; the two ends then see different connections.
+/// port and forward what arrives. The two ends then see different connections.
 class loopback_ends {
 public:
   loopback_ends(stream_endpoint mine, stream_endpoint theirs) : mine_(std::move(mine)), theirs_(std::move(theirs)) {}
@@ -35,14 +35,14 @@ public:
     return failed ? std::nullopt : between(mine, theirs);
   }
 
-  /// Returns 32 bytes that only the two ends of this connection compute alike: the SHA-256 of the host's boot, its
-  /// network namespace and both addresses. Empty if the system does not tell these.
+  /// Returns 32 bytes for which only the two ends of this connection compute the same value: the SHA-256 of the host's
+  /// boot, its network namespace and both addresses. Empty if the system does not tell these.
   [[nodiscard]] byte_vector sum(link_side mine) const;
 
-  /// Returns the user whose process owns the other end's socket; nullopt if no process of this network namespace owns
-  /// it, so that the kernel forwards the connection, which only root can configure. Fails with `refused` and the reason
-  /// if the system does not tell. Requires: bytes have arrived over the connection; before that, it may not be accepted
-  /// yet.
+  /// Returns the user whose process owns the other end's socket. Nullopt if no process of this network namespace owns
+  /// it; then the kernel forwards the connection, which only root can configure. If the system does not tell, fails
+  /// with `refused` and the reason. Requires: bytes have arrived over the connection, because before that it may not be
+  /// accepted yet.
   [[nodiscard]] std::expected<std::optional<uid_t>, node_error> peer_owner() const;
 
   /// Like peer_owner(), from the text of /proc/net/tcp and tcp6. Pure.
@@ -56,9 +56,9 @@ private:
   stream_endpoint theirs_;
 };
 
-/// Checks whether the owner of the other end's socket may forward the connection: this user, who forwards a port, or
-/// root, by a process or by the kernel's address translation, because root can do anything anyway. Fails with
-/// `refused`, naming the user.
+/// Checks whether the owner of the other end's socket may forward the connection. This user may, by forwarding a port.
+/// Root may, by a process or by the kernel's address translation, because root can do anything anyway. Otherwise fails
+/// with `refused`, naming the user.
 [[nodiscard]] std::expected<void, node_error> check_forwarder(const loopback_ends& ends);
 
 } // namespace troupe::internal

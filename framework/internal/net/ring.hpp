@@ -1,4 +1,4 @@
-// One direction of a link's bytes through memory that two processes share. Pure: no system calls. The type of the
+// One direction of a link's bytes, through memory that two processes share. Pure: no system calls. The type of the
 // shared words is a parameter, so that a test can step through every order of accesses.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace troupe::internal {
 
-/// A number in shared memory. Accesses are sequentially consistent unless their name says otherwise: an end that goes
-/// to sleep must not miss a concurrent store of the other end.
+/// A number in shared memory. Accesses are sequentially consistent unless their name says otherwise, because an end
+/// that goes to sleep must not miss a concurrent store of the other end.
 class shared_word {
 public:
   [[nodiscard]] std::uint64_t load() const noexcept { return value_.load(std::memory_order_seq_cst); }
@@ -30,8 +30,8 @@ private:
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free); // Otherwise its lock would belong to one process.
 };
 
-/// The words that the two ends of a ring share. Counts of bytes only grow; their positions are the counts modulo the
-/// ring's size. Each word has a pair of cache lines of its own, because processors fetch lines in pairs.
+/// The words that the two ends of a ring share. Counts of bytes only grow. Their positions are the counts modulo the
+/// ring's size. Each word has its own pair of cache lines, because processors fetch lines in pairs.
 template <class Word>
 struct ring_words {
   alignas(128) Word written;       // Bytes that the writer has put in.
@@ -50,7 +50,7 @@ public:
   /// The size of `data` is a power of two. Both arguments outlive this. Requires: the ring was not used before.
   ring_writer(ring_words<Word>& shared, std::span<std::byte> data) : shared_(shared), data_(data) {}
 
-  /// Copies bytes as far as there is room and returns their number. The reader sees them after publish().
+  /// Copies bytes as far as there is room, and returns their number. The reader sees them after publish().
   [[nodiscard]] std::expected<std::size_t, ring_broken> put(bytes_view bytes) {
     if (room() < bytes.size())
       if (auto looked = look(); !looked)
@@ -66,16 +66,16 @@ public:
     return count;
   }
 
-  /// Shows the reader the bytes put so far. Returns true if the caller has to wake the reader.
+  /// Shows the reader the bytes that were put so far. Returns true if the caller has to wake the reader.
   [[nodiscard]] bool publish() {
     shared_.written.store(written_);
     return shared_.reader_sleeps.load() != 0 && shared_.reader_sleeps.exchange(0) != 0;
   }
 
-  /// Whether the reader has taken all published bytes and thus has nothing to do.
+  /// Whether the reader has taken all published bytes, and so has nothing to do.
   [[nodiscard]] bool reader_has_all() const { return shared_.read.load_acquired() == written_; }
 
-  /// Returns true if there is no room; the reader then wakes the caller once half of the ring is free.
+  /// Returns true if there is no room. Then the reader wakes the caller once half of the ring is free.
   [[nodiscard]] std::expected<bool, ring_broken> wait_for_room() {
     shared_.writer_waits.store(1);
     if (auto looked = look(); !looked)
@@ -128,12 +128,12 @@ public:
   }
 
   /// After take(): returns true if the caller has to wake the writer. A writer is woken only once half of the ring is
-  /// free; otherwise it would be woken as often as the reader takes bytes.
+  /// free. Otherwise it would be woken as often as the reader takes bytes.
   [[nodiscard]] bool writer_is_to_be_woken() {
     return there() <= data_.size() / 2 && shared_.writer_waits.load() != 0 && shared_.writer_waits.exchange(0) != 0;
   }
 
-  /// Returns true if the ring is empty; the writer then wakes the caller when bytes arrive.
+  /// Returns true if the ring is empty. Then the writer wakes the caller when bytes arrive.
   [[nodiscard]] std::expected<bool, ring_broken> sleep() {
     shared_.reader_sleeps.store(1);
     if (auto looked = look(shared_.written.load()); !looked)
@@ -143,7 +143,7 @@ public:
     shared_.reader_sleeps.store(0);
     return false;
   }
-  /// Ends sleep(): the reader checks the ring by itself again and need not be woken.
+  /// Ends sleep(). The reader checks the ring by itself again and need not be woken.
   void awake() {
     if (shared_.reader_sleeps.load() != 0)
       shared_.reader_sleeps.store(0);

@@ -30,7 +30,7 @@ public:
   [[nodiscard]] static std::expected<ring_memory, node_error> make(std::size_t ring_bytes);
 
   /// Maps memory that the peer has made. Takes ownership of the peer's descriptor and closes it. Fails with
-  /// `protocol_violation` if it is no such file, has another size, or its size can still change; fails with
+  /// `protocol_violation` if it is no such file, has another size, or can still change its size. Fails with
   /// `unsupported` if the system does not map it.
   [[nodiscard]] static std::expected<ring_memory, node_error> adopt(int descriptor, std::size_t ring_bytes);
 
@@ -38,7 +38,8 @@ public:
   ring_memory& operator=(ring_memory&&) = delete;
   ~ring_memory();
 
-  /// Returns the descriptor of memory made here, to send to the peer; the caller closes it. -1 if taken already.
+  /// Returns the descriptor of memory that was made here, to send to the peer. The caller closes it. -1 if it was taken
+  /// already.
   [[nodiscard]] int take_descriptor() noexcept;
 
   /// The words of the ring into which that side's end writes.

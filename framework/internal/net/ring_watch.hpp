@@ -18,15 +18,15 @@ namespace troupe::internal {
 class watched_ring {
 public:
   virtual ~watched_ring() = default;
-  /// Handles the bytes in the ring; returns false if it is empty.
+  /// Handles the bytes in the ring. Returns false if it is empty.
   virtual bool look() = 0;
   /// Asks the writer to wake the I/O context when bytes arrive. Returns false if there are bytes already.
   virtual bool sleep() = 0;
 };
 
-/// Checks the rings of an I/O context that had bytes of late. A writer need not wake a reader that checks, and waking
-/// is the largest cost. A ring that was empty at many checks goes to sleep, and all rings go to sleep before their
-/// thread does.
+/// Checks the rings of an I/O context that recently had bytes. A writer need not wake a reader that checks, and waking
+/// costs most. A ring that was empty at many checks is put to sleep. All rings are put to sleep before their thread
+/// sleeps.
 ///
 /// Threads: the I/O thread, except is_driven().
 class ring_watch final : public asio::execution_context::service {
@@ -37,7 +37,7 @@ public:
 
   explicit ring_watch(asio::execution_context& io) : asio::execution_context::service(io) {}
 
-  /// The caller runs the I/O context: it calls look(), and sleep() before it waits.
+  /// The caller runs the I/O context. It calls look(), and sleep() before it waits.
   void drive() noexcept { is_driven_ = true; }
   [[nodiscard]] bool is_driven() const noexcept { return is_driven_; }
 
@@ -45,11 +45,12 @@ public:
   void add(std::shared_ptr<watched_ring> ring) { looked_at_.push_back({std::move(ring), 0}); }
   [[nodiscard]] bool empty() const noexcept { return looked_at_.empty(); }
 
-  /// Checks each ring once; returns how many had bytes.
+  /// Checks each ring once. Returns how many had bytes.
   std::size_t look();
-  /// Like look(), from time to time, for a thread that has other work: rings that were empty for long go to sleep.
+  /// Like look(), to be called from time to time by a thread that has other work. Rings that were empty for long are
+  /// put to sleep.
   std::size_t look_in_passing();
-  /// Puts all rings to sleep; returns false if one of them has bytes.
+  /// Puts all rings to sleep. Returns false if one of them has bytes.
   [[nodiscard]] bool sleep();
 
 private:

@@ -15,11 +15,11 @@ class round_worker {
 public:
   virtual ~round_worker() = default;
   [[nodiscard]] virtual bool empty() = 0;
-  /// Runs actors until none is left or `budget` has passed since `begin`; passes the rest to other threads.
+  /// Runs actors until none is left or `budget` has passed since `begin`. Passes the rest to other threads.
   virtual void run(std::chrono::steady_clock::time_point begin, std::chrono::microseconds budget) = 0;
   /// Passes everything that is left to other threads.
   virtual void hand_over() = 0;
-  /// Another thread leads now: passes everything that is or arrives here to other threads, until `lead`.
+  /// Another thread leads now. Passes everything that is here or arrives here to other threads, until `lead`.
   virtual void depose() = 0;
   virtual void lead() = 0;
 };

@@ -14,7 +14,7 @@
 
 namespace troupe::internal {
 
-/// Keeps other nodes from making or removing the file at a path: an exclusive lock on a file beside it, "PATH.lock".
+/// Keeps other nodes from making or removing the file at a path, by an exclusive lock on a file beside it, "PATH.lock".
 /// The lock file exists only while a process holds the lock or waits for it.
 class path_lock {
 public:
@@ -33,7 +33,7 @@ private:
 };
 
 /// The file of a socket, while the socket listens. It is made if there is none, or replaces a file without a listener.
-/// It is removed only if it is still the same file; a file that another node has made at the path stays.
+/// It is removed only if it is still the same file. A file that another node has made at the path stays.
 ///
 /// Threads: one at a time.
 class socket_file {
@@ -44,8 +44,8 @@ public:
   ~socket_file() { remove(); }
 
   /// Binds `socket` to the path with mode 0600 and listens. Fails with `cannot_connect` if another socket listens
-  /// there, also if both try at once; with `bad_address` if the path holds anything but a socket of this user, or the
-  /// socket cannot be bound; and as path_lock::take() does.
+  /// there, also if both try at the same time. Fails with `bad_address` if the path holds anything but a socket of this
+  /// user, or if the socket cannot be bound. Also fails as path_lock::take() does.
   [[nodiscard]] std::expected<void, node_error> listen(int socket, const address& at, const stream_endpoint& endpoint);
 
   /// Call it before closing the socket. Does nothing in the child of a fork. Idempotent.

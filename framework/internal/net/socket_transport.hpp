@@ -16,11 +16,11 @@
 
 namespace troupe::internal {
 
-/// Sets a link's socket options: send without delay, and keep little unsent data in the kernel.
+/// Sets a link's socket options, so that the kernel sends without delay and keeps little unsent data.
 void tune(stream_socket& socket);
 
 /// Writes at most the first `bytes_max` bytes of `pieces`, as far as the kernel takes them, and returns their number.
-/// Over unix sockets, a `descriptor` other than -1 goes with the first byte.
+/// Over unix sockets, a `descriptor` other than -1 travels with the first byte.
 [[nodiscard]] std::expected<std::size_t, std::error_code>
 send_now(int socket, std::span<const bytes_view> pieces, std::size_t bytes_max = SIZE_MAX, int descriptor = -1);
 

@@ -1,4 +1,4 @@
-// Decides whether looking repeatedly for a moment before sleeping pays. Pure: no clock, no threads.
+// Decides whether it pays to look repeatedly for a moment before sleeping. Pure: no clock, no threads.
 #pragma once
 
 #include <algorithm>
@@ -6,14 +6,14 @@
 
 namespace troupe::internal {
 
-/// A sleeping thread has to be woken, which costs both ends more than a short message; a thread that looks in vain
+/// A sleeping thread has to be woken, which costs both ends more than a short message. A thread that looks in vain
 /// keeps a core from others. So each look in vain doubles the number of waits without a look, up to a bound, and each
-/// successful look halves it: if less than half of the looks succeed, few are made.
+/// successful look halves it. If less than half of the looks succeed, few are made.
 class spinning {
 public:
   static constexpr std::uint32_t left_out_max = 1024;
 
-  /// Asked before each wait; if true, call `found` or `missed` afterwards.
+  /// Asked before each wait. If true, call `found` or `missed` afterwards.
   [[nodiscard]] bool is_worth() noexcept {
     if (to_leave_out_ == 0)
       return true;

@@ -17,12 +17,12 @@ namespace troupe::internal {
 
 using stream_socket = asio::generic::stream_protocol::socket;
 
-/// Moves the connection to that I/O context; does nothing if it is there already. Requires: no operation in progress;
-/// the calling thread runs the old context. Fails with `link_down`, usually for lack of memory.
+/// Moves the connection to that I/O context. Does nothing if the connection is already there. Requires: no operation is
+/// in progress, and the calling thread runs the old context. Fails with `link_down`, usually for lack of memory.
 [[nodiscard]] std::expected<stream_socket, node_error> moved_to(asio::io_context& io, stream_socket socket);
 
 /// Whether a user id from the kernel is this process's own effective user. In a user namespace all unmapped users have
-/// one common id (usually 65534); if that id is not mapped itself, it belongs to no user, not even this process's.
+/// one common id (usually 65534). If that id is not mapped itself, it belongs to no user, not even to this process's.
 [[nodiscard]] bool is_this_user(uid_t user);
 
 /// Like is_this_user(), from the id of unmapped users and the text of /proc/self/uid_map. Pure.

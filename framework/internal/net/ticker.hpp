@@ -1,4 +1,4 @@
-// The moments at which connections write bytes that wait for more.
+// The times at which connections write bytes that wait for more.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ enum class tick_result : std::uint8_t {
 };
 
 /// One tick for all connections of an I/O context. A write costs both ends as much as tens of small messages. So the
-/// next tick comes later the more connections wrote at the last one: a node that streams to many peers makes no more
-/// writes per second than a node that streams to one. No bytes wait for longer than 0.8 ms.
+/// more connections wrote at the last tick, the later is the next one. A node that streams to many peers then makes no
+/// more writes per second than a node that streams to one. No bytes wait for longer than 0.8 ms.
 ///
 /// Threads: the I/O thread.
 class ticker final : public asio::execution_context::service {

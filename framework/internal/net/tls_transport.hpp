@@ -13,7 +13,7 @@ namespace troupe::internal {
 
 /// Starts the TLS handshake with the first read or write, and holds both back until it is done. A failed handshake
 /// fails both, with an error of `admission_category` that tells the reason. A dialing end names the server whose
-/// certificate it expects; a listening end passes no name, and waits for its turn if there are `turns`.
+/// certificate it expects. A listening end passes no name, and if there are `turns`, waits for its turn.
 [[nodiscard]] std::shared_ptr<transport> make_tls_transport(stream_socket socket, tls_context context,
                                                             std::string server,
                                                             std::shared_ptr<handshake_turns> turns = nullptr);

@@ -1,4 +1,5 @@
-// Transports carry a link's bytes in order, with gathered writes. All but write_now() runs on the node's I/O thread.
+// Transports carry a link's bytes in order, with gathered writes. Everything except write_now() runs on the node's I/O
+// thread.
 #pragma once
 
 #include <any>
@@ -22,13 +23,13 @@ class ring_memory;
 /// Errors of admission: why a peer was not admitted, or did not admit this end, before any byte was read.
 [[nodiscard]] const std::error_category& admission_category();
 
-/// Carries values unencoded beside the bytes, if both ends are in one process. Values come out in the order of push();
-/// a packet tells when the next one is due.
+/// Carries values unencoded beside the bytes, if both ends are in one process. Values come out in the order of push().
+/// A packet tells when the next one is due.
 class value_lane {
 public:
   virtual ~value_lane() = default;
-  /// Any thread, also under the link's lock: destroys nothing and does not block. Moves the value from `value`, unless
-  /// this connection has ended.
+  /// Any thread, also under the link's lock, so it destroys nothing and does not block. Moves the value from `value`,
+  /// unless this connection has ended.
   virtual void push(std::any& value) = 0;
   /// I/O thread. Empty if there is none.
   [[nodiscard]] virtual std::any pop() = 0;
@@ -40,16 +41,16 @@ class ring_mover {
 public:
   virtual ~ring_mover() = default;
 
-  /// I/O thread. Permits the peer to send one descriptor from now on; the system closes any descriptor that arrives
-  /// otherwise.
+  /// I/O thread. Permits the peer to send one descriptor from now on. The system closes any other descriptor that
+  /// arrives.
   virtual void expect_descriptor() = 0;
-  /// I/O thread. Returns the descriptor that arrived, which the caller closes; -1 if none.
+  /// I/O thread. Returns the descriptor that arrived, which the caller closes. -1 if none has arrived.
   [[nodiscard]] virtual int take_descriptor() = 0;
   /// I/O thread. Called once, before anything moves.
   virtual void set_rings(ring_memory rings, link_side side) = 0;
-  /// I/O thread. The peer has declined: nothing will move.
+  /// I/O thread. The peer has declined, so nothing will move.
   virtual void drop_rings() = 0;
-  /// I/O thread, while no read is in progress: reads from the ring from now on.
+  /// I/O thread, while no read is in progress. Reads from the ring from now on.
   virtual void move_input() = 0;
 
   /// Between two writes. Sends the descriptor of the rings with the byte at that position.
@@ -72,13 +73,13 @@ public:
   virtual void wake_peer() = 0;
 };
 
-/// The addresses of the two ends of a connection; empty for an end without one.
+/// The addresses of the two ends of a connection. Empty for an end that has none.
 struct end_addresses {
   std::string near;
   std::string far;
 };
 
-/// The bytes of one connection, in both directions. At most one read and one write are in progress at a time; each
+/// The bytes of one connection, in both directions. At most one read and one write are in progress at a time. Each
 /// keeps the transport alive until its callback, also after close().
 class transport {
 public:
@@ -92,26 +93,27 @@ public:
   virtual void write(std::span<const bytes_view> pieces, std::function<void(std::error_code)> done) = 0;
 
   /// After write() has called back: whether the kernel took nothing for a while, so that the peer must have read since.
-  /// Transports with a write_now() always had to wait: write() gets only the bytes that write_now() did not take.
+  /// Transports with a write_now() have always waited, because write() gets only the bytes that write_now() did not
+  /// take.
   [[nodiscard]] virtual bool has_waited() const noexcept { return true; }
 
-  /// Any thread, but never during another write of this transport or its close(). Writes what the kernel takes at once
-  /// and returns the number of bytes; 0 if the kernel takes nothing now, or if this transport writes only on the I/O
+  /// Any thread, but never during another write of this transport or its close(). Writes what the kernel takes at once,
+  /// and returns the number of bytes. 0 if the kernel takes nothing now, or if this transport writes only on the I/O
   /// thread.
   virtual std::expected<std::size_t, std::error_code> write_now(std::span<const bytes_view> pieces) = 0;
 
-  /// Bytes that the two ends derive from the connection's encryption and nobody else knows; empty without encryption.
-  /// Available once anything was read.
+  /// Bytes that the two ends derive from the connection's encryption and that no one else knows. Empty without
+  /// encryption. Available once anything was read.
   [[nodiscard]] virtual byte_vector session_key() const { return {}; }
 
-  /// The connection's addresses if it is unencrypted and within this host; null otherwise. Lives as long as the
+  /// The connection's addresses, if it is unencrypted and within this host; otherwise null. They live as long as the
   /// transport.
   [[nodiscard]] virtual const loopback_ends* loopback() const noexcept { return nullptr; }
 
   /// Requires: not closed.
   [[nodiscard]] virtual end_addresses addresses() const { return {}; }
 
-  /// This end's numeric address; empty if the connection uses no network. Any thread; never changes.
+  /// This end's numeric address. Empty if the connection uses no network. Any thread. It never changes.
   [[nodiscard]] virtual std::string near_host() const { return {}; }
 
   /// Null if the transport carries only bytes. Lives as long as the transport.
@@ -120,11 +122,11 @@ public:
   /// Null if the transport has no rings. Lives as long as the transport.
   [[nodiscard]] virtual ring_mover* rings() noexcept { return nullptr; }
 
-  /// Tells the peer that nothing more will be written. Returns true if the bytes written before are only sure to arrive
-  /// if this end reads on until the peer has closed as well.
+  /// Tells the peer that nothing more will be written. Returns true if this end must read on until the peer has closed
+  /// as well, because otherwise the bytes written before may not arrive.
   [[nodiscard]] virtual bool finish_writing() { return false; }
 
-  /// Ends the connection; pending operations call back with an error. Idempotent.
+  /// Ends the connection. Pending operations call back with an error. Idempotent.
   virtual void close() = 0;
 };
 

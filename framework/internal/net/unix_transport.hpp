@@ -11,7 +11,7 @@ namespace troupe::internal {
 /// Makes the transport over `socket`. Requires: a connected unix socket.
 ///
 /// Once a direction has moved into its ring, a byte on the socket tells the other end to check the rings. It is sent to
-/// an end that sleeps or waits for room. The end of the socket is the end of the connection; bytes that the peer put
+/// an end that sleeps or waits for room. The end of the socket is the end of the connection. Bytes that the peer put
 /// into its ring before that are still read.
 [[nodiscard]] std::shared_ptr<transport> make_unix_transport(stream_socket socket);
 

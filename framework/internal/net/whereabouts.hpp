@@ -27,16 +27,16 @@ struct link_place {
   [[nodiscard]] bool is_within_host() const; // The peer is on this host.
 };
 
-/// Selects the addresses of a node that the peer of a link can use; addresses of this host only if the peer is on this
-/// host. For a node that listens at all addresses of its host, the result has the address that the link uses, then the
-/// `others`.
+/// Selects the addresses of a node that the peer of a link can use. Addresses within this host are selected only if the
+/// peer is on this host. For a node that listens at all addresses of its host, the result has the address that the link
+/// uses, then the `others`.
 [[nodiscard]] std::vector<std::string> tellable(std::span<const std::string> addresses, bool is_on_this_host,
                                                 const link_place& link, std::span<const std::string> others);
 /// The numeric addresses at which other hosts may reach this host, from the kernel.
 [[nodiscard]] std::vector<std::string> addresses_of_this_host();
 
-/// Selects the addresses from a link's peer that may be dialed: IP addresses, or names whose certificate is checked;
-/// addresses within this host only if the peer is there; nothing less secure than that link.
+/// Selects the addresses from a link's peer that may be dialed: IP addresses, or names whose certificate is checked.
+/// Addresses within this host are selected only if the peer is there. Nothing less secure than that link is selected.
 [[nodiscard]] std::vector<std::string> dialable(std::span<const std::string> addresses, const link_place& link);
 
 } // namespace troupe::internal

@@ -7,15 +7,15 @@
 namespace troupe::internal {
 
 /// A write costs as much as tens of small messages, and so does waking the peer. So a message is written alone only
-/// after a pause: after a long one, or after a short one in which the peer has sent something, because a sender that
-/// waits for answers sends nothing else before they arrive. A stream with short pauses still counts as a stream: a
-/// sender to many peers in turn would otherwise pay for a write per message, reach each peer less often, and so never
+/// after a pause. The pause is a long one, or a short one in which the peer has sent something, because a sender that
+/// waits for answers sends nothing else before they arrive. A stream with short pauses still counts as a stream.
+/// Otherwise a sender to many peers in turn would pay for a write per message, reach each peer less often, and so never
 /// stop writing alone.
 class write_pause {
 public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// An answer takes longer than this; the next message of a stream does not.
+  /// An answer takes longer than this. The next message of a stream does not.
   static constexpr std::chrono::microseconds before_next_question{5};
 
   /// The longest time that a message waits for others.
