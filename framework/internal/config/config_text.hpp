@@ -1,7 +1,7 @@
 // The text of a configuration file: Troupe's own items line by line, and the rest for CAF.
 //
 // CAF 0.17 reads neither quoted keys, such as addresses, nor keys that contain dots, and does not tell the line of a
-// key. So items that begin with `troupe` are read here, by CAF's own syntax with these additions, and CAF reads the
+// key. So this code reads the items that begin with `troupe`, with CAF's own syntax and these additions. CAF reads the
 // rest.
 #pragma once
 

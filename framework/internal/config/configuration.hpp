@@ -15,7 +15,7 @@
 
 namespace troupe::internal {
 
-/// Checked items: each is an option of `troupe.node` or of an entry of `troupe.links`, with a value of its type and
+/// Checked items. Each is an option of `troupe.node` or of an entry of `troupe.links`, with a value of its type and
 /// range. Family names are checked later, when the families are known.
 class configuration {
 public:
@@ -26,15 +26,15 @@ public:
   configuration() = default;
 
   /// `items` are in ascending order of precedence: a later item overrides an earlier one. Fails with `bad_option`; the
-  /// text names the place and the known keys. Also fails if a key is set twice in a file.
+  /// text names the place and the known keys. Also fails if a file sets a key twice.
   [[nodiscard]] static std::expected<configuration, node_error> make(std::vector<config_item> items);
 
-  /// Completes `given`: options that are not set take the values of `troupe.node`; those of `accepted_links` take the
+  /// Completes `given`. Options that are not set take the values of `troupe.node`. Those of `accepted_links` take the
   /// values of the entry "accepted".
   [[nodiscard]] node_options node(node_options given = {}) const;
 
-  /// Completes `given`: options that are not set take the values of an entry, named by an address or "accepted", or
-  /// else those of the entry "default".
+  /// Completes `given`. Options that are not set take the values of an entry, which is named by an address or
+  /// "accepted", or else those of the entry "default".
   [[nodiscard]] link_entry link(std::string_view entry, link_entry given = {}) const;
 
   /// The entry's own options, without those of the entry "default".

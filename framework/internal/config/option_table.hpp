@@ -1,5 +1,5 @@
 // Every option that a configuration file can set: its key, its member, its range and its meaning. framework/options.md
-// has the cost of each; a test compares the two.
+// has the cost of each. A test compares the two.
 #pragma once
 
 #include <expected>
@@ -48,8 +48,8 @@ template <class Entry>
   return nullptr;
 }
 
-/// The keys allowed directly in `group` ("" for the entry itself, or for example "credentials.tls"): options and
-/// groups. Empty if there is no such group.
+/// The keys that are allowed directly in `group`: options and groups. `group` is "" for the entry itself, or for
+/// example "credentials.tls". Empty if there is no such group.
 template <class Entry>
 [[nodiscard]] std::vector<std::string_view> keys_in(std::span<const option_row<Entry>> rows, std::string_view group) {
   std::vector<std::string_view> keys;
