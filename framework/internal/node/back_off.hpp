@@ -13,8 +13,8 @@
 
 namespace troupe::internal {
 
-/// The pause before retry number `again`, counted from 1, of consecutive failures. `chance` is from 0 to 1; 0 applies
-/// no random reduction.
+/// The pause before retry number `again`, counted from 1, of consecutive failures. `chance` is from 0 to 1. With 0
+/// nothing is subtracted at random.
 [[nodiscard]] std::chrono::milliseconds pause_before(std::size_t again, const reconnect_policy& policy, double chance);
 
 /// What is wrong with a policy; empty if it is valid.
@@ -25,13 +25,13 @@ class back_off {
 public:
   back_off(const reconnect_policy& policy, std::uint64_t seed) : policy_(policy), random_(seed) {}
 
-  /// A dial has failed. Returns the pause until the next; nullopt if there is to be none.
+  /// A dial has failed. Returns the pause until the next one; nullopt if there will be none.
   [[nodiscard]] std::optional<std::chrono::milliseconds> failed();
 
   /// A dial has led to a link.
   void connected() { failed_ = 0; }
 
-  /// A link that lived for `lived` is lost. Returns the pause until the next dial; nullopt if there is to be none.
+  /// A link that lived for `lived` is lost. Returns the pause until the next dial; nullopt if there will be none.
   [[nodiscard]] std::optional<std::chrono::milliseconds> lost(std::chrono::milliseconds lived);
 
 private:

@@ -1,4 +1,4 @@
-// Getting from an address to an open link. Never blocks: runs on the main loop's I/O thread until the link does its own
+// Gets from an address to an open link. Never blocks. Runs on the main loop's I/O thread until the link performs its
 // handshake.
 #pragma once
 
@@ -44,8 +44,8 @@ public:
   [[nodiscard]] const address& at() const noexcept { return at_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
 
-  /// The security that a link to this address requires of the peer; over plain TCP it depends on the endpoints. The
-  /// first call logs a warning to `lines` if the options are unsafe there. Fails with `bad_option`.
+  /// The security that a link to this address requires of the peer. Over plain TCP it depends on the endpoints. If the
+  /// options are unsafe there, the first call logs a warning to `lines`. Fails with `bad_option`.
   [[nodiscard]] std::expected<std::shared_ptr<const link_security>, node_error>
   security_at(std::span<const stream_endpoint> endpoints, limited_log& lines);
 
@@ -78,8 +78,8 @@ public:
   [[nodiscard]] static std::shared_ptr<connecting>
   start(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom);
 
-  /// Stops all events. Closes a link that is not open yet; returns one that has just opened, which is then the
-  /// caller's.
+  /// Stops all events. Closes a link that is not open yet. Returns a link that has just opened; the caller then owns
+  /// it.
   [[nodiscard]] std::shared_ptr<node_link> cancel();
 
 private:

@@ -19,7 +19,7 @@ class dial {
 public:
   virtual ~dial() = default;
 
-  /// Any thread. Only starts: the work is done on the I/O thread.
+  /// Any thread. Only starts the work, which the I/O thread does.
   virtual void begin() = 0;
   /// Any thread. Stops all notifications.
   virtual void stop() = 0;
@@ -37,7 +37,7 @@ public:
 
   /// Holds and starts the dial until the node ends. Fails with `link_down` after that.
   [[nodiscard]] std::expected<void, node_error> keep(std::shared_ptr<dial> each);
-  /// Releases the dial, and has it clean up on the I/O thread. Does nothing the second time.
+  /// Releases the dial, which cleans up on the I/O thread. Does nothing the second time.
   void let_go(const std::shared_ptr<dial>& each);
   /// Stops all dials.
   void end();

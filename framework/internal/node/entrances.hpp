@@ -39,7 +39,7 @@ public:
 
   /// An I/O loop's seat for the next link.
   [[nodiscard]] virtual loop_seat seat_for_link() = 0;
-  /// A link of the node's, to be given its connection; null if the node is ending.
+  /// A link of the node, which is to get its connection. Null if the node is ending.
   [[nodiscard]] virtual std::shared_ptr<node_link>
   make_link(const link_options& options, const std::shared_ptr<const link_security>& security, loop_seat seat) = 0;
   /// The node accepts peers at more addresses.
@@ -48,16 +48,16 @@ public:
 
 /// Accepts peers. A connection is handed to the I/O loop of its link before a byte of it is read.
 ///
-/// Threads: any, unless one is named; "I/O thread" is the main loop's.
+/// Threads: any, unless one is named. "I/O thread" is the main loop's.
 class entrances final : public entrance_book, public std::enable_shared_from_this<entrances> {
 public:
   /// `options` and `families` must outlive this.
   entrances(asio::io_context& io, const node_options& options, const family_set& families,
             std::weak_ptr<entrance_owner> owner);
 
-  /// Listens at all of `addresses`, or, if one of them fails, at none. Fails with `unsupported` on I/O threads.
+  /// Listens at all of `addresses`. If one of them fails, listens at none. Fails with `unsupported` on I/O threads.
   [[nodiscard]] std::expected<void, node_error> listen(std::span<const std::string> addresses);
-  /// Called before the I/O thread runs: listens at the addresses of the options, and at the address where this user's
+  /// Called before the I/O thread runs. Listens at the addresses of the options, and at the address where this user's
   /// processes may inspect the node.
   [[nodiscard]] std::expected<void, node_error> open_first();
   [[nodiscard]] std::vector<std::string> addresses() const override;

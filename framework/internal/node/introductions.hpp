@@ -1,5 +1,5 @@
-// Addresses of nodes that peers name, so that objects that came through one node can be fetched from the node that has
-// them, even if the first node dies. The rules: framework/handle-protocol.md.
+// Addresses of nodes that peers name. With them, objects that came through one node can be fetched from the node that
+// has them, even if the first node dies. The rules: framework/handle-protocol.md.
 #pragma once
 
 #include <chrono>
@@ -32,14 +32,14 @@ public:
 
   void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
              std::vector<std::string> addresses) override;
-  /// Drops the addresses learned over that link, which has ended.
+  /// Drops the addresses that were learned over that link, which has ended.
   void forget(std::uint64_t link) override;
 
   [[nodiscard]] std::optional<own_words> of(const handles::node_name& who) const override;
 
-  /// Dials the node at the addresses that peers have named, with the options of the links over which they came. Does
-  /// nothing if there is no such address, or if no link allows dialing. If a resulting link is lost, it is dialed again
-  /// for node_options::handle_grace.
+  /// Dials the node at the addresses that peers have named, with the options of the links over which the addresses
+  /// came. Does nothing if there is no such address, or if no link allows dialing. If a resulting link is lost, it is
+  /// dialed again for node_options::handle_grace.
   void seek(const handles::node_name& who);
   /// Stops all dials.
   void end();

@@ -1,4 +1,4 @@
-// Keeps an address connected: dials it, and dials again whenever the link is lost. Never blocks: runs on the I/O
+// Keeps an address connected: dials it, and dials again whenever the link is lost. Never blocks. Runs on the I/O
 // thread.
 //
 //  waiting --pause is over--> connecting --opened--> open
@@ -31,8 +31,8 @@ class node_core;
 
 /// Keeps one address connected.
 ///
-/// Threads: `make`, `begin`, `stop` and the readers from any thread; the others on the node's I/O thread.
-/// Lifetime: held by the node until it is over, and by the `reconnecting_link`.
+/// Threads: `make`, `begin`, `stop` and the readers on any thread; the others on the node's I/O thread.
+/// Lifetime: the node holds it until it is over, and so does the `reconnecting_link`.
 class link_keeper final : public dial, public std::enable_shared_from_this<link_keeper> {
 public:
   /// Fails with `bad_address` or `bad_option` if no link could ever result.
@@ -44,10 +44,10 @@ public:
 
   /// Stops all events. Waits for a callback that runs on another thread.
   void stop() override;
-  /// Call before stop(): closes a link that opens meanwhile.
+  /// Call it before stop(). Closes a link that opens meanwhile.
   void close_with() noexcept { closes_ = true; }
 
-  /// I/O thread, after stop(). Ends all work in progress; closes a link that is not open yet.
+  /// I/O thread, after stop(). Ends all work in progress. Closes a link that is not open yet.
   void clean_up() override;
 
   /// The open link; null if there is none.

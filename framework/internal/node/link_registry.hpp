@@ -18,7 +18,7 @@
 
 namespace troupe::internal {
 
-/// Remembers all links that a node has had: those that live, and the figures of those that have ended.
+/// Remembers all links that a node has had: those that live, and the counters of those that have ended.
 ///
 /// Threads: any.
 template <class Link>

@@ -1,4 +1,5 @@
-// One process's end of the network: owns the I/O threads, the links, the published names and the store attachment.
+// One process's end of the network. Owns the I/O threads, the links, the published names and the attachment to the
+// store.
 #pragma once
 
 #include <expected>
@@ -36,9 +37,9 @@ class object_exchange;
 
 /// Runs the parts of a node through its life, from the options to the end of the last link.
 ///
-/// Threads: every member from any thread; `shut_down` once.
-/// Lifetime: held by the node and by its links. `shut_down` ends the links and the threads; only memory is left. If it
-/// is called from a handler on an I/O thread, it does not wait for the links to end.
+/// Threads: any thread may call every member; `shut_down` once.
+/// Lifetime: the node and its links hold it. `shut_down` ends the links and the threads, so that only memory is left.
+/// If a handler on an I/O thread calls it, it does not wait for the links to end.
 class node_core final : public link_host, public entrance_owner, public std::enable_shared_from_this<node_core> {
 public:
   node_core(caf::actor_system& system, type_registry& types, const family_set& families, node_options options);

@@ -20,8 +20,8 @@ namespace troupe::internal {
 /// Threads: any.
 class published_names final : public name_book {
 public:
-  /// Fails with `bad_option` if the name is empty or too long or the actor is null; with `name_taken` if the name is in
-  /// use.
+  /// Fails with `bad_option` if the name is empty or too long or the actor is null. Fails with `name_taken` if the name
+  /// is in use.
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
   /// Returns false if no actor has that name.
   bool unpublish(std::string_view name);
@@ -33,7 +33,6 @@ private:
   using name_map = std::map<std::string, caf::strong_actor_ptr, std::less<>>;
 
   mutable std::mutex mutex_; // No actor is dropped while it is held, since that may run the actor's code.
-                             // code.
   name_map names_;           // Guarded by mutex_.
 };
 

@@ -13,8 +13,8 @@
 
 namespace troupe::internal {
 
-/// Limits a node's links whose peers are unproven, including displaced links that are about to end: those end on their
-/// own loops, which may be busy.
+/// Limits a node's links whose peers are unproven. Displaced links that are about to end count as well, because they
+/// end on their own loops, which may be busy.
 ///
 /// Threads: any.
 template <class Link>
@@ -26,12 +26,12 @@ public:
   unproven_links(std::size_t links_max, std::function<std::size_t(std::size_t)> choose)
       : room_(links_max, std::move(choose)) {}
 
-  /// Adds a link. Returns the link that has to go for it, if any: the caller must tell that link to end.
+  /// Adds a link. Returns the link that has to end for it, if any. The caller must tell that link to end.
   [[nodiscard]] std::shared_ptr<Link> enter(const std::shared_ptr<Link>& comes, peer_source source) {
     std::lock_guard guard{mutex_};
     return leaves(room_.enter({comes.get(), comes}, std::move(source)));
   }
-  /// Displaces a link when another resource than a place is short. Returns the link that has to go; null if there is
+  /// Displaces a link when something else than a place is short. Returns the link that has to end; null if there is
   /// none.
   [[nodiscard]] std::shared_ptr<Link> displace() {
     std::lock_guard guard{mutex_};
