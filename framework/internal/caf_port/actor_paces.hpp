@@ -10,12 +10,12 @@
 namespace troupe::internal {
 
 /// Decides how many messages an actor may handle in a row on the I/O thread, or that it is too slow to run there. An
-/// unknown actor begins with a few; the number doubles if twice as many would still make a short turn, and shrinks if a
-/// turn takes too long. An actor that takes too long for a single message twice in a row is left to CAF's scheduler
-/// once, and after each further slow attempt twice as often. The first slow turn is forgiven: on a busy machine any
-/// turn may be slow because the thread has lost its core.
+/// unknown actor begins with a few. The number doubles if twice as many would still make a short turn, and shrinks if a
+/// turn takes too long. If an actor takes too long for a single message twice in a row, it is left to CAF's scheduler
+/// once, and after each further slow attempt twice as often. The first slow turn is forgiven, because on a busy machine
+/// any turn may be slow when the thread has lost its core.
 ///
-/// The memory is a table of fixed size, in which actors displace each other; displaced actors are measured again.
+/// The memory is a table of fixed size, in which actors displace each other. Displaced actors are measured again.
 ///
 /// Threads: any. If two threads write at once, one of their measurements may be lost.
 class actor_paces {
@@ -25,14 +25,14 @@ public:
   static constexpr std::uint32_t left_out_max = 4096;  // How often a slow actor is left to the scheduler, at most.
   static constexpr std::chrono::microseconds long_turn{100};
 
-  /// The actor has work: how many messages of it the I/O thread may handle. 0: the scheduler's threads run it this
-  /// time.
+  /// The actor has work. Returns how many of its messages the I/O thread may handle. 0: the scheduler's threads run the
+  /// actor this time.
   [[nodiscard]] std::uint32_t admit(const void* actor) noexcept;
 
   /// Like admit(), for an admitted actor that goes on.
   [[nodiscard]] std::uint32_t messages(const void* actor) const noexcept;
 
-  /// Notes that a turn of at most `messages` took `time`; `all` says whether the turn had that many.
+  /// Notes that a turn of at most `messages` took `time`. `all` says whether the turn had that many.
   void took(const void* actor, std::uint32_t messages, bool all, std::chrono::nanoseconds time) noexcept;
 
 private:

@@ -12,9 +12,10 @@
 
 namespace troupe::internal {
 
-/// Stands for the remote actor that sent a request: has that actor's id, and forwards everything to its proxy. CAF does
-/// not report when a response promise is dropped. But a promise refers to the sender, so when the asker of an
-/// unanswered request is destroyed, nobody can answer it any more, and the asker sends an error instead.
+/// Stands for the remote actor that sent a request. It has that actor's id, and forwards everything to the actor's
+/// proxy. CAF does not report when a response promise is dropped. But a promise refers to the sender. So if the asker
+/// of an unanswered request is destroyed, no actor can answer the request any more, and the asker sends an error
+/// instead.
 class asker final : public caf::actor_proxy {
 public:
   /// `question` is the request's id.
@@ -33,7 +34,7 @@ public:
   /// The proxy.
   [[nodiscard]] const caf::strong_actor_ptr& actor() const noexcept { return actor_; }
 
-  /// Disables the error: another actor is responsible for the answer.
+  /// Disables the error, because another actor is responsible for the answer.
   void excuse() noexcept { is_excused_.store(true, std::memory_order_relaxed); }
 
 private:
@@ -49,7 +50,7 @@ private:
 /// The asker behind a handle; null if the handle is another actor's.
 [[nodiscard]] asker* as_asker(const caf::strong_actor_ptr& actor);
 
-/// The proxy if the handle is an asker's, else the handle itself.
+/// The proxy if the handle is an asker's; otherwise the handle itself.
 [[nodiscard]] inline const caf::strong_actor_ptr& itself(const caf::strong_actor_ptr& actor) {
   const auto* asking = as_asker(actor);
   return asking != nullptr ? asking->actor() : actor;

@@ -21,7 +21,7 @@ void add_to_help(caf::config_option_set& options, const std::string& group, std:
 /// The text of a configuration file, changed so that CAF counts its lines and columns correctly.
 [[nodiscard]] std::string for_caf(const std::string& text);
 
-/// Turns a CAF error with the line and column of a text from for_caf() into one whose text names the file. Returns
+/// Converts a CAF error with the line and column of a text from for_caf() into one whose text names the file. Returns
 /// other errors unchanged.
 [[nodiscard]] caf::error with_place(caf::error from, const std::string& file);
 

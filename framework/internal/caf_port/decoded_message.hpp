@@ -1,5 +1,5 @@
-// A CAF message whose elements were decoded by a registry's type entries: one block of memory holds the elements and
-// their mailbox element.
+// A CAF message whose elements a registry's type entries have decoded. One block of memory holds the elements and their
+// mailbox element.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,6 @@ namespace troupe::internal {
 struct signature {
   std::vector<std::string> aliases;
   std::string unknown_alias; // The first alias that the registry lacks; the members below are then incomplete.
-                             // incomplete.
   std::vector<std::shared_ptr<const type_entry>> entries; // Messages may outlive the registry.
   std::vector<caf::rtti_pair> types;
   std::vector<std::size_t> offsets; // Of each element, in the message's storage.
@@ -47,7 +46,7 @@ public:
   message_under_construction& operator=(const message_under_construction&) = delete;
 
   /// Default-constructs the next element and returns its address. Null if its type has no default constructor, or
-  /// cannot be copied, which CAF does with messages that have several receivers.
+  /// cannot be copied. CAF copies messages that have several receivers.
   [[nodiscard]] void* construct_next();
 
   /// Adds a receipt that is also settled when the message has been consumed. `keeps` is kept alive as long as the

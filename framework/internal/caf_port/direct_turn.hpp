@@ -10,22 +10,22 @@
 
 namespace troupe::internal {
 
-/// Claims an actor that is idle: no other thread runs it until it has been run. Returns false if it is not idle.
+/// Claims an actor that is idle. No other thread runs it until it has been run. Returns false if it is not idle.
 /// Requires: ordinary_actors knows the actor.
 [[nodiscard]] inline bool claim(caf::scheduled_actor& actor) noexcept {
   return actor.mailbox().try_unblock();
 }
 
-/// Gives the actor a message, after all messages sent to it before. Requires: claimed by the caller; an ordinary
-/// message, neither urgent nor of a stream.
+/// Gives the actor a message, after all messages that were sent to it before. Requires: the caller has claimed the
+/// actor, and the message is ordinary, neither urgent nor of a stream.
 inline void give(caf::scheduled_actor& actor, caf::mailbox_element_ptr message) {
   actor.mailbox().fetch_more();
   actor.get_normal_queue().push_back(message.release());
 }
 
-/// Does the same as caf::scheduled_actor::resume, faster for an actor that has mostly ordinary messages: without
-/// reading the clock, and without visiting its other queues for every third message. Requires: ordinary_actors knows
-/// the actor, and this is its turn.
+/// Does the same as caf::scheduled_actor::resume, but faster for an actor that has mostly ordinary messages. It does
+/// not read the clock, and does not visit the other queues for every third message. Requires: ordinary_actors knows the
+/// actor, and this is its turn.
 [[nodiscard]] caf::resumable::resume_result run_turn(caf::scheduled_actor& actor, caf::execution_unit& context,
                                                      std::size_t messages_max);
 

@@ -30,10 +30,10 @@ struct encoded_element {
   std::vector<frame> frames;     // The body first.
 };
 
-/// One entry per element; nullopt if the element's encoding depends on the receiver, so that it is encoded each time.
+/// One entry per element. Nullopt if the element's encoding depends on the receiver, so that it is encoded each time.
 using encoded_message = std::vector<std::optional<encoded_element>>;
 
-/// A node's cache of the last few messages that have several holders, and so may be sent again within a few
+/// A node's cache of the last few messages that have several holders. Such a message may be sent again within a few
 /// milliseconds.
 ///
 /// Threads: any, concurrently. Lifetime: a cached message lives up to 20 ms after its last use.
@@ -44,14 +44,14 @@ public:
 
   explicit encoding_cache(asio::io_context& io) : io_(io), timer_(io) {}
 
-  /// The encoding of a message with that content, for links with such a context; null if not cached.
+  /// The encoding of a message with that content, for links with such a context. Null if it is not cached.
   [[nodiscard]] std::shared_ptr<const encoded_message> find(const message_view& content,
                                                             const context& for_links) const;
   void put(caf::message message, const context& for_links, std::shared_ptr<const encoded_message> encoded);
 
-  /// Avoids encoding a large message in several threads at once. True: the caller encodes the message at that place
-  /// until done(). False: another thread is encoding it; `again` is called once, when that is done, and the message may
-  /// then be cached.
+  /// Avoids that several threads encode a large message at the same time. True: the caller encodes the message at that
+  /// place until done(). False: another thread is encoding it. `again` is called once, when that thread is done; the
+  /// message may then be cached.
   [[nodiscard]] bool begin(const void* place, std::function<void()> again);
   /// Requires: begin() has returned true.
   void done(const void* place);

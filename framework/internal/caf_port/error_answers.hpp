@@ -1,4 +1,4 @@
-// Answering requests with errors.
+// Answers requests with errors.
 #pragma once
 
 #include <caf/actor_control_block.hpp>

@@ -1,4 +1,4 @@
-// Tells which of Troupe's own classes an actor is, since CAF's base class has no place for a tag.
+// Tells which of Troupe's own classes an actor has, because CAF's base class has no place for a tag.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,8 @@
 
 namespace troupe::internal {
 
-/// The actor as a `Class`; null if it is of another class. Cheaper than a dynamic_cast: since `Class` is final,
+/// The actor as a `Class`; null if it has another class. Cheaper than a dynamic_cast: because `Class` is final, it is
+/// enough to compare two type_infos.
 /// comparing two type_infos is enough.
 template <class Class>
 [[nodiscard]] Class* exactly(caf::abstract_actor* actor) noexcept {

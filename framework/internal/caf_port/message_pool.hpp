@@ -1,5 +1,5 @@
 // A memory pool for small messages. A block returns to the thread that allocated it, whichever thread drops the
-// message: the general allocator is several times slower for blocks of this size, most of all if one thread allocates
+// message. For blocks of this size the general allocator is several times slower, most of all if one thread allocates
 // and another frees.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Links' view of CAF messages: the number of elements, their types, and the addresses of their values.
+// CAF's messages as links see them: the number of elements, their types, and the addresses of their values.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ enum class message_kind : std::uint8_t {
 /// The kind, by CAF's token of the element types.
 [[nodiscard]] message_kind kind_of(std::uint32_t type_token) noexcept;
 
-/// The elements of a message; neither changes nor copies it.
+/// The elements of a message. It neither changes nor copies the message.
 ///
 /// Lifetime: that of the message.
 class message_view {

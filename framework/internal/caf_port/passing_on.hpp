@@ -1,4 +1,4 @@
-// Messages change threads inside CAF's mailboxes, whose library is not instrumented: these functions tell
+// Messages change threads inside CAF's mailboxes, whose library is not instrumented. These functions tell
 // ThreadSanitizer what the mailbox guarantees. Without ThreadSanitizer they do nothing.
 #pragma once
 

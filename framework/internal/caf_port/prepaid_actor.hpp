@@ -9,7 +9,7 @@
 
 namespace troupe::internal {
 
-/// Hands out references that are counted in batches, since each single count is an atomic operation on a shared cache
+/// Hands out references that are counted in batches, because each single count is an atomic operation on a shared cache
 /// line.
 ///
 /// Threads: one; the references may be dropped on any.

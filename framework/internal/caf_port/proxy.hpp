@@ -19,29 +19,29 @@ namespace troupe::internal {
 struct forwarded_message;
 struct introduce;
 
-/// A link, as its proxies use it. All members may be called from any thread; `watch` and `unwatch` even under the locks
-/// of two actors, so they only take notes and write.
+/// A link, as its proxies use it. Any thread may call all members. `watch` and `unwatch` may be called even under the
+/// locks of two actors, so they only take notes and write.
 class proxy_link {
 public:
   virtual ~proxy_link() = default;
   virtual void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) = 0;
-  /// An actor of this node wants to know when the peer's actor ends; `proxy` is kept until then.
+  /// An actor of this node monitors the peer's actor. `proxy` is kept until that actor ends.
   virtual void watch(std::uint64_t number, caf::strong_actor_ptr proxy) = 0;
-  /// No actor of this node wants to know any more.
+  /// No actor of this node monitors it any more.
   virtual void unwatch(std::uint64_t number) = 0;
-  /// The proxy is being destroyed: no reference to the actor is left on this node.
+  /// The proxy is being destroyed. No reference to the actor is left on this node.
   virtual void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) = 0;
-  /// Forwards a message that came over another link to the actor, still encoded, or answers with an error; holds `owed`
+  /// Forwards a message that came over another link to the actor, still encoded, or answers with an error. Holds `owed`
   /// until the message has left. Returns false, without any effect, if the message cannot be forwarded encoded.
   [[nodiscard]] virtual bool forward(std::uint64_t receiver, const forwarded_message& what,
                                      const caf::strong_actor_ptr& sender, caf::message_id id, receipt& owed) = 0;
-  /// Forwards a message that came over another link and had to be decoded: it waits for room without a limit, and holds
+  /// Forwards a message that came over another link and had to be decoded. It waits for room without a limit, and holds
   /// `owed` until it has left. `extensions` is the map that came with it.
   virtual void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
                                std::span<const std::byte> extensions) = 0;
   /// The introduction of the peer's own actor `number` to another node, except for the number there.
   [[nodiscard]] virtual introduce introduction_of(std::uint64_t number) const = 0;
-  /// Whether the link has room for messages to the actor. notify_when_ready() sends `who` a link_ready once it has.
+  /// Whether the link has room for messages to the actor. Once it has, notify_when_ready() sends `who` a link_ready.
   [[nodiscard]] virtual bool is_ready(std::uint64_t receiver) = 0;
   virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                  const caf::strong_actor_ptr& who) = 0;
@@ -90,8 +90,8 @@ struct ended_proxy {
 };
 
 /// Ends the proxies in order, and tells actors that monitor or are linked to them. Runs on one of the scheduler's
-/// threads, since a receiver may block: an actor_pool holds its lock while it forwards a message to another proxy that
-/// waits for room.
+/// threads, because a receiver may block. An actor_pool, for example, holds its lock while it forwards a message to
+/// another proxy that waits for room.
 void end_proxies(caf::actor_system& system, std::vector<ended_proxy> proxies);
 
 /// The proxy behind a handle; null if the handle is another actor's.

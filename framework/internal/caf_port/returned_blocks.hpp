@@ -11,13 +11,14 @@ struct free_block {
   free_block* next;
 };
 
-/// Brings blocks from any thread back to one thread, which takes all of them at once: the stack of Treiber (1986), used
-/// as in the allocator mimalloc (Leijen, Zorn, de Moura, 2019).
+/// Brings blocks from any thread back to one thread, which takes all of them at once. This is the stack of Treiber
+/// (1986), used as in the allocator mimalloc (Leijen, Zorn, de Moura, 2019).
 ///
 /// Threads: `push` from any; the others by one at a time.
 class returned_blocks {
 public:
-  /// Takes a chain of `count` blocks. Returns false if it is closed or has about `most` already: the caller keeps them.
+  /// Takes a chain of `count` blocks. Returns false if it is closed or already has about `most` blocks; the caller then
+  /// keeps them.
   [[nodiscard]] bool push(free_block* first, free_block* last, std::size_t count, std::size_t most) noexcept {
     if (count_.load(std::memory_order_relaxed) >= most)
       return false;
@@ -39,7 +40,7 @@ public:
     return take(nullptr);
   }
 
-  /// Like take_all(), and refuses blocks from then on, until open().
+  /// Like take_all(), but refuses blocks from then on, until open().
   [[nodiscard]] free_block* close() noexcept { return take(closed()); }
   void open() noexcept { first_.store(nullptr, std::memory_order_relaxed); }
 

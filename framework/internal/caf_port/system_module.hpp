@@ -1,5 +1,5 @@
-// Troupe's part of an actor system: the node id, which CAF leaves to a network module, and the threads that the
-// system's end waits for.
+// Troupe's part of an actor system: the node id, which CAF leaves to a network module, and the threads for which the
+// system's end waits.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ void add_system_module(system_config& config);
 /// The configuration that the system was built from; null if it is not Troupe's.
 [[nodiscard]] const system_config* config_of(const caf::actor_system& system);
 
-/// Has the system's end, once its actors are done, wait for `threads`, unless they are forgotten before. Requires:
+/// Makes the system's end wait for `threads` once its actors are done, unless they are forgotten before. Requires:
 /// has_system_module.
 void keep_threads(caf::actor_system& system, std::shared_ptr<system_threads> threads);
 void forget_threads(caf::actor_system& system, const system_threads& threads);

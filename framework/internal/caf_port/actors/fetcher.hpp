@@ -13,9 +13,10 @@
 
 namespace troupe::internal {
 
-/// An actor that answers each request with the value of the object, or an error. Runs no handler: the fetch starts on
-/// the thread that sends the request, and the bytes are decoded on the thread that handles the answer. The asker is
-/// kept alive until it is answered; if it ends before, its fetch is cancelled.
+/// An actor that answers each request with the value of the object, or an error. It runs no handler. The thread that
+/// sends the request starts the fetch, and reads an object of this host's store from disk itself. The thread that
+/// handles the answer decodes the bytes. The asker is kept alive until it is answered. If it ends before, its fetch is
+/// cancelled.
 [[nodiscard]] TROUPE_EXPORT caf::actor make_fetcher(caf::actor_system& system, object_state_ptr state,
                                                     const value_kind& kind,
                                                     std::optional<std::chrono::milliseconds> within);

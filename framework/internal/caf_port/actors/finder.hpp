@@ -18,8 +18,8 @@ namespace troupe::internal {
 /// Receives the result of a lookup, once, on any thread.
 using on_lookup = std::function<void(std::expected<caf::strong_actor_ptr, node_error>)>;
 
-/// An actor that answers each request with the result of `look_up`: a caf::strong_actor_ptr or an error. Runs no
-/// handler: `look_up` is called on the thread that sends the request, and must not block.
+/// An actor that answers each request with the result of `look_up`: a caf::strong_actor_ptr or an error. It runs no
+/// handler. The thread that sends the request calls `look_up`, which must not block.
 [[nodiscard]] caf::actor make_finder(caf::actor_system& system, std::function<void(on_lookup)> look_up);
 
 } // namespace troupe::internal

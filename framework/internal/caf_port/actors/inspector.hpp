@@ -14,18 +14,18 @@
 
 namespace troupe::internal {
 
-/// Limits on answers being made at a time, per link and in all; further questions are refused. Answers may be large,
-/// and examine the whole node.
+/// Limits on answers that are being made at a time, per link and in all. Further questions are refused, because answers
+/// may be large and examine the whole node.
 inline constexpr std::size_t queries_per_link_max = 4;
 inline constexpr std::size_t queries_max = 16;
 
-/// The questions that peers may ask; empty functions are refused.
+/// The questions that peers may ask. An empty function stands for a question that is refused.
 struct query_answers {
   std::function<std::expected<memory_summary, node_error>(const memory_query&)> memory;
   std::function<std::expected<node_report, node_error>(const report_query&)> report;
 };
 
-/// An actor that answers with the results of `answers`, on threads of the system's scheduler. Ends by an exit message.
+/// An actor that answers with the results of `answers`, on threads of the system's scheduler. An exit message ends it.
 /// Above the limits it answers with `link_busy`.
 [[nodiscard]] caf::actor spawn_inspector(caf::actor_system& system, query_answers answers);
 

@@ -1,4 +1,4 @@
-// Running work away from the I/O thread and from the thread that requests it.
+// Runs work away from the I/O thread and from the thread that requests it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace troupe::internal {
 /// Lifetime: the destructor drops jobs that have not begun.
 class job_actor {
 public:
-  /// Runs at most `at_once` jobs at a time; fewer if the scheduler has too few workers, one of which is left free.
+  /// Runs at most `at_once` jobs at a time, or fewer if the scheduler has too few workers. One worker is left free.
   explicit job_actor(caf::actor_system& system, std::size_t at_once = 1);
   job_actor(const job_actor&) = delete;
   job_actor& operator=(const job_actor&) = delete;

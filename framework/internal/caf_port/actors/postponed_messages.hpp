@@ -36,8 +36,8 @@ public:
   resolved_message& operator=(const resolved_message&) = delete;
   ~resolved_message();
 
-  /// Starts the fetches. Returns true if all are answered at once; otherwise `when_here` is called when all are
-  /// answered, on any thread.
+  /// Starts the fetches. Returns true if all are answered at once. Otherwise calls `when_here` when all are answered,
+  /// on any thread.
   [[nodiscard]] bool fetch(std::function<void()> when_here);
 
   /// Decodes the values. Fails if one could not be fetched or decoded. Requires: all fetches are answered.
@@ -56,12 +56,13 @@ private:
   std::vector<resolved_argument> arguments_;
 };
 
-/// The reference or value in an element that stands for the parameter's type; empty if the element does not.
+/// The reference or value in an element that stands for the parameter's type. Empty if the element does not stand for
+/// it.
 [[nodiscard]] standing_in open_element(const stand_ins& others, const caf::type_erased_tuple& elements,
                                        std::size_t position);
 
-/// Remembers messages that stay, skipped, in CAF's mailbox, by their addresses. Another behavior may take such a
-/// message out unseen; the entry is then dropped when its address is next met.
+/// Remembers, by their addresses, messages that stay in CAF's mailbox as skipped. Another behavior may take such a
+/// message out unseen. The entry is then dropped when its address occurs again.
 ///
 /// Threads: the actor's own.
 class postponed_messages {
@@ -91,7 +92,7 @@ public:
   /// Adds a message. `in_order` is false if its handler has skipped it although the values were there.
   void add(const caf::mailbox_element& element, std::unique_ptr<resolved_message> message, bool in_order = true);
 
-  /// Takes an entry out to run its handler; put_back() restores it if the handler has skipped the message.
+  /// Takes an entry out to run its handler. If the handler has skipped the message, put_back() restores the entry.
   struct taken {
     entry what;
     std::size_t index;
@@ -99,9 +100,9 @@ public:
   [[nodiscard]] taken take(entry* which);
   void put_back(taken back);
 
-  /// A function that makes the actor go through its skipped messages again. May be called on any thread, even after the
-  /// actor has ended. Keeps the actor alive until it is dropped: there may be no other reference to an actor that only
-  /// waits for its messages' values.
+  /// A function that makes the actor go through its skipped messages again. Any thread may call it, even after the
+  /// actor has ended. It keeps the actor alive until it is dropped, because there may be no other reference to an actor
+  /// that only waits for its messages' values.
   [[nodiscard]] std::function<void()> waking(const caf::mailbox_element& element) const;
 
 private:

@@ -1,4 +1,4 @@
-// Actors that answer peers' requests to this node, each request in an actor of its own.
+// Actors that answer peers' requests to this node. Each request runs in a separate actor.
 #pragma once
 
 #include <expected>
@@ -23,8 +23,8 @@ using request_admission =
     std::function<std::expected<std::shared_ptr<void>, node_error>(const caf::strong_actor_ptr& sender)>;
 
 /// Calls `answer` with each request's content, on the system's scheduler, so that requests run concurrently and never
-/// on the thread that brought them. If there is an `admit`, it is asked first. Ends by an exit message; running
-/// requests go on.
+/// on the thread that brought them. If there is an `admit`, it is asked first. An exit message ends the actor; running
+/// requests continue.
 [[nodiscard]] caf::actor spawn_request_runner(caf::actor_system& system,
                                               std::function<request_outcome(const caf::message&)> answer,
                                               request_admission admit = nullptr);

@@ -20,7 +20,7 @@
 
 namespace troupe::internal {
 
-/// What an element that stands for a T holds: a reference or a value, or neither.
+/// What an element holds that stands for a T: a reference, a value, or neither.
 struct standing_in {
   const object_state_ptr* state = nullptr;
   void* value = nullptr;

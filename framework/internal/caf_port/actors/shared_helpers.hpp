@@ -21,12 +21,12 @@ struct query_rights {
   auto operator<=>(const query_rights&) const = default;
 };
 
-/// Makes the actors that serve the peers of all links, each at its first request.
+/// Makes the actors that serve the peers of all links. Each is made at its first request.
 ///
 /// Threads: any.
 class shared_helpers {
 public:
-  /// Makes the functions that answer the questions about this node that peers with these rights may ask.
+  /// Makes the functions that answer questions about this node, for peers with these rights.
   using answers_maker = std::function<query_answers(const query_rights&)>;
 
   shared_helpers(caf::actor_system& system, const type_registry& types, answers_maker answers);
@@ -64,7 +64,6 @@ private:
   const answers_maker answers_;
 
   mutable std::mutex mutex_; // Nothing is spawned or told to end under it, since CAF may then run the program's code.
-                             // code.
   actor_map made_;           // Guarded by mutex_.
   bool has_ended_ = false;   // Guarded by mutex_.
 };

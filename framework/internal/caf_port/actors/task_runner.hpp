@@ -1,4 +1,4 @@
-// Running tasks that peers submit.
+// Runs tasks that peers submit.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -8,7 +8,7 @@
 
 namespace troupe::internal {
 
-/// An actor that runs each task it is sent. Ends by an exit message; running tasks go on.
+/// An actor that runs each task that it is sent. An exit message ends it; running tasks continue.
 /// Requires: the registry outlives the actor system.
 [[nodiscard]] caf::actor spawn_task_runner(caf::actor_system& system, const type_registry& types);
 

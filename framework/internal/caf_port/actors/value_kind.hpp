@@ -1,4 +1,4 @@
-// Turns an object's value into an element of a CAF message, for any type.
+// Converts an object's value into an element of a CAF message, for any type.
 #pragma once
 
 #include <cstdint>
