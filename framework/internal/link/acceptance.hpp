@@ -21,7 +21,7 @@
 
 namespace troupe::internal {
 
-/// How many types each end may report as refused. Beyond this number, messages of such types fail one by one.
+/// How many types each end may report as refused. Messages of further such types fail one by one.
 inline constexpr std::size_t refused_types_max = 1024;
 
 /// The longest contract of a type that is sent or compared, in bytes.
@@ -46,12 +46,12 @@ public:
   /// The environment for decoding the objects that arrive now; they may be decoded later.
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
 
-  /// Returns the family of that name. Fails with `protocol_violation` if the family is not accepted: a correct peer
-  /// does not send with it.
+  /// Returns the family of that name. Fails with `protocol_violation` if the family is not accepted, because a correct
+  /// peer does not send with it.
   [[nodiscard]] std::expected<const family*, node_error> check(std::string_view family) const;
 
   /// Returns the message that asks the peer not to send a type that this end cannot read. Returns nullopt if the alias
-  /// was refused before, or if `refused_types_max` types were. `known`: the type that has the alias in this registry;
+  /// was refused before, or if `refused_types_max` types were. `known` is the type that has the alias in this registry;
   /// null if there is none.
   [[nodiscard]] std::optional<type_refused> refuse(const std::string& alias, const type_entry* known);
 

@@ -1,5 +1,5 @@
-// Introductions of actors of third nodes. They tell the receiver of a handle on which node the actor lives, so that
-// this node recognizes its own actor, whichever links the handle has come over.
+// Introductions of actors of third nodes. They tell the receiver of a handle on which node the actor lives. So this
+// node recognizes its own actor, whichever links the handle has come over.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ public:
 
   /// Returns false if the actor has already passed through the maximum number of nodes.
   [[nodiscard]] static bool may_go_further(const proxy& actor);
-  /// Tells the peer which node the actor lives on. From now on `number` names the actor to the peer.
+  /// Tells the peer on which node the actor lives. From now on `number` names the actor to the peer.
   void tell(const link_held& held, const proxy& actor, std::uint64_t number);
   /// Tells the peer that `number` is not used any more.
   void withdraw(const link_held& held, std::uint64_t number);

@@ -52,7 +52,7 @@ public:
   /// Names an actor. Counts the naming unless the actor is the peer's own. Requires: can_name().
   [[nodiscard]] actor_name name(const caf::strong_actor_ptr& actor);
   [[nodiscard]] actor_name name(const link_held& held, const caf::strong_actor_ptr& actor);
-  /// Returns the number that name_plainly() would use, or 0 if the actor needs name().
+  /// Returns the number that name_plainly() would use; 0 if the actor needs name().
   [[nodiscard]] std::uint64_t plain_number(const link_held&, const caf::strong_actor_ptr& actor) const {
     return exports_.plain_number(actor);
   }
@@ -69,22 +69,23 @@ public:
   [[nodiscard]] caf::strong_actor_ptr own(const link_held&, std::uint64_t number) const {
     return exports_.find(number);
   }
-  /// Returns this node's actor if the introduction proves that this link has given it to the peer; else null.
+  /// Returns this node's actor if the introduction proves that this link has given it to the peer; otherwise null.
   [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const;
 
-  /// The peer was sent a plain message of that actor. It may pass one such message on to this node in the actor's name.
+  /// The peer was sent a plain message of that actor. It may pass one such message back to this node in the actor's
+  /// name.
   void allow_return(const link_held&, std::uint64_t number) { exports_.allow_return(number); }
-  /// Uses up one allow_return(). Returns false if none is left: then the peer has nothing of the actor to pass on.
+  /// Uses up one allow_return(). Returns false if none is left, so that the peer has nothing of the actor to pass back.
   [[nodiscard]] bool take_return(const link_held&, std::uint64_t number) { return exports_.take_return(number); }
 
   std::expected<void, node_error> on_release(const release_actor& what);
 
   // -- the peer's actors
 
-  /// Finds the actor that the peer means: a proxy, or one of this node's own. Fails with `protocol_violation` if the
-  /// name is malformed or the peer was never given the number, and with the link's reason if the link is not open.
+  /// Finds the actor that the peer means: a proxy, or an actor of this node. Fails with `protocol_violation` if the
+  /// name is malformed or the peer was never given the number. Fails with the link's reason if the link is not open.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(const actor_name& name);
-  /// As above. `recognizes`: an actor of this node that a third node has named is returned itself, not as a proxy.
+  /// As above. `recognizes`: if a third node has named an actor of this node, returns the actor itself, not a proxy.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(const link_held& held, const actor_name& name,
                                                                       bool recognizes);
   /// As find() for the peer's actor `number`; null for 0.

@@ -1,5 +1,5 @@
-// The actors that a link has sent (exports) and received (imports), each with its count. Pure tables: the link that
-// owns them guards them with its lock, and drops outside the lock the references that they return.
+// The actors that a link has sent (exports) and received (imports), each with its count. Pure tables: the lock of the
+// link that owns them guards them. The link drops the references that they return outside the lock.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
   std::uint64_t add(const caf::strong_actor_ptr& actor);
 
   /// Returns the number that add() would return if that is known without a look-up: for this node's actors, and for the
-  /// actor added last. Else returns 0.
+  /// actor that was added last. Otherwise returns 0.
   [[nodiscard]] std::uint64_t plain_number(const caf::strong_actor_ptr& actor) const;
 
   /// Returns true if the number stands for an actor of another node.
@@ -34,9 +34,10 @@ public:
   /// Returns true if the peer may address the actor. An actor of another node has then been introduced.
   [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
 
-  /// The peer was sent a plain message of that actor. It may pass one such message on to this node in the actor's name.
+  /// The peer was sent a plain message of that actor. It may pass one such message back to this node in the actor's
+  /// name.
   void allow_return(std::uint64_t number);
-  /// Uses up one allow_return(). Returns false if none is left: then the peer has nothing of the actor to pass on.
+  /// Uses up one allow_return(). Returns false if none is left, so that the peer has nothing of the actor to pass back.
   [[nodiscard]] bool take_return(std::uint64_t number);
 
   /// The actor behind a number that the peer uses. Null if the peer was never given the number, or has released it.
@@ -65,7 +66,7 @@ private:
   caf::node_id home_;
   std::unordered_map<std::uint64_t, entry, detail::salted_hash> entries_;
   std::unordered_map<const caf::actor_control_block*, std::uint64_t> foreign_numbers_;
-  // The entry added last, since consecutive messages mostly have the same sender; null if there is none.
+  // The entry that was added last, because consecutive messages mostly have the same sender. Null if there is none.
   entry* last_ = nullptr;
   std::uint64_t last_number_ = 0;
   std::uint64_t next_foreign_; // Starts at a random number, so that two links to one node do not name two actors alike.
@@ -75,10 +76,10 @@ private:
 ///
 /// Invariants:
 /// 1. An entry's count says how often the actor was received since its last release was sent.
-/// 2. The proxy of an entry may be dying (its last reference is gone): then the next receipt makes a new proxy.
+/// 2. The proxy of an entry may be dying: its last reference is gone. Then the next receipt makes a new proxy.
 class actor_imports {
 public:
-  /// Counts one more receipt and returns the living proxy. Returns null if there is none: then `put` has to follow.
+  /// Counts one more receipt and returns the living proxy. Returns null if there is none; then `put` has to follow.
   caf::strong_actor_ptr receive(std::uint64_t number);
   void put(std::uint64_t number, const caf::strong_actor_ptr& proxy);
 
@@ -89,12 +90,12 @@ public:
   [[nodiscard]] caf::strong_actor_ptr find(std::uint64_t number) const;
 
   /// The proxy at `control` is being destroyed. Returns the count to release to the peer. Returns 0 if a newer proxy
-  /// has replaced it: then that proxy stands for all receipts.
+  /// has replaced it, because that proxy then stands for all receipts.
   [[nodiscard]] std::uint64_t gone(std::uint64_t number, const caf::actor_control_block* control);
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
-  /// Removes all entries when the link ends; returns the proxies that still live.
+  /// Removes all entries when the link ends. Returns the proxies that still live.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
 
 private:

@@ -1,4 +1,4 @@
-// How the parts of a link send admin packets to the peer.
+// Sends the admin packets of a link's parts to the peer.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ public:
   admin_output& operator=(const admin_output&) = delete;
   virtual ~admin_output() = default;
 
-  /// Sends `what`; the calling thread may write the connection itself. Returns false if the link is closed for output.
+  /// Sends `what`. The calling thread may write the connection itself. Returns false if the link is closed for output.
   template <class Admin>
   bool send(admin_op op, const Admin& what) {
     const auto body = encode_admin(what);

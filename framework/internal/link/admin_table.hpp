@@ -1,4 +1,4 @@
-// Which part of a link handles which admin packet.
+// The table that names, for each admin packet, the part of a link that handles it.
 #pragma once
 
 #include <expected>

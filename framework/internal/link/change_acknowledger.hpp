@@ -1,4 +1,4 @@
-// How this end tells the peer that a change of the peer's lists has taken effect here.
+// Tells the peer that a change of the peer's lists has taken effect at this end.
 #pragma once
 
 #include <troupe/framework/internal/net/link_mutex.hpp>
@@ -12,8 +12,8 @@ class change_acknowledger {
 public:
   virtual ~change_acknowledger() = default;
 
-  /// Sends the acknowledgement once no message that was encoded by older lists can follow. Appends it to `out`, which
-  /// the caller flushes, or sends it over the link if `out` is null.
+  /// Sends the acknowledgment once no message that was encoded with older lists can follow. Appends it to `out`, which
+  /// the caller flushes. If `out` is null, sends it over the link.
   virtual void acknowledge_if_due(const link_held& held, outbox* out) = 0;
 };
 

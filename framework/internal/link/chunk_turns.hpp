@@ -1,4 +1,4 @@
-// Large messages and objects that the peer pulls share the link.
+// Lets large messages and objects that the peer pulls share the link.
 #pragma once
 
 #include <troupe/framework/internal/net/link_mutex.hpp>

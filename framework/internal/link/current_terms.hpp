@@ -1,4 +1,4 @@
-// The terms by which a link's messages are encoded now.
+// The terms with which a link's messages are encoded now.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace troupe::internal {
 
-/// Holds the terms by which a link's messages are encoded now.
+/// Holds the terms with which a link's messages are encoded now.
 ///
 /// Threads: any.
 class current_terms {
@@ -35,7 +35,7 @@ public:
         own_name_(std::move(own_name)),
         offload_bytes_(offload_bytes) {}
 
-  /// Sets the first terms; the members that depend on `lists` are filled in. To be called before messages are encoded.
+  /// Sets the first terms. The members that depend on `lists` are filled in. To be called before messages are encoded.
   void open(const link_held& held, sending_terms first, const negotiation& lists);
 
   /// sending_terms::number of the newest terms; 0 before there are any. A thread that sees a new number takes the lock
@@ -53,9 +53,9 @@ public:
   }
   void offload_from(std::size_t bytes) noexcept { offload_bytes_.store(bytes, std::memory_order_relaxed); }
 
-  /// The families by which messages leave, best first.
+  /// The families with which messages are sent, best first.
   [[nodiscard]] std::vector<std::string> families() const;
-  /// A text that says what each end sends with and accepts by these terms.
+  /// A text that says with which families each end sends by these terms, and which it accepts.
   [[nodiscard]] std::string lists_text(const sending_terms& terms) const;
 
   /// Takes over the changed lists, then applies `change`. Requires: open() was called.

@@ -25,9 +25,9 @@ namespace troupe::internal {
 /// The route of an incoming message: its receiver and its sender.
 class message_route {
 public:
-  /// The message returns a request that is not pending; it goes to refuse_unasked().
+  /// The message returns a request that is not pending. It is passed to refuse_unasked().
   [[nodiscard]] bool is_unasked() const noexcept { return is_unasked_; }
-  /// The receiver's proxy if the receiver is an actor of another node; else null.
+  /// The receiver's proxy if the receiver is an actor of another node; otherwise null.
   [[nodiscard]] proxy* way_on() const noexcept { return way_on_; }
   [[nodiscard]] const caf::strong_actor_ptr& receiver() const noexcept { return receiver_; }
   /// Null if there is no sender.
@@ -51,7 +51,7 @@ private:
 
 /// Finds the routes of messages.
 ///
-/// Keeps the last route, since consecutive messages mostly have the same sender and receiver.
+/// Keeps the last route, because consecutive messages mostly have the same sender and receiver.
 /// Threads: one.
 class route_finder {
 public:
@@ -75,7 +75,7 @@ public:
   void found_again() noexcept { uncounted_ += sender_ != 0 ? 1 : 0; }
   /// The sender of the last message. Null if it had no sender, or after forget().
   [[nodiscard]] const caf::strong_actor_ptr& last_sender() const noexcept { return last_.sender(); }
-  /// Drops both actors, since a later packet may change what their numbers mean.
+  /// Drops both actors, because a later packet may change what their numbers mean.
   void forget();
 
 private:
@@ -127,13 +127,14 @@ public:
   /// Requires: way_on().
   [[nodiscard]] bool forward(const message_route& to, const message_head& head, const forwarded_message& message,
                              receipt& owed);
-  /// For a message that cannot be decoded: tells the requester, if there is one. Fails if the link has to end for it.
+  /// For a message that cannot be decoded. Tells the requester, if there is one. Fails if the link has to end because
+  /// of it.
   std::expected<void, node_error> give_up(const message_route& to, const message_head& head, node_error reason);
 
   /// Fails with `protocol_violation` if the peer may not send this exit message.
   [[nodiscard]] std::expected<void, node_error> admit_exit(const message_head& head) const;
-  /// Returns true for an error that answers nothing and would end its receiver. Such an error is counted, and answered
-  /// if it was a request.
+  /// Returns true for an error that answers nothing and would end its receiver. Such an error is counted. If it was a
+  /// request, it is answered.
   [[nodiscard]] bool refuses_bare_error(const message_route& to, const message_head& head, message_kind kind);
 
 private:

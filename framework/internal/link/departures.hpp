@@ -17,7 +17,8 @@
 
 namespace troupe::internal {
 
-/// Appends messages that may leave to the outbox. A message with frames too large for one packet goes chunk by chunk.
+/// Appends messages that may leave to the outbox. A message with frames too large for one packet is sent chunk by
+/// chunk.
 ///
 /// Guarded by the link's lock.
 class departures {
@@ -25,14 +26,14 @@ public:
   /// `mentions` must outlive this object.
   explicit departures(mention_describer& mentions) : mentions_(mentions) {}
 
-  /// To be called before the first message. `values`: null if only bytes pass between the ends. `open_bytes_max`: how
-  /// many bytes of incomplete messages the peer accepts.
+  /// To be called before the first message. `values` is null if only bytes pass between the ends. `open_bytes_max` is
+  /// how many bytes of incomplete messages the peer accepts.
   void open(const link_held&, std::shared_ptr<value_lane> values, std::uint64_t open_bytes_max) {
     values_ = std::move(values);
     bulk_.set_open_bytes_max(open_bytes_max);
   }
 
-  /// Returns true if a message has to go in chunks, or behind such a message of the same pair and priority.
+  /// Returns true if a message has to be sent in chunks, or after such a message of the same pair and priority.
   [[nodiscard]] bool is_bulk(const link_held&, const message_cargo& cargo, std::uint64_t receiver, std::uint64_t sender,
                              std::uint8_t flags) const {
     return !cargo.transfers.empty() || bulk_.has(bulk_key::of(receiver, sender, flags));
@@ -42,7 +43,7 @@ public:
   void append(const link_held& held, std::uint8_t flags, bytes_view begin, bytes_view end, message_cargo& cargo,
               outbox& out);
 
-  /// Appends the message, or returns true if it goes by append_next(): then the I/O thread has to come for it.
+  /// Appends the message. Returns true if append_next() sends it; then the I/O thread has to call that.
   [[nodiscard]] bool leave(const link_held& held, packed_message message, outbox& out);
 
   /// Appends a chunk, or a message whose chunks have all left. Returns false if nothing is left.

@@ -23,7 +23,7 @@
 
 namespace troupe::internal {
 
-/// Sends complete drafts: each leaves at once, waits for the peer's credit, or fails.
+/// Sends complete drafts. Each leaves at once, waits for the peer's credit, or fails.
 ///
 /// Threads: any.
 class draft_sender {
@@ -46,8 +46,8 @@ public:
 
   /// Writes the message together with the signature and the chunks that it needs, or queues it until the peer gives
   /// credit. May block if the link's policy allows it.
-  /// Fails with `link_down` or `link_busy`; with `unserializable` if the sender cannot be named or the peer has no room
-  /// for the signature; or as outdated() if the peer has changed its lists.
+  /// Fails with `link_down` or `link_busy`, with `unserializable` if the sender cannot be named or the peer has no room
+  /// for the signature, or as outdated() if the peer has changed its lists.
   std::expected<void, unsent> send(message_draft& message, std::uint64_t receiver, const caf::strong_actor_ptr& sender,
                                    caf::message_id id);
 

@@ -43,7 +43,7 @@ public:
 
   explicit operator bool() const noexcept { return of_ != nullptr; }
 
-  /// `why` stands in the errors of what is lost with the link. A second call does nothing.
+  /// `why` is used in the errors of what is lost with the link. A second call does nothing.
   void leave(std::string why) {
     if (const auto of = std::exchange(of_, nullptr))
       of->link_down(number_, std::move(why));

@@ -1,4 +1,4 @@
-// How both ends change the families that they send with and accept on a live link.
+// Changes on a live link: the families with which both ends send, and those that they accept.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ class io_context;
 
 namespace troupe::internal {
 
-/// Changes the families that both ends send with and accept on a live link.
+/// Changes the families with which both ends of a live link send, and those that they accept.
 ///
 /// Threads: any for `reconfigure`, `accepted` and members that take a link_held; the I/O thread for the rest.
 class family_changes final : public change_acknowledger {
@@ -64,7 +64,7 @@ public:
   /// Also counts the waiting messages by the lists that encoded them. Guarded by the link's lock.
   [[nodiscard]] negotiation& lists() noexcept { return lists_; }
   [[nodiscard]] std::uint64_t peer_epoch(const link_held&) const noexcept { return lists_.peer_epoch(); }
-  /// The families that the peer may send with now.
+  /// The families with which the peer may send now.
   [[nodiscard]] std::vector<std::string> accepted() const;
 
   // -- this end's changes
@@ -80,7 +80,7 @@ public:
   std::expected<void, node_error> on_reconfigure(const family_change& what);
   void acknowledge_if_due(const link_held& held, outbox* out) override;
 
-  /// Fails a change under way because the link has ended.
+  /// Fails a change that is in progress because the link has ended.
   void end(const node_error& reason);
 
 private:

@@ -18,11 +18,11 @@ class farewell {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// `waits`: returns true while anything has to leave first. `say` is called once, with the reason and the time left.
+  /// `waits` returns true while anything has to leave first. `say` is called once, with the reason and the time left.
   farewell(asio::io_context& io, std::function<bool()> waits,
            std::function<void(const std::string& reason, std::chrono::milliseconds left)> say);
 
-  /// Waits until large messages are encoded. Calls `give_up` at `until`, unless begin() or cancel() comes before.
+  /// Waits until large messages are encoded. Calls `give_up` at `until`, unless begin() or cancel() is called before.
   void await_encoding(clock::time_point until, std::function<void()> give_up);
 
   /// Says goodbye as soon as nothing waits, after `patience` at the latest.

@@ -1,4 +1,4 @@
-// A message for an actor of another node, as the peer sent it: it is passed on undecoded over the link to that node.
+// A message for an actor of another node, as the peer sent it. It is forwarded undecoded over the link to that node.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Where the frames of a message go.
+// The places where the frames of a message travel.
 #pragma once
 
 #include <atomic>
@@ -30,19 +30,19 @@ public:
     std::atomic<std::uint64_t>& store_fallbacks;
   };
 
-  /// Starts a message of the link `of`. `cargo` must live until the next begin(), or as long as this object. Frames of
-  /// at least `spill_bytes` go into the store if the link shares one.
+  /// Starts a message of the link `of`. `cargo` must live until the next begin(), or as long as this object. If the
+  /// link shares a store, frames of at least `spill_bytes` are put there.
   void begin(const parts& of, message_cargo& cargo, std::size_t spill_bytes) noexcept;
 
-  /// Places a frame. `shared` is the frame if the bytes have an owner, null if the buffer is reused afterwards. Fails
-  /// with `link_down` if the peer's process is gone.
+  /// Places a frame. If the bytes have an owner, `shared` is the frame. If the buffer is reused afterwards, `shared` is
+  /// null. Fails with `link_down` if the peer's process is gone.
   [[nodiscard]] std::expected<frame_descriptor, node_error> place(bytes_view bytes, const frame* shared);
 
-  /// Returns a frame that all links can use: in the store if place() would put it there. `as` is the frame of these
-  /// bytes, or null.
+  /// Returns a frame that all links can use. It lies in the store if place() would put it there. `as` is the frame of
+  /// these bytes, or null.
   [[nodiscard]] frame put_once(bytes_view bytes, const frame* as);
 
-  // -- figures of this message
+  // -- counters of this message
 
   [[nodiscard]] std::uint64_t socket_bytes() const noexcept { return inline_bytes_ + chunked_bytes_; }
   [[nodiscard]] std::uint64_t chunked_bytes() const noexcept { return chunked_bytes_; }

@@ -66,11 +66,11 @@ public:
   };
   greeting(const parts& of, own_end mine, std::shared_ptr<refusal_log> refusals);
 
-  /// Begins the handshake, which must be over within `patience`. `owner` owns this object.
+  /// Begins the handshake, which must end within `patience`. `owner` owns this object.
   void begin(std::chrono::milliseconds patience, std::weak_ptr<void> owner);
 
-  /// Handles the peer's next packet. Returns the terms once both ends have agreed. If it fails, the link ends; a
-  /// refused peer is told why.
+  /// Handles the peer's next packet. Returns the terms once both ends have agreed. If it fails, the link ends. A
+  /// refused peer is told the reason.
   [[nodiscard]] std::expected<std::optional<agreed_terms>, node_error> on_packet(const packet_head& head,
                                                                                  bytes_view body);
   /// Refuses the peer for this reason and tells it so.

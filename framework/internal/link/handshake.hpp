@@ -45,9 +45,9 @@ public:
   virtual void write(const packet_head& head, bytes_view body) = 0;
   /// Sets the largest body that a packet may have from now on.
   virtual void admit_packets(std::size_t body_bytes_max) = 0;
-  /// The session key of the encryption below; empty if there is none.
+  /// The session key of the encryption below. Empty if there is none.
   [[nodiscard]] virtual byte_vector session_key() const = 0;
-  /// Null if the bytes do not go over a loopback address.
+  /// Null if the bytes do not travel over a loopback address.
   [[nodiscard]] virtual const loopback_ends* loopback() const = 0;
   /// Called when the peer may come in, as far as secrets decide.
   virtual void peer_is_proven() = 0;
@@ -75,7 +75,7 @@ public:
   /// Handles the peer's next packet. If it fails, the caller has to refuse the peer for this reason.
   std::expected<void, node_error> on_packet(const packet_head& head, bytes_view body);
 
-  /// Returns the terms once, after both ends have agreed; nullopt until then.
+  /// Returns the terms once, after both ends have agreed. Nullopt until then.
   [[nodiscard]] std::optional<agreed_terms> take_terms();
 
   /// Returns why the peer refuses this end, in the peer's words.

@@ -1,4 +1,4 @@
-// How a node reports handshakes that do not succeed.
+// Reports of handshakes that do not succeed.
 #pragma once
 
 #include <memory>
@@ -17,17 +17,17 @@ class link_host;
 /// Threads: the I/O thread.
 class handshake_report {
 public:
-  /// `node` and `log` must outlive this object. `refusals`: of the address that the peer dialed; null if this end
-  /// dialed.
+  /// `node` and `log` must outlive this object. `refusals` belongs to the address that the peer dialed; it is null if
+  /// this end dialed.
   handshake_report(link_host& node, std::shared_ptr<refusal_log> refusals, limited_log& log)
       : node_(node), refusals_(std::move(refusals)), log_(log) {}
 
   /// This end has refused the peer.
   void refused(const node_error& reason);
-  /// The peer had to make room for others; the entrances have logged that.
+  /// The peer had to make room for others. The entrances have logged that.
   void displaced();
   /// The connection has ended. A peer that only connects and closes may have probed whether the port is open.
-  /// `is_common`: such an end is usual, and logged as info instead of a warning.
+  /// `is_common`: such an end is usual, and is logged as info instead of a warning.
   void unfinished(const node_error& reason, bool is_common);
 
 private:

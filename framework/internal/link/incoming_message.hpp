@@ -44,7 +44,7 @@ struct received_element {
 /// The failure for a header whose type is not the one in the signature.
 [[nodiscard]] std::unexpected<node_error> not_as_signed(const received_header& header, std::string_view type);
 
-/// What a message costs this end beside its packet.
+/// What a message costs this end in addition to its packet.
 struct bytes_beside_packet {
   std::uint64_t chunk_bytes = 0;        // Frames that came ahead in chunks.
   std::uint64_t decompressed_bytes = 0; // Compressed frames after decompression.
@@ -68,7 +68,7 @@ public:
 
   /// Handles a packet that describes objects of the next message.
   std::expected<void, node_error> describe(bytes_view body);
-  /// Returns true if objects are described: then the message has to follow.
+  /// Returns true if objects are described; then the message has to follow.
   [[nodiscard]] bool is_described() const noexcept { return !described_.empty(); }
   /// To be called when the message does not come any more.
   void forget_described() { described_.clear(); }
@@ -93,15 +93,15 @@ public:
     incoming_message* of_;
   };
 
-  /// Reads `count` elements. Claims all their frames before anything is decoded: handles in flight are taken over even
-  /// from a message that cannot be delivered. `frames_are_repeated`: its stored frames are counted already.
+  /// Reads `count` elements. Claims all their frames before anything is decoded. So handles in flight are taken over
+  /// even from a message that cannot be delivered. `frames_are_repeated`: its stored frames are counted already.
   [[nodiscard]] std::expected<bytes_beside_packet, node_error> read(packet_reader& in, std::size_t count,
                                                                     bool frames_are_repeated);
 
   [[nodiscard]] std::span<received_element> elements() noexcept { return std::span{elements_}.first(count_); }
 
-  /// Returns the message for a link to another node, as a view of this object's memory. Returns nullopt if it has to be
-  /// decoded first.
+  /// Returns the message for a link to another node, as a view of this object's memory. Returns nullopt if the message
+  /// has to be decoded first.
   [[nodiscard]] std::expected<std::optional<forwarded_message>, node_error>
   undecoded(const signature& types, bytes_view extensions, const received_dictionary& known);
 

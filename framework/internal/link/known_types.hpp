@@ -27,7 +27,7 @@ struct known_type {
   std::uint64_t signature = unknown_signature; // The signature of a message with one element of this type.
   std::uint32_t plain_skips = 0; // Number of messages that skip the plain way, because the last try failed.
 
-  /// Sets the family that encodes the type from now on; null: the value is handed over unencoded.
+  /// Sets the family that encodes the type from now on. Null: the value is handed over unencoded.
   void encoded_by(const family* now) noexcept {
     if (by == now)
       return;

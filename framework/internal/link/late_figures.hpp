@@ -1,11 +1,11 @@
-// Figures that a link counts after it has ended.
+// Counters that a link increases after it has ended.
 #pragma once
 
 #include <troupe/framework/link_stats.hpp>
 
 namespace troupe::internal {
 
-/// Receives the figures that links count after they have ended. Threads: any.
+/// Receives what links count after they have ended. Threads: any.
 class late_figures {
 public:
   virtual ~late_figures() = default;

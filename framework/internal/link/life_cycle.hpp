@@ -13,7 +13,8 @@
 
 namespace troupe::internal {
 
-/// Callbacks on the I/O thread: `opened` once, when the link is open or has failed to open; `ended` once, at its end.
+/// Callbacks on the I/O thread. `opened` is called once, when the link is open or has failed to open. `ended` is called
+/// once, at its end.
 struct life_events {
   std::function<void(const std::expected<void, node_error>&)> opened;
   std::function<void(const node_error&)> ended;

@@ -1,6 +1,6 @@
-// One link: its handshake, what it has sent and received and not yet released, and the two paths of a message.
-// Its parts, in the order of their members below, are classes of their own. The files beside it: link_core.cpp (life
-// and end), link_opening.cpp (from its start until it is open), link_flow.cpp (back-pressure), link_stats.cpp,
+// One link: its handshake, what it has sent and received and not yet released, and the two paths of a message. Its
+// parts are separate classes, in the order of their members below. The files beside it are link_core.cpp (life and
+// end), link_opening.cpp (from its start until it is open), link_flow.cpp (back-pressure), link_stats.cpp and
 // link_memory.cpp.
 #pragma once
 
@@ -102,8 +102,8 @@ class refusal_log;
 ///
 /// Threads: any for `start`, `displace`, `send`, `watch`, `proxy_gone`, `find`, `close`, `flush_batch` and the readers;
 /// the I/O thread of the link's seat for the rest, and for all members whose names start with `on_`.
-/// Locks: see link_mutex. Under it only these locks may be taken: those of the I/O context's queue, of a value lane,
-/// and of the node's exchange.
+/// Locks: see link_mutex. Under it only these locks may be taken: that of the I/O context's queue, that of a value
+/// lane, and that of the node's exchange.
 class link_core final : public node_link,
                         public connection_events,
                         public proxy_link,

@@ -52,7 +52,7 @@ public:
   };
   /// Threads: any.
   [[nodiscard]] virtual std::optional<own_words> of(const handles::node_name& who) const = 0;
-  /// Remembers where `who` listens, as the peer of that link has said of itself or of another node. Threads: any.
+  /// Remembers where `who` listens. The peer of that link has said so of itself or of another node. Threads: any.
   virtual void learn(const std::shared_ptr<node_link>& from, const handles::node_name& who,
                      std::vector<std::string> addresses) = 0;
   /// Forgets what came over the link with that node_link::serial, which has ended. Threads: any.
@@ -75,26 +75,26 @@ public:
   virtual void note_opened() noexcept = 0;
   /// Counts a peer that has failed in the handshake.
   virtual void note_refused_peer() noexcept = 0;
-  /// Removes the link. Does nothing if the link is not listed, or not any more.
+  /// Removes the link. Does nothing if the link is not listed, or no longer listed.
   virtual void ended(Link* link) = 0;
 };
 
-/// The entrances by which peers come in to the node.
+/// The entrances through which peers connect to the node.
 class entrance_book {
 public:
   virtual ~entrance_book() = default;
 
   /// Where this node listens, with the ports that the system chose. Threads: any.
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
-  /// Removes the link from those whose peers are unproven: its peer has proven its identity, or the link has ended.
-  /// Does nothing if the link is not among them. Threads: any.
+  /// Removes the link from those whose peers are unproven, because its peer has proven its identity or the link has
+  /// ended. Does nothing if the link is not among them. Threads: any.
   virtual void unproven_peer_is_gone(node_link* link) = 0;
 };
 
 /// Gives links what they need from their node.
 ///
-/// Threads: any for every member; the returned objects state their own rules.
-/// Lifetime: kept by its links.
+/// Threads: any for every member. The returned objects state their own rules.
+/// Lifetime: its links keep it.
 class link_host {
 public:
   link_host(const link_host&) = delete;
@@ -112,12 +112,12 @@ public:
   [[nodiscard]] const std::shared_ptr<const object_environment>& objects() const noexcept { return objects_; }
   /// Null if the node has no store.
   [[nodiscard]] const std::shared_ptr<handle_counter>& exchange() const noexcept { return exchange_; }
-  /// The context of the main I/O loop, which handles what concerns the whole node. A link has its own: loop_seat.
+  /// The context of the main I/O loop, which handles what concerns the whole node. A link has its own loop: loop_seat.
   [[nodiscard]] asio::io_context& io() noexcept { return *io_; }
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
-  /// By which peers recognize this node.
+  /// The key by which peers recognize this node.
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
-  /// Limits the log lines of all links together, since peers decide how many links there are.
+  /// Limits the log lines of all links together, because peers decide how many links there are.
   [[nodiscard]] limited_log& lines() noexcept { return lines_; }
 
   // -- the parts of the node
@@ -125,12 +125,12 @@ public:
   [[nodiscard]] virtual name_book& names() noexcept = 0;
   [[nodiscard]] virtual link_book<node_link>& links() noexcept = 0;
   [[nodiscard]] virtual entrance_book& entrances() noexcept = 0;
-  /// The nodes that this one is linked to.
+  /// The nodes to which this one is linked.
   [[nodiscard]] virtual known_peers& peers() noexcept = 0;
   [[nodiscard]] virtual shared_helpers& helpers() noexcept = 0;
   /// The memory for the rings of links.
   [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
-  /// Encodes large messages: few of them at a time for the whole node, so that links take turns.
+  /// Encodes large messages. It encodes few of them at a time for the whole node, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
   /// Requires: the node has a store. Threads: the main loop's thread.
   [[nodiscard]] virtual store_reaper& reaper() noexcept = 0;

@@ -42,7 +42,7 @@ public:
   };
   explicit link_in_exchange(const parts& of) : of_(of) {}
 
-  /// Joins the exchange if both ends count handles; to be called when the terms are agreed. `link` owns this object;
+  /// Joins the exchange if both ends count handles. To be called when the terms are agreed. `link` owns this object.
   /// `over` must outlive it. Fails with `protocol_violation` if the peer has given the link the number of another link.
   [[nodiscard]] std::expected<void, node_error> join(const std::shared_ptr<const void>& link, connection& over);
   /// Leaves the exchange because the link has ended.
@@ -58,7 +58,7 @@ public:
 
   // -- outgoing
 
-  /// Appends what the exchange has to say, then counts one sending of each object; the result keeps their order. The
+  /// Appends what the exchange has to say, then counts one sending of each object. The result keeps their order. The
   /// message must follow. Requires: both ends count handles.
   [[nodiscard]] std::vector<object_mention>
   count_out(const link_held& held, std::span<const std::shared_ptr<exchanged_object>> objects, outbox& out);
@@ -67,7 +67,8 @@ public:
 
   // -- incoming
 
-  /// Returns the sources of counted objects in order, with null for all others; all null if the ends count no handles.
+  /// Returns the sources of counted objects in order, and null for all others. All are null if the ends count no
+  /// handles.
   [[nodiscard]] std::expected<std::vector<object_source_ptr>, node_error>
   receive(const std::vector<object_mention>& described);
   std::expected<void, node_error> on_chunk(bytes_view body);

@@ -15,7 +15,7 @@
 
 namespace troupe::internal {
 
-/// Sums of a link, each counted where it happens. Names as in link_stats.
+/// Sums of a link. Each is counted where it happens. Names as in link_stats.
 struct counted_in_link {
   std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
       pulled_bytes_sent{0}, pulled_bytes_received{0}, spilled_bytes{0}, unserializable{0}, refused_by_policy{0},
@@ -43,9 +43,9 @@ public:
 
   void count_unsent(const node_error& reason) override;
 
-  /// Returns the sums; the gauges stay zero.
+  /// Returns the sums. The gauges stay zero.
   [[nodiscard]] link_stats sums() const;
-  /// From now on later figures also go to the node, since the link has ended.
+  /// The link has ended. From now on, what it counts is also reported to the node.
   void retire(const link_held&) noexcept { is_retired_ = true; }
 
 private:

@@ -1,4 +1,4 @@
-// Sums over the figures of several links.
+// Sums over the counters of several links.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace troupe::internal {
 
-/// Counters grow as long as a link lives; gauges say what it has at the moment.
+/// Counters grow as long as a link lives. Gauges have the current values.
 inline constexpr std::array link_counters = {&link_stats::messages_sent,     &link_stats::messages_received,
                                              &link_stats::socket_bytes_sent, &link_stats::socket_bytes_received,
                                              &link_stats::handle_bytes_sent, &link_stats::handle_bytes_received,
@@ -26,7 +26,7 @@ inline constexpr std::array link_gauges = {
     &link_stats::window_bytes,           &link_stats::credit_bytes,
     &link_stats::actors_exported,        &link_stats::actors_imported};
 
-// A new figure must be added to one of the lists, and to the table of framework/prometheus.
+// A new counter must be added to one of the lists, and to the table of framework/prometheus.
 static_assert(sizeof(link_stats)
               == (link_counters.size() + link_gauges.size()) * sizeof(std::uint64_t) + sizeof(link_stats::encode_time)
                      + sizeof(link_stats::decode_time) + sizeof(link_stats::by_type));
@@ -34,7 +34,7 @@ static_assert(sizeof(link_stats)
 void add(payload_totals& total, const payload_totals& more);
 void add(link_stats& total, const link_stats& more);
 
-/// Sets the gauges to zero, since the link has ended.
+/// Sets the gauges to zero, because the link has ended.
 void clear_gauges(link_stats& stats);
 
 } // namespace troupe::internal

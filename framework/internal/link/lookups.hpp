@@ -1,4 +1,4 @@
-// The names at the peer that this end waits for.
+// The names at the peer for which this end waits.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@
 namespace troupe::internal {
 
 /// Asks the peer for a name, and repeats the question until the peer has the name or the time is over. The pauses grow
-/// from 5 ms to 100 ms, or to 1 ms for each waiting name if that is more, so that a peer gets a few thousand questions
-/// a second at most.
+/// from 5 ms to 100 ms, or to 1 ms for each waiting name if that is more. So a peer gets a few thousand questions a
+/// second at most.
 ///
 /// Threads: any for begin, find, finder_of and ping; the I/O thread for the rest.
 /// Lifetime: a part of its link.
@@ -35,15 +35,16 @@ public:
   lookups(const link_common& link, asio::io_context& io, caf::actor_system& system, name_questions& questions)
       : link_(link), io_(io), system_(system), questions_(questions), timer_(io) {}
 
-  /// To be called before anything is looked up. `owner` owns this object and must live while a lookup is under way.
+  /// To be called before anything is looked up. `owner` owns this object, and must live while a lookup is in progress.
   void belong_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  /// Calls `then` once: when the name is found, on any error but its absence, when the time is over (`not_found`, or
-  /// `timed_out` if the peer has not answered at all), or when the link ends. A timeout of zero asks once and gives the
-  /// peer 5 s. Fails with `link_busy` if `waiting_max` lookups wait.
+  /// Calls `then` once: when the name is found, on any error but its absence, when the time is over, or when the link
+  /// ends. When the time is over, the error is `not_found`, or `timed_out` if the peer has not answered at all. A
+  /// timeout of zero asks once and gives the peer 5 s. Fails with `link_busy` if `waiting_max` lookups wait.
   void begin(std::string name, std::set<std::string> interface, std::chrono::milliseconds timeout, on_lookup then);
 
-  /// As begin(), but blocks. Fails with `unsupported` on I/O threads, with `timed_out` if the I/O thread is too busy.
+  /// As begin(), but blocks. Fails with `unsupported` on I/O threads, and with `timed_out` if the I/O thread is too
+  /// busy.
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> find(std::string name, std::set<std::string> interface,
                                                                       std::chrono::milliseconds timeout);
   /// Returns an actor that answers each request with the result of begin().
@@ -52,7 +53,7 @@ public:
   /// Blocks until the peer has answered an empty question. Fails with `timed_out`, or with the link's reason.
   [[nodiscard]] std::expected<void, node_error> ping(std::chrono::milliseconds timeout);
 
-  /// The longest time until begin() calls `then`; after that, no answer will come.
+  /// The longest time until begin() calls `then`. After that, no answer comes.
   [[nodiscard]] static std::chrono::milliseconds longest(std::chrono::milliseconds timeout);
 
   /// Fails all lookups because the link has ended.

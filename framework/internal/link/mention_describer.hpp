@@ -1,4 +1,4 @@
-// How outgoing messages have their objects described.
+// Describes the objects of outgoing messages.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Finds what an incoming message names beside its bytes.
+// Finds what an incoming message names in addition to its bytes.
 #pragma once
 
 #include <expected>

@@ -34,7 +34,8 @@ struct claim_tables {
 
 /// What one message has claimed from its link. The destructor gives it back unless it was committed.
 ///
-/// In any case the destructor drops what the message keeps alive: mentioned actors of the peer, another link's receipt.
+/// In any case the destructor drops what the message keeps alive: mentioned actors of the peer, and another link's
+/// receipt.
 /// Lifetime: must be neither destroyed nor cleared under the link's lock.
 class message_claims {
 public:
@@ -65,12 +66,12 @@ public:
   /// The objects in the shared store that the message hands over.
   [[nodiscard]] flight_claims<store::handle>& flights() noexcept { return flights_; }
   [[nodiscard]] const flight_claims<store::handle>& flights() const noexcept { return flights_; }
-  /// If the peer changes its lists, this end acknowledges that only after this message. `number`: the epoch of the
+  /// If the peer changes its lists, this end acknowledges that only after this message. `number` is the epoch of the
   /// lists that encode it.
   void epoch(const link_held&, std::uint64_t number);
   [[nodiscard]] bool has_epoch() const noexcept { return epoch_.has_value(); }
 
-  /// Keeps a proxy of the peer's actor: it is released to the peer only after the message.
+  /// Keeps a proxy of the peer's actor, so that it is released to the peer only after the message.
   void keep(caf::strong_actor_ptr proxy) { kept_.push_back(std::move(proxy)); }
   /// The sender on another link waits until the message has left.
   void owe(receipt to) noexcept { owed_ = std::move(to); }
@@ -80,13 +81,13 @@ public:
 
   /// Records that the message's sender was exported under that number, counted once.
   void sender(const link_held&, std::uint64_t number) noexcept { sender_ = number; }
-  /// The peer may pass the message on to this node once, in the sender's name. Requires: sender().
+  /// The peer may pass the message back to this node once, in the sender's name. Requires: sender().
   void allow_return(const link_held&);
   /// Notes the question that the message asks as pending.
   void question(const link_held&, const question_key& key, std::uint64_t receiver, waiting_asker asker);
   [[nodiscard]] const question_key& question() const noexcept { return question_; }
-  /// The message forwards the request of `asker`, a stand-in for another link's requester. Once the message leaves, the
-  /// answer comes from elsewhere.
+  /// The message forwards the request of `asker`, which stands for another link's requester. Once the message leaves,
+  /// the answer comes from elsewhere.
   void excuses(caf::strong_actor_ptr asker) noexcept { to_excuse_ = std::move(asker); }
   void excuse_asker();
 
@@ -94,11 +95,11 @@ public:
 
   // -- the end
 
-  /// The message has been appended to the outbox: all its claims pass to the peer.
+  /// The message has been appended to the outbox. All its claims pass to the peer.
   void commit(const link_held& held, outbox& out);
-  /// The message will not leave: gives its claims back and tells the requester the reason.
+  /// The message will not leave. Gives its claims back and tells the requester the reason.
   void fail(const node_error& why);
-  /// Gives back what was not committed. Then it is as new, but keeps the memory of its lists.
+  /// Gives back what was not committed. Then the state is that of a new object, but its lists keep their memory.
   void clear();
 
 private:

@@ -29,7 +29,7 @@ struct unsent {
   node_error why;
   bool is_outdated = false; // The peer has changed what it accepts meanwhile: the message must be encoded anew.
 };
-/// The failure of a draft that was encoded by outdated lists of the peer.
+/// The failure of a draft that was encoded with outdated lists of the peer.
 [[nodiscard]] std::unexpected<unsent> outdated(std::string_view peer);
 
 /// Puts one message together, element by element. Gives its claims back to the link unless the message was sent.
@@ -50,7 +50,7 @@ public:
   ~message_draft() { clear(); }
 
   /// Starts a message over that link. `is_waited_for`: if the peer changes its lists meanwhile, this end acknowledges
-  /// that only after the message; otherwise the draft may become outdated. Requires: cleared.
+  /// that only after the message. Otherwise the draft may become outdated. Requires: cleared.
   void begin(const parts& of, const newest_terms& terms, bool is_waited_for);
   void clear();
   [[nodiscard]] bool in_use() const noexcept { return of_ != nullptr; }
@@ -63,10 +63,10 @@ public:
   /// Begins the next element. Mentions from here on belong to it.
   element_descriptor& begin_element();
   /// Places each frame and appends the element that begin_element() has begun. `shared_body` is the body as a frame
-  /// that may be kept; null if the buffer is reused afterwards.
+  /// that may be kept. It is null if the buffer is reused afterwards.
   [[nodiscard]] std::expected<void, node_error> end_element(bytes_view body, const frame* shared_body,
                                                             std::span<const frame> attached);
-  /// Passes the value beside the bytes instead of elements. `size_bytes`: the memory that the value takes.
+  /// Passes the value beside the bytes instead of elements. `size_bytes` is the memory that the value takes.
   void pass_value(std::any value, std::uint64_t size_bytes);
 
   /// Where the codecs of handles note their mentions.
@@ -94,15 +94,15 @@ public:
 
   [[nodiscard]] message_cargo& cargo() noexcept { return cargo_; }
   [[nodiscard]] const message_cargo& cargo() const noexcept { return cargo_; }
-  /// The sender on another link bounds the message, so it waits for room without limit.
+  /// The sender on another link bounds the message, so it waits for room without a limit.
   void owe(receipt owed) {
     cargo_.claims.owe(std::move(owed));
     if (how_ == urgency::ordinary)
       how_ = urgency::always_waits;
   }
-  /// Notes a payload that is counted once the message is sent.
+  /// Notes a payload, which is counted once the message is sent.
   void carry(traffic& counted_as, std::uint64_t bytes) { carried_.emplace_back(&counted_as, bytes); }
-  /// Counts the payloads; to be called when the message is sent.
+  /// Counts the payloads. To be called when the message is sent.
   void count_carried() const {
     for (const auto& [counted_as, bytes] : carried_)
       counted_as->count(bytes);
@@ -117,7 +117,7 @@ public:
   /// Adds the extension map of another link, if the peer accepts maps. Keeps what state_value_bytes() has stated,
   /// unless the map states it.
   void extend(bytes_view map);
-  /// States in the extensions what the values take, if the peer reads that.
+  /// States in the extensions how much memory the values take, if the peer reads that.
   void state_value_bytes(std::uint64_t bytes);
   [[nodiscard]] bytes_view extensions() const noexcept { return extensions_; }
   /// The bytes of the packet before elements(). Valid until the next call.

@@ -23,7 +23,7 @@
 
 namespace troupe::internal {
 
-/// Encodes the elements of messages, each by the first family of the link's terms that supports it.
+/// Encodes the elements of messages. Each is encoded by the first family of the link's terms that supports it.
 ///
 /// Threads: one. Reused from message to message, so that small messages allocate nothing.
 class message_encoder {
@@ -43,9 +43,9 @@ public:
   /// `known` must outlive this object.
   explicit message_encoder(known_types& known) : known_(known) {}
 
-  /// Encodes the content of `message` into a draft that has begun. Values may leave without a copy: then the frames
-  /// keep them. Keeps `message` until the next one, or forget_values(). Fails with `unserializable`, `undecodable` or
-  /// `refused_family`; with `link_busy` if the draft is outdated.
+  /// Encodes the content of `message` into a draft that has begun. Values may leave without a copy; then the frames
+  /// keep them. Keeps `message` until the next one, or until forget_values(). Fails with `unserializable`,
+  /// `undecodable` or `refused_family`, and with `link_busy` if the draft is outdated.
   std::expected<void, unsent> encode(const parts& link, std::uint64_t receiver,
                                      const std::shared_ptr<message_owner>& message, message_draft& into);
 

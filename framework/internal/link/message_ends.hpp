@@ -32,7 +32,7 @@ public:
                                                                           taken_question& returned) = 0;
   /// Adds `more` to the mentions of the peer's actor `number`.
   virtual void count_mentions(std::uint64_t number, std::uint64_t more) = 0;
-  /// Returns true for an actor of this node that serves all links: no peer may end it.
+  /// Returns true for an actor of this node that serves all links. No peer may end it.
   [[nodiscard]] virtual bool serves_all_links(const caf::strong_actor_ptr& actor) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Messages from a third node for actors of the peer that this node has introduced there. They are passed on undecoded
+// Messages from a third node for actors of the peer that this node has introduced there. They are forwarded undecoded
 // if the peer accepts their families.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace troupe::internal {
 /// Returns true if the peer accepts all families of a message that came over another link.
 [[nodiscard]] bool accepts(const sending_terms& terms, const forwarded_message& message);
 
-/// The parts of one link that pass messages on; all must outlive the link's messages.
+/// The parts of one link that forward messages; all must outlive the link's messages.
 struct forwarding_parts {
   const link_common& link;
   const std::string& own_name;

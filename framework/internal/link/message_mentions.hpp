@@ -1,4 +1,4 @@
-// What the values of an outgoing message name beside their bytes: actors and objects.
+// What the values of an outgoing message name in addition to their bytes: actors and objects.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ public:
     const std::optional<store::object_store>& store;
   };
 
-  /// Starts a message of that link; its claims take what it mentions. Both must live until the next begin().
+  /// Starts a message of that link. Its claims take what it mentions. Both must live until the next begin().
   void begin(const parts& of, message_cargo& cargo) noexcept {
     of_ = &of;
     cargo_ = &cargo;
@@ -44,8 +44,8 @@ public:
 
   std::expected<std::uint32_t, serialize_error> mention(const actor_handle& handle) override;
   std::expected<std::uint32_t, serialize_error> mention(const object_state& object) override;
-  /// Hands an object in the shared store over at once; an object that the peer has to pull is counted when the message
-  /// leaves. Returns 0 if neither is possible: then its bytes have to travel.
+  /// Hands over an object in the shared store at once. An object that the peer has to pull is counted when the message
+  /// leaves. Returns 0 if neither is possible; then the object's bytes have to travel.
   std::expected<std::uint32_t, serialize_error> mention(const object_source_ptr& object);
 
   std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override;

@@ -1,4 +1,4 @@
-// From the packets of messages to deliveries.
+// The path from the packets of messages to deliveries.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@
 
 namespace troupe::internal {
 
-/// Turns the packets of messages into deliveries.
+/// Makes deliveries from the packets of messages.
 ///
 /// Threads: one.
 class message_receiver {
@@ -64,10 +64,11 @@ public:
   /// To be called before the first message.
   void open(terms agreed) { terms_.emplace(std::move(agreed)); }
 
-  // Handles one message, by the detail and the body of its packet.
+  // Handles one message, given the detail and the body of its packet.
   std::expected<void, node_error> on_message(std::uint8_t flags, bytes_view body);
   /// Handles the packets at the beginning of `bytes`, at most `packets_max`, as long as each is a message like an
-  /// earlier one: for most messages every check has the same result as for the one before. Returns what it has handled.
+  /// earlier one. For most messages every check has the same result as for the message before. Returns what it has
+  /// handled.
   std::expected<handled_packets, node_error> on_run(bytes_view bytes, int packets_max);
   /// Handles a message whose value passes beside the bytes.
   std::expected<void, node_error> on_value(std::uint8_t flags, bytes_view body);

@@ -1,4 +1,4 @@
-// From a proxy to the outbox.
+// The path of a message from a proxy to the outbox.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ namespace troupe::internal {
 
 class job_actor;
 
-/// Sends messages to the peer, each encoded on the caller's thread unless it is offloaded. If a message is not sent,
-/// the actor that waits for an answer is told.
+/// Sends messages to the peer. The caller's thread encodes each of them, unless it is offloaded. If a message is not
+/// sent, the actor that waits for an answer is told.
 ///
 /// Threads: any.
 class message_sender {
@@ -48,16 +48,16 @@ public:
   };
   message_sender(const parts& of, const offloader::parts& offloading) : of_(of), offload_(offloading) {}
 
-  /// To be called before the first message. `link` owns this object; without it, jobs that wait for the encoder do
-  /// nothing.
+  /// To be called before the first message. `link` owns this object. After the link's end, jobs that wait for the
+  /// encoder do nothing.
   void open(std::weak_ptr<const void> link) { link_ = std::move(link); }
 
   /// Sends the message that a proxy was given.
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
-  /// Sends a message from another link that had to be decoded. It waits for room without limit, and holds `owed` until
-  /// it has left.
+  /// Sends a message from another link that had to be decoded. It waits for room without a limit, and holds `owed`
+  /// until it has left.
   void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions);
-  /// Passes a message on undecoded. Returns false, without any effect, if that is not possible.
+  /// Forwards a message undecoded. Returns false, without any effect, if that is not possible.
   [[nodiscard]] bool forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
                              caf::message_id id, receipt& owed);
 

@@ -20,13 +20,13 @@ struct signature;
 /// Threads: one. Reused from message to message.
 class message_types {
 public:
-  /// Adds the type of the next element. `signature`: where the thread caches the signature of a message with one such
+  /// Adds the type of the next element. `signature` is where the thread caches the signature of a message with one such
   /// element, or known_type::unknown_signature. Both must outlive the message.
   void add(const type_entry& type, std::uint64_t& signature) {
     types_.push_back(&type);
     known_ = types_.size() == 1 ? &signature : nullptr;
   }
-  /// Marks an error, or an actor's end: its signature may use the reserved room.
+  /// Marks an error, or an actor's end. Its signature may use the reserved room.
   void be_vital() noexcept { is_vital_ = true; }
   /// Replaces add() for a message from another link. `of_others` must outlive the message.
   void forward(const signature& of_others) noexcept { of_others_ = &of_others; }

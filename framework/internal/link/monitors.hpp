@@ -1,4 +1,4 @@
-// How the two ends of a link tell each other that actors have ended.
+// Tells the other end of a link that actors have ended.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ public:
 
   // -- the peer's actors. watch() and unwatch() run under the locks of two actors, so they only note and write.
 
-  /// An actor of this node monitors the peer's actor `number`; `proxy` is kept until that actor ends.
+  /// An actor of this node monitors the peer's actor `number`. `proxy` is kept until that actor ends.
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy);
   /// No actor of this node monitors it any more.
   void unwatch(std::uint64_t number);
@@ -51,8 +51,8 @@ public:
 
   // -- actors of both ends
 
-  /// Handles the end of the link: for this node all actors of the peer have ended. Ends `proxies` and those kept here,
-  /// and stops watching this node's actors for the peer.
+  /// Handles the end of the link. For this node all actors of the peer have ended. Ends `proxies` and those that are
+  /// kept here, and stops watching this node's actors for the peer.
   void end(std::vector<caf::strong_actor_ptr> proxies);
 
 private:

@@ -1,5 +1,5 @@
-// What the two ends of a link send with and accept, and how that changes while messages are under way. Pure: no
-// sockets, no threads. The link that owns it guards it with its lock.
+// The families with which the two ends of a link send, those that they accept, and how these change while messages are
+// in flight. Pure: no sockets, no threads. The lock of the link that owns it guards it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct family_names {
   bool operator==(const family_names&) const = default;
 };
 
-/// Returns true if each end accepts a family that the other sends with.
+/// Returns true if each end accepts a family with which the other sends.
 [[nodiscard]] bool have_in_common(const family_names& one, const family_names& other);
 
 /// "no family in common: far sends with [typed], near accepts [msgpack]; near sends with ..., far accepts ...".
@@ -26,17 +26,17 @@ struct family_names {
 
 //  An end's change:  settled --begin--> under way --settle(accepted or not)--> settled
 //  The peer's:       settled --change_peer, when it is accepted--> owed --take_acknowledgement--> settled
-/// Either end may change its lists at any time, one change after the other:
-/// - An end changes at once what it sends with, since the peer accepts it. It accepts the families of both lists until
-///   the peer has acknowledged, and those of the new list from then on.
-/// - The peer sends by the new lists at once. It acknowledges when no message that was encoded by the older lists can
-///   follow. Messages that leave at once use the newest lists; messages that wait are counted here.
-/// - A change that leaves nothing in common is refused and has no effect. Crossing changes are checked against each
+/// Either end may change its lists at any time, one change after the other.
+/// - An end changes at once the families with which it sends, because the peer accepts them. It accepts the families of
+///   both lists until the peer has acknowledged, and those of the new list from then on.
+/// - The peer sends with the new lists at once. It acknowledges when no message that was encoded with the older lists
+///   can follow. Messages that leave at once use the newest lists. Messages that wait are counted here.
+/// - A change that leaves nothing in common is refused and has no effect. Changes that cross are checked against each
 ///   other at both ends, so that both are refused or neither.
 ///
 /// Invariants:
-/// 1. While no change of this end is under way, and the peer is honest, both ends know the same lists.
-/// 2. No message waits that was encoded by lists older than those before the peer's last change.
+/// 1. While no change of this end is in progress, and the peer is honest, both ends know the same lists.
+/// 2. No message waits that was encoded with lists older than those before the peer's last change.
 class negotiation {
 public:
   /// Starts with the lists of the hellos.
@@ -44,13 +44,14 @@ public:
 
   // -- this end's changes
 
-  /// This end's lists, including a change under way.
+  /// This end's lists, including a change in progress.
   [[nodiscard]] const family_names& mine() const noexcept { return wanted_ ? *wanted_ : mine_; }
-  /// The families that the peer may send with now.
+  /// The families with which the peer may send now.
   [[nodiscard]] std::vector<std::string> accepted() const;
   [[nodiscard]] bool is_changing() const noexcept { return wanted_.has_value(); }
 
-  /// Returns the change's number. Requires: no change is under way, and `wanted` has something in common with theirs().
+  /// Returns the change's number. Requires: no change is in progress, and `wanted` has something in common with
+  /// theirs().
   std::uint64_t begin(family_names wanted);
   /// Handles the peer's answer. Returns false if it answers no change that the peer was told of.
   [[nodiscard]] bool settle(std::uint64_t number, bool is_accepted);
@@ -66,7 +67,7 @@ public:
   /// Returns false, without any effect on the lists, if nothing would be in common. Requires: is_in_turn(number).
   [[nodiscard]] bool change_peer(std::uint64_t number, family_names theirs);
 
-  /// Counts a message that is, or is being, encoded by that epoch's lists and has not left.
+  /// Counts a message that is encoded, or being encoded, with that epoch's lists and has not left.
   void add_waiting(std::uint64_t epoch);
   /// The message has left, or never will.
   void remove_waiting(std::uint64_t epoch);

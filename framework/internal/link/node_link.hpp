@@ -43,8 +43,8 @@ struct link_security;
 /// Threads: see link_core, the only implementation.
 class node_link {
 public:
-  /// Fails with `bad_option` if no link could be made with the options: an unknown or forbidden family in a list, a
-  /// bound of zero, a timeout that cannot be kept.
+  /// Fails with `bad_option` if no link could be made with the options: a list has an unknown or forbidden family, a
+  /// bound is zero, or a timeout cannot be kept.
   [[nodiscard]] static std::expected<void, node_error> check(const link_options& options, const family_set& known);
 
   /// Fails as `check` does.
@@ -59,15 +59,16 @@ public:
 
   // -- life
 
-  /// Greets the peer on the thread of its seat. Ends the link if the handshake takes longer than `patience`. Notes in
-  /// `refusals`, unless it is null, why the peer is not let in. `bytes` must belong to the loop of the seat.
+  /// Greets the peer on the thread of its seat. Ends the link if the handshake takes longer than `patience`. If the
+  /// peer is not admitted, notes the reason in `refusals`, unless that is null. `bytes` must belong to the loop of the
+  /// seat.
   virtual void start(std::shared_ptr<transport> bytes, std::chrono::milliseconds patience,
                      std::shared_ptr<refusal_log> refusals) = 0;
   /// To be called before start().
   virtual void tell(life_events whom) = 0;
   /// From now on the peer's questions find no actors. To be called before start().
   virtual void hide_names() = 0;
-  /// Makes room for other links: ends this one, at once or soon, unless its peer is proven. Requires: start() was
+  /// Makes room for other links: ends this link, at once or soon, unless its peer is proven. Requires: start() was
   /// called.
   virtual void displace() = 0;
   /// Lets messages that are being encoded or wait for credit leave, for at most `patience`. Then says goodbye, and ends
@@ -81,7 +82,7 @@ public:
   virtual void flush_batch() = 0;
   /// Tells the peer where this node listens, if the peer may know it. Requires: open.
   virtual void say_whereabouts() = 0;
-  /// Returns this node's actor if the introduction proves that this link has given it to the peer; else null.
+  /// Returns this node's actor if the introduction proves that this link has given it to the peer; otherwise null.
   [[nodiscard]] virtual caf::strong_actor_ptr recognize(const introduce& what) const = 0;
   /// Unique among the links of this process; above zero.
   [[nodiscard]] virtual std::uint64_t number() const noexcept = 0;
@@ -94,23 +95,23 @@ public:
   [[nodiscard]] virtual link_stats stats() const = 0;
   [[nodiscard]] virtual link_memory memory(std::span<const store::object_id> of) const = 0;
   [[nodiscard]] virtual link_report report() const = 0;
-  /// Returns the totals when the link ends. Figures counted later go to the node.
+  /// Returns the totals when the link ends. What is counted later is reported to the node.
   [[nodiscard]] virtual link_stats final_stats() = 0;
 
   // -- for the public link
 
   [[nodiscard]] virtual link_host& node() const noexcept = 0;
-  /// The names at the peer that this end waits for.
+  /// The names at the peer for which this end waits.
   [[nodiscard]] virtual lookups& names_there() noexcept = 0;
   /// The actors by which the peer serves this node.
   [[nodiscard]] virtual const peer_helpers& helpers_there() const noexcept = 0;
-  /// How both ends change what they send with and accept.
+  /// Changes the families with which both ends send, and those that they accept.
   [[nodiscard]] virtual family_changes& changes() noexcept = 0;
   /// Where the peer is, as the transport tells it.
   [[nodiscard]] virtual const std::string& peer_address() const noexcept = 0;
   /// Of what this end sends. Requires: open.
   [[nodiscard]] virtual troupe::compression compression_in_force() const = 0;
-  /// The families by which messages leave, best first.
+  /// The families with which messages are sent, best first.
   [[nodiscard]] virtual std::vector<std::string> effective_serializers() const = 0;
   [[nodiscard]] virtual bool shares_store() const noexcept = 0;
   /// True if both directions have moved into rings.

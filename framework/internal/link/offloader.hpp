@@ -1,4 +1,4 @@
-// Large messages are encoded on other threads than their senders'.
+// Encodes large messages on other threads than their senders'.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ struct offload_verdict {
   std::vector<offloaded_message> dropped = {}; // Older messages that have made room for it.
 };
 
-/// Keeps large messages of actors for the node's encoder. Later messages to the same receiver stay behind them.
+/// Keeps large messages of actors for the node's encoder. Later messages to the same receiver wait behind them.
 ///
 /// Threads: any.
 class offloader {
@@ -56,15 +56,15 @@ public:
   explicit offloader(const parts& of) : of_(of) {}
 
   /// Takes a message if it is large and comes from an actor, or if others are ahead of it. A message from another link
-  /// comes with a receipt: that link bounds it, so it always finds room here.
+  /// comes with a receipt. That link bounds it, so it always finds room here.
   [[nodiscard]] offload_verdict take(std::uint64_t receiver, caf::mailbox_element_ptr& what, receipt* owed = nullptr,
                                      bytes_view extensions = {});
-  /// Quick check: take() would take nothing on this thread. Returns false if that depends on the message.
+  /// Quick check whether take() would take nothing on this thread. Returns false if that depends on the message.
   [[nodiscard]] bool takes_nothing() const noexcept {
     return may_block() // A thread of the user waits for room itself.
            || (of_.enough_bytes.load(std::memory_order_relaxed) == 0 && of_.waiting.is_idle());
   }
-  /// Quick check: no message is kept, so a small one has none ahead of it.
+  /// Quick check whether no message is kept, so that a small one has none ahead of it.
   [[nodiscard]] bool is_idle() const noexcept { return of_.waiting.is_idle(); }
   /// Returns true if messages of that pair are being encoded.
   [[nodiscard]] bool has(std::uint64_t receiver, const void* sender) const { return of_.waiting.has(receiver, sender); }

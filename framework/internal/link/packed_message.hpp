@@ -1,4 +1,4 @@
-// What a message carries beside its packet, and a message that could not be written at once.
+// What a message carries in addition to its packet, and a message that could not be written at once.
 #pragma once
 
 #include <any>
@@ -13,9 +13,9 @@
 
 namespace troupe::internal {
 
-/// What a message carries beside its packet, including its claims.
+/// What a message carries in addition to its packet, including its claims.
 struct message_cargo {
-  // A caf::message that passes beside the bytes: then the elements say only its size. Else empty.
+  // A caf::message that passes beside the bytes; then the elements tell only its size. Otherwise empty.
   std::any value = {};
   std::vector<outgoing_transfer> transfers = {}; // Sent ahead in chunks.
   std::vector<outgoing_mention> mentions = {};   // Objects, described ahead.

@@ -58,7 +58,7 @@ public:
       : link_(link), io_(io), heartbeat_(interval, timeout) {}
 
   /// Starts watching the peer, as long as the link is open. `owner` owns this object and `chores`. The chores run
-  /// before each look and may shorten the time to the next one; after a run that ends the link there is no next look.
+  /// before each look, and may shorten the time to the next one. After a run that ends the link there is no next look.
   void start(std::unique_ptr<watched_peer> peer, link_chores& chores, std::weak_ptr<void> owner);
   /// Stops watching because the link has ended.
   void stop() { timer_.reset(); }

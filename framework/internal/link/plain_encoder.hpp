@@ -19,7 +19,7 @@
 
 namespace troupe::internal {
 
-/// A message with only plain elements: the peer knows their headers, and they name no actors and no objects.
+/// A message with only plain elements. The peer knows their headers, and they name no actors and no objects.
 struct plain_message {
   static constexpr std::size_t elements_max = known_signature::types_max;
 

@@ -21,8 +21,8 @@ namespace troupe::internal {
 
 /// Sends plain messages if nothing is in their way; draft_sender sends all others.
 ///
-/// Does what draft_sender does to such a message. Either the message leaves at once or nothing happens, so nothing has
-/// to be taken back.
+/// Does with such a message what draft_sender does. Either the message leaves at once or nothing happens, so nothing
+/// has to be taken back.
 /// Threads: any.
 class plain_sender {
 public:

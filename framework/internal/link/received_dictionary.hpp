@@ -33,7 +33,7 @@ struct received_header {
 /// Every failure is `protocol_violation`.
 class received_dictionary {
 public:
-  /// `counts`: counts payloads by family and type; null: nothing is counted. Both must outlive this object.
+  /// `counts` counts payloads by family and type; if it is null, nothing is counted. Both must outlive this object.
   received_dictionary(const acceptance& accepted, traffic_table* counts) : accepted_(accepted), counts_(counts) {}
 
   /// Add the definition in a packet's body. Its number has to be the next one.
@@ -51,7 +51,7 @@ public:
   [[nodiscard]] std::expected<const received_header*, node_error> header(std::uint64_t number) const;
   [[nodiscard]] std::size_t headers() const noexcept { return headers_.size(); }
 
-  /// Reads a header that has no number. Refuses an unaccepted family before anything is decoded by it.
+  /// Reads a header that has no number. Refuses a family that is not accepted, before that family decodes anything.
   [[nodiscard]] std::expected<received_header, node_error> admit(bytes_view header) const;
 
   /// To be called when the accepted families have changed.

@@ -9,13 +9,13 @@
 
 namespace troupe::internal {
 
-/// Keeps the actor that has sent the last messages. Otherwise an actor of the peer that asks again and again, and waits
-/// for each answer, would be imported and released for every question.
+/// Keeps the actor that has sent the last messages. An actor of the peer may ask again and again, and wait for each
+/// answer. Otherwise it would be imported and released for every question.
 ///
 /// Threads: the I/O thread.
 class recent_sender {
 public:
-  /// An actor that sends nothing is released after this time, at most after twice as much.
+  /// An actor that sends nothing is released after this time, at the latest after twice this time.
   static constexpr std::chrono::milliseconds patience{50};
 
   explicit recent_sender(asio::io_context& io) : io_(io) {}

@@ -19,7 +19,8 @@ namespace troupe::internal {
 /// Threads: the I/O thread, except for is_complete().
 //  dialer:   idle --ring_offer sent--> offered --ring_begin came: input, then output move--> complete
 //  acceptor: idle --ring_offer came, ring_begin sent: output moves--> begun --ring_begin came: input moves--> complete
-//  A link stays in its socket if an end wants no rings or has no memory for them: no offer is made, or it is declined.
+// If an end wants no rings or has no memory for them, the link stays on its socket: no offer is made, or it is
+// declined.
 class ring_move {
 public:
   /// What this end wants.

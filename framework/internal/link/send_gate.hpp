@@ -68,8 +68,9 @@ public:
     return of_.link.is_open() && to_->open_outbox(held) != nullptr;
   }
 
-  /// Returns whether the message leaves or waits. Fails with `link_down` or `link_busy`. May release the lock: blocks
-  /// callers outside actors if the options say so. Moves messages that have made room to `dropped`, for drop().
+  /// Returns whether the message leaves or waits. Fails with `link_down` or `link_busy`. May release the lock, because
+  /// it blocks callers outside actors if the options say so. Moves messages that have made room to `dropped`, for
+  /// drop().
   [[nodiscard]] std::expected<admission, node_error> admit(link_held& held, const message_head& head,
                                                            std::uint64_t cost, const behind_handles& behind,
                                                            std::vector<packed_message>& dropped, urgency how);
@@ -86,7 +87,7 @@ public:
   }
   /// Queues the message until next() returns it.
   void wait(const link_held&, packed_message message) { window_.wait(std::move(message)); }
-  /// To be called when a request leaves: reserves the room for its answer. Does nothing if `question` is none.
+  /// To be called when a request leaves. Reserves the room for its answer. Does nothing if `question` is none.
   void expect_answer(const link_held&, const question_key& question, std::uint64_t receiver);
 
   /// Fails the request of a dropped message. Requires: the lock is not held.
@@ -100,21 +101,21 @@ public:
   [[nodiscard]] std::expected<void, node_error> credit(const link_held&, const internal::credit& what);
   /// Returns the next message that may leave, already charged.
   [[nodiscard]] std::optional<packed_message> next(const link_held&) { return window_.next(); }
-  /// Takes note of the answers consumed so far. If anybody waits, answers that are consumed from now on wake the link:
-  /// otherwise an answer between this call and the next one could be missed.
+  /// Takes note of the answers that were consumed so far. If any caller waits, answers that are consumed from now on
+  /// wake the link. Otherwise an answer between this call and the next one could be missed.
   void note_consumed_answers(const link_held& held) {
     want_answers_if_any_wait(held);
     of_.replies.settle();
   }
-  /// Returns true if anybody waits for room to send, or for room for answers.
+  /// Returns true if any message waits for room to leave, or any request for room for its answer.
   [[nodiscard]] bool anybody_waits(const link_held& held) const {
     return blocked_ > 0 || window_.anything_waits() || readiness_.anybody_waits(held);
   }
-  /// If anybody waits, the next answer that is consumed wakes the link.
+  /// If anything waits, the next answer that is consumed wakes the link.
   void want_answers_if_any_wait(const link_held& held) { of_.replies.want(anybody_waits(held)); }
   /// Lets blocked callers check again.
   void wake(const link_held&) { credit_or_end_.notify_all(); }
-  /// Forgets the receiver, since nothing here refers to it any more.
+  /// Forgets the receiver, because nothing here refers to it any more.
   void forget(const link_held&, std::uint64_t receiver);
 
   // -- link_ready
@@ -130,15 +131,16 @@ public:
 
   /// Stops reserving room for answers that are overdue for more than 30 s.
   void reclaim(const link_held&);
-  /// As reclaim(); to be called from time to time. If requests wait for room, also stops reserving room for answers
+  /// As reclaim(). To be called from time to time. If requests wait for room, also stops reserving room for answers
   /// that are overdue since the last call, unless an answer has come since. Returns true if requests wait for room.
   bool reclaim_stalled(const link_held&);
   /// Fails the oldest requests that have been unanswered for long, if there are more than 65,536. A request that has
-  /// timed out at its requester stays pending here, since CAF does not report that.
+  /// timed out at its requester stays pending here, because CAF does not report that.
   void give_up_old_requests();
 
-  /// Returns the reason to end the link if too many small packets wait for a peer that does not read: errors in place
-  /// of answers, and replies to the peer's admin packets. Nothing else bounds them. Returns nullopt otherwise.
+  /// Returns the reason to end the link if too many small packets wait for a peer that does not read; otherwise
+  /// nullopt. These packets are errors in place of answers, and replies to the peer's admin packets. Nothing else
+  /// bounds them.
   [[nodiscard]] std::optional<node_error> excess_of_unread() const;
 
   // -- state

@@ -21,7 +21,7 @@ public:
 
   /// Also notifies the actors that wait for room. Releases the lock.
   void run(link_held& held);
-  /// As run(), but only if anybody waits: room for an answer has become free without an answer that could be consumed.
+  /// As run(), but only if anything waits. Room for an answer has become free without an answer that could be consumed.
   void run_if_anybody_waits(link_held& held);
 
 private:

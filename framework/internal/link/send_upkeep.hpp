@@ -12,7 +12,7 @@ class connection;
 class send_gate;
 class send_pump;
 
-/// Frees what overdue answers and unread bytes would otherwise hold forever.
+/// Frees what overdue answers and unread bytes would otherwise hold for ever.
 ///
 /// Threads: the I/O thread.
 class send_upkeep final : public link_chores {

@@ -1,4 +1,4 @@
-// The terms by which a link's messages are encoded, as agreed at one moment.
+// The terms with which a link's messages are encoded, as agreed at one moment.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace troupe::internal {
 /// Types that the peer cannot read, each with the error text for senders.
 using refused_types = std::unordered_map<const type_entry*, std::string>;
 
-/// The terms of one moment. A message takes the newest ones when its encoding begins, and keeps to them.
+/// The terms of one moment. A message takes the newest ones when its encoding begins, and keeps them.
 struct sending_terms {
   /// Unique in this process; above zero.
   std::uint64_t number = 0;
@@ -46,7 +46,7 @@ struct newest_terms {
 /// "near sends with [typed], far accepts [msgpack]".
 [[nodiscard]] std::string lists_text(std::string_view near, std::string_view far, const sending_terms& terms);
 
-/// The error for a value that cannot be encoded by these terms.
+/// The error for a value that cannot be encoded with these terms.
 [[nodiscard]] node_error failure_of_encoding(const serialize_error& error, std::string_view near, std::string_view far,
                                              const sending_terms& terms);
 

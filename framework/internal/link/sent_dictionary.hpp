@@ -19,11 +19,11 @@
 
 namespace troupe::internal {
 
-/// Numbers signatures and headers for the peer. A new one is defined by a packet ahead of its first use. The peer keeps
-/// all definitions, up to the bounds in kept_definitions.hpp; a definition that exceeds them is not sent.
+/// Numbers signatures and headers for the peer. A packet defines a new one ahead of its first use. The peer keeps all
+/// definitions, up to the bounds in kept_definitions.hpp. A definition that exceeds them is not sent.
 ///
-/// Definitions that this node passes on for third nodes are bounded separately, since others choose their number and
-/// size: their bound is a quarter of what a reader accepts. Own and foreign signatures share one sequence of numbers,
+/// Definitions that this node forwards for third nodes are bounded separately, because others choose their number and
+/// size. Their bound is a quarter of what a reader accepts. Own and foreign signatures share one sequence of numbers,
 /// as do headers.
 class sent_dictionary {
 public:
@@ -31,7 +31,7 @@ public:
   static constexpr std::size_t others_headers_max = 4'096;
   static constexpr std::size_t others_definition_bytes_max = 4 * 1024 * 1024;
 
-  /// Reserved of what the peer keeps, so that errors and ends of actors always find room.
+  /// Reserved in what the peer keeps, so that errors and ends of actors always find room.
   static constexpr std::size_t reserved_signatures = 64;
   static constexpr std::size_t reserved_bytes = 64 * 1024;
 
@@ -41,15 +41,15 @@ public:
   };
 
   /// The signature of a message with values of these types. Numbers begin at 0. Returns nullopt if the peer has no room
-  /// for it; a `vital` signature may use the reserved room.
+  /// for it. A `vital` signature may use the reserved room.
   [[nodiscard]] std::optional<numbered> signature(const link_held& held, const std::vector<const type_entry*>& types,
                                                   bool vital, outbox& out);
   /// As signature(), but returns nullopt instead of defining a new one.
   [[nodiscard]] std::optional<std::uint64_t> find_signature(const link_held& held,
                                                             std::span<const type_entry* const> types) const;
-  /// The standard header of that family's payloads of that type. Numbers begin at 1; 0: the peer has no room for it, so
-  /// each element has to carry it. `out` is null after the link's end: then nothing is sent, and the number stays
-  /// unused.
+  /// The standard header of that family's payloads of that type. Numbers begin at 1. 0: the peer has no room for the
+  /// header, so each element has to carry it. After the link's end `out` is null. Then nothing is sent, and the number
+  /// stays unused.
   numbered header(const link_held& held, const family& by, const type_entry& type, outbox* out);
 
   /// Returns true if the signature of a message that is passed on is defined, or there is room to define it.
@@ -57,10 +57,10 @@ public:
   /// Returns nullopt if the signature is not admitted.
   [[nodiscard]] std::optional<std::uint64_t> signature_for_others(const link_held& held,
                                                                   const std::vector<std::string>& aliases, outbox& out);
-  /// Number 0: there is no room for it, so each element has to carry the header.
+  /// Number 0: there is no room for the header, so each element has to carry it.
   numbered header_for_others(const link_held& held, bytes_view header, outbox& out);
 
-  /// How many signatures the peer has been told of, and how many bytes it keeps in all.
+  /// How many signatures the peer was told, and how many bytes it keeps in all.
   [[nodiscard]] std::uint64_t signatures(const link_held&) const noexcept { return signatures_; }
   [[nodiscard]] std::size_t kept_bytes(const link_held&) const noexcept { return kept_.bytes(); }
 

@@ -32,7 +32,7 @@ public:
             waiting_asker asker) noexcept {
     taken_.emplace(from, mutex, key, receiver, std::move(asker));
   }
-  /// The requester does not wait any more, whatever has become of the answer.
+  /// The requester no longer waits, whatever happened to the answer.
   void answered() noexcept { taken_.reset(); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return taken_.has_value(); }

@@ -1,4 +1,4 @@
-// The terms of the links that a thread sends over.
+// The terms of the links over which a thread sends.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@
 
 namespace troupe::internal {
 
-/// Caches the newest terms of the links that a thread sends over, so that a message need not take the link's lock.
+/// Caches the newest terms of the links over which a thread sends, so that a message need not take the link's lock.
 ///
 /// Threads: one.
 class terms_cache {
 public:
-  /// Returns the terms for one message; the reference is valid until the next call. `is_waited_for`: if the peer
+  /// Returns the terms for one message. The reference is valid until the next call. `is_waited_for`: if the peer
   /// changes its lists meanwhile, this end acknowledges that only after the message.
   const sending_terms& take(const newest_terms& of, message_claims& claims, bool is_waited_for);
   /// As above, with `is_waited_for` false.

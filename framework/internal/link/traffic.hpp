@@ -26,8 +26,8 @@ inline void add_alone(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
 /// Payloads of one type by one family, in one direction.
 ///
 /// Reading the clock twice takes a fifth of the time of a small message. So only the first payload is timed, then one
-/// in `timed_every`, which stands for as many. A payload whose predecessor had `large_bytes` is always timed: beside it
-/// the clock costs nothing.
+/// in `timed_every`, which stands for as many. A payload whose predecessor had `large_bytes` is always timed, because
+/// the cost of the clock does not matter there.
 ///
 /// Threads: one at a time for `count`, any for the rest.
 class traffic {
@@ -85,7 +85,8 @@ private:
   clock::duration took_{};
 };
 
-/// The traffic of one direction of a link. Grows with families times types: callers pass only names that the node has.
+/// The traffic of one direction of a link. It grows with families times types, so callers pass only names that the node
+/// has.
 ///
 /// Threads: any.
 class traffic_table {

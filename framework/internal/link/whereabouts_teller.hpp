@@ -1,4 +1,4 @@
-// What a link tells the peer about where nodes listen: this node, and the exporters of handles that are passed on.
+// Tells the peer where nodes listen: this node, and the exporters of handles that are forwarded.
 #pragma once
 
 #include <expected>
@@ -31,7 +31,7 @@ public:
   };
   whereabouts_teller(const link_common& link, const surroundings& node) : link_(link), node_(node) {}
 
-  /// To be called before anything arrives. `owner` owns this object, and tells the node which link has said something.
+  /// To be called before anything arrives. `owner` owns this object. It tells the node which link has said something.
   void belong_to(std::weak_ptr<node_link> owner) { owner_ = std::move(owner); }
   /// Sets where the link leads to.
   void open(link_place place) { place_ = std::move(place); }
@@ -40,7 +40,7 @@ public:
 
   /// Tells the peer where this node listens. I/O thread.
   void say_own();
-  /// Appends where the nodes listen that offer the objects of these handles. Belongs before the handles.
+  /// Appends where the nodes listen that offer the objects of these handles. This must precede the handles.
   void append(const link_held& held, std::span<const handles::handle_descriptor> before, outbox& out);
 
   // -- incoming
