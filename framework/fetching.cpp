@@ -42,7 +42,7 @@ node_error too_late(const object_state& state, std::chrono::milliseconds timeout
                                           + grouped(static_cast<std::uint64_t>(timeout.count())) + " ms"};
 }
 
-// Nobody is told when room for an object on disk becomes free, so waiting calls check this often.
+// Nothing tells when room for an object on disk becomes free, so waiting calls check this often.
 constexpr std::chrono::milliseconds room_check_pause{50};
 
 // How much longer than the timeout a call waits for the sources to report why nothing arrived in time.
@@ -67,8 +67,8 @@ struct aim {
   is_enough enough;
 };
 
-/// Notes which objects are here or lost. Does not wait for room. Once the time is over, leaves objects on disk alone;
-/// with a timeout of 0 it tries each of them once.
+/// Notes which objects are here or lost. Does not wait for room. Once the time is over, leaves objects on disk alone.
+/// With a timeout of 0, tries each of them once.
 void look(std::span<const object_state_ptr> states, gathering& all, const aim& what,
           std::chrono::steady_clock::time_point until) {
   const auto has_time = [&] { return what.timeout.count() <= 0 || std::chrono::steady_clock::now() < until; };
@@ -95,7 +95,7 @@ void look(std::span<const object_state_ptr> states, gathering& all, const aim& w
   }
 }
 
-/// Ends the gathering: objects that could not be restored from disk count as failed.
+/// Ends the gathering. Objects that could not be restored from disk count as failed.
 outcomes ended(gathering&& all) {
   for (std::size_t i = 0; i < all.found.size(); ++i)
     if (!all.found[i])
@@ -103,8 +103,8 @@ outcomes ended(gathering&& all) {
   return std::move(all.found);
 }
 
-/// Refuses a timeout where the thread must not wait, even if the bytes are here by chance: a program that worked on one
-/// host would fail as soon as its bytes came from another one.
+/// Refuses a timeout on a thread that must not wait, even if the bytes happen to be here. Otherwise a program that
+/// worked on one host would fail as soon as its bytes came from another one.
 std::expected<void, node_error> check_may_wait(std::chrono::milliseconds timeout) {
   if (timeout.count() <= 0 || may_block())
     return {};

@@ -45,7 +45,7 @@ struct sinks {
   }
 };
 
-/// Never destroyed: threads may log as long as the process lives.
+/// Never destroyed, because threads may log as long as the process lives.
 sinks& all_sinks() {
   static auto& made = *new sinks;
   return made;
@@ -66,7 +66,7 @@ void unlock_sinks(bool is_child) {
   all.standard_error.forked(is_child);
   if (is_child && all.is_called_elsewhere) {
     // The thread that was in the sink does not exist here, so the sink's locks stay locked. Even destroying the sink
-    // could block: leak it.
+    // could block, so it is leaked.
     [[maybe_unused]] const auto* kept = new std::shared_ptr<log_sink>{std::move(all.current)};
     all.current = nullptr;
     new (&all.calling) std::mutex;

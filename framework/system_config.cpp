@@ -131,7 +131,7 @@ caf::error system_config::parse_from(string_list arguments, std::istream& file, 
   return error;
 }
 
-/// CAF accepts unknown groups silently.
+/// Warns of groups that are probably misspelled. CAF accepts unknown groups silently.
 void system_config::warn_of_near_groups(const std::string& file_name) const {
   constexpr std::array<std::string_view, 1> known{"troupe"};
   const auto is_known = [this](const std::string& group) {

@@ -192,7 +192,7 @@ caf::error caf_reader::end_object() {
   return {};
 }
 
-// Called by functions that know caf::deserializer only: the element type is unknown here, and not every begin has an
+// Called by functions that know only caf::deserializer. The element type is unknown here, and not every begin has an
 // end.
 caf::error caf_reader::begin_sequence(std::size_t& count) {
   return read_count(count, 1);

@@ -49,7 +49,7 @@ const caf_functions* functions_of(const type_entry& entry) {
 
 using detail::failure;
 
-// Shortens the text of a user's function, since it may travel.
+// Shortens the text of a user's function, because the text may travel.
 std::string cut(std::string_view text) {
   constexpr std::size_t longest = 500;
   return std::string(text.substr(0, longest));
@@ -59,7 +59,7 @@ std::string thrown_text(std::string_view what) {
   return "an inspect function threw: " + cut(what);
 }
 
-/// Records the error that an inspect function has returned as the failure, unless there is one already.
+/// Records the error that an inspect function has returned as the failure, unless a failure is already set.
 void take_error(coding& state, const caf::error& given, bool is_encoding) {
   if (!given || state.failed())
     return;

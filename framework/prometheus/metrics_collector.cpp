@@ -1,4 +1,4 @@
-// Turns stats into metrics: their names, labels and texts. README.md lists them.
+// Makes metrics from statistics: their names, labels and texts. README.md lists them.
 #include <troupe/framework/prometheus/metrics_endpoint.hpp>
 
 #include <chrono>
@@ -186,8 +186,8 @@ public:
   }
 
 private:
-  // A type or link that has its own series keeps it, and one that is summed never gets its own later. Otherwise the
-  // sum's counters would go back, which Prometheus takes for a restart.
+  // A type or link that has its own series keeps it. One that is summed never gets its own later. Otherwise the sum's
+  // counters would decrease, which Prometheus takes for a restart.
 
   /// Requires: the mutex is held.
   [[nodiscard]] std::vector<type_stats> shown_types(const std::vector<type_stats>& all) const {

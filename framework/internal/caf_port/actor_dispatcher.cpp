@@ -27,8 +27,8 @@ thread_local actor_dispatcher* thread_unit = nullptr;
 /// One thread's queue of actors to run. The lock is only for the other thread, which takes the queue away from a thread
 /// that is stuck.
 ///
-/// If an actor is idle when a message for it comes, it is claimed at once: its further messages of the round are given
-/// to it without the handshakes of a mailbox.
+/// If an actor is idle when a message for it comes, it is claimed at once. It then gets its further messages of the
+/// round without the handshakes of a mailbox.
 class actor_dispatcher final : public caf::execution_unit, public round_worker {
 public:
   actor_dispatcher(caf::actor_system& system, actor_paces& paces, const ordinary_actors& ordinary, bool is_used)

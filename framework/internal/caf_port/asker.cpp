@@ -38,7 +38,7 @@ std::size_t asker::detach(const caf::attachable::token& what) {
 
 namespace {
 
-/// Keeps an asker alive while a link of CAF's refers to it.
+/// Keeps an asker alive while a CAF link refers to it.
 class keeping final : public caf::attachable {
 public:
   static constexpr std::size_t token_type = 0x7473;
@@ -63,7 +63,7 @@ std::size_t detach_link(caf::abstract_actor& from, const caf::abstract_actor* ot
 
 } // namespace
 
-/// The link belongs to the proxy, but its other end refers to this asker, which must live as long as the link. Linking
+/// The link belongs to the proxy. But its other end refers to this asker, which must live as long as the link. Linking
 /// again through any request of the same actor changes nothing.
 bool asker::add_backlink(caf::abstract_actor* other) {
   excuse();

@@ -24,14 +24,14 @@ constexpr auto infos_of(caf::detail::type_list<Ts...>) {
   return std::array<const std::type_info*, sizeof...(Ts) + 1>{nullptr, &typeid(Ts)...};
 }
 
-/// The built-in types: CAF numbers them from 1 in the order of this list and keeps no type_info for them.
+/// The built-in types. CAF numbers them from 1 in the order of this list, and keeps no type_info for them.
 const auto& builtin_infos() {
   static const auto infos = infos_of(caf::sorted_builtin_types{});
   return infos;
 }
 
-/// Adds the type under that alias, unless it has one. Also for the families cereal and caf, so that a link with no
-/// other family can answer with errors.
+/// Adds the type under that alias, unless it has one. The families cereal and caf get it as well, so that a link with
+/// no other family can answer with errors.
 template <class T>
 void add_once(type_registry& types, std::string alias) {
   if (const auto* known = types.find<T>())

@@ -28,7 +28,8 @@ void add_to_help(caf::config_option_set& options, const std::string& group, std:
       category += '.' + std::string{name.substr(0, dot)};
       name.remove_prefix(dot + 1);
     }
-    // CAF never reads these options: troupe::system_config takes them first. Their types matter only for the list.
+    // CAF never reads these options, because troupe::system_config takes them first. Their types matter only for the
+    // list.
     options.add<std::string>(view(category), view(name), view(row.meaning));
   }
 }

@@ -34,8 +34,8 @@ constexpr std::size_t period = 16 * blocks_max;
 // Blocks are sent home in groups of this size, since each transfer costs a contended cache line.
 constexpr std::size_t travelling_max = 16;
 
-/// The place where one thread's blocks come back to. Never destroyed, since a block may outlive its thread: another
-/// thread takes it over.
+/// The place to which one thread's blocks come back. Never destroyed, because a block may outlive its thread. Another
+/// thread then takes the place over.
 struct pool_home {
   struct alignas(64) door {
     returned_blocks blocks;

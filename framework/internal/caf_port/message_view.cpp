@@ -6,8 +6,8 @@
 
 namespace troupe::internal {
 
-/// A token keeps the numbers of the last few types behind bits that are all set, which is no type's number. So the
-/// token of a single type never equals that of a longer message.
+/// A token keeps the numbers of the last few types. Before them come bits that are all set, which is no type's number.
+/// So the token of a single type never equals that of a longer message.
 message_kind kind_of(std::uint32_t type_token) noexcept {
   switch (type_token) {
   case caf::make_type_token<caf::error>():

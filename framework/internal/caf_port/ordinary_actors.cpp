@@ -13,8 +13,9 @@ namespace troupe::internal {
 
 namespace {
 
-/// The implementation that a virtual call reaches for that object, by the Itanium C++ ABI, which all compilers for the
-/// supported platforms follow: a pointer to a virtual member function holds its offset in the class's table.
+/// The implementation that a virtual call reaches for that object. This relies on the Itanium C++ ABI, which all
+/// compilers for the supported platforms follow: a pointer to a virtual member function holds its offset in the class's
+/// table.
 template <class Class, class Result, class... Args>
 const void* reached(const Class& object, Result (Class::*function)(Args...)) noexcept {
   struct {

@@ -11,8 +11,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// The sender's content together with its receipt, so that both end together, wherever the content goes. An explicit
-/// copy owes nothing.
+/// The sender's content together with its receipt. Both end together, wherever the content is passed. An explicit copy
+/// owes nothing.
 class owed_content final : public caf::detail::message_data {
 public:
   owed_content(caf::message content, receipt owed) : owed_(std::move(owed)), content_(std::move(content)) {}
@@ -28,7 +28,7 @@ public:
     takes_over(this);
     return content_.get_mutable(pos);
   }
-  /// CAF checks this before it lets a handler change the content: the sender may also hold it.
+  /// CAF checks this before it lets a handler change the content, because the sender may also hold it.
   bool shared() const noexcept override { return !unique() || content_.cvals()->shared(); }
   caf::error load(std::size_t pos, caf::deserializer& from) override { return content_.content().load(pos, from); }
   std::size_t size() const noexcept override { return content_.size(); }

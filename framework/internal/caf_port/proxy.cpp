@@ -24,8 +24,8 @@ void proxy::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context)
   link_->send(number_, std::move(what), context);
 }
 
-// The peer is asked after an attachable was added, and told that it no longer matters after the last was removed. So
-// one of the two calls covers an attachable that is added in between.
+// The peer is asked after an attachable was added, and told that the news no longer matters after the last was removed.
+// So one of the two calls covers an attachable that is added in between.
 
 void proxy::attach(caf::attachable_ptr what) {
   caf::actor_proxy::attach(std::move(what));
@@ -92,7 +92,7 @@ void end_proxies(caf::actor_system& system, std::vector<ended_proxy> proxies) {
 }
 
 proxy* as_proxy(const caf::strong_actor_ptr& actor) {
-  // Only actors of other nodes can be proxies; checking that first spares local actors the type check.
+  // Only actors of other nodes can be proxies. This check comes first and spares local actors the type check.
   if (!actor || actor->home_system->node() == actor->nid)
     return nullptr;
   return exactly<proxy>(actor->get());

@@ -14,7 +14,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// Asks one question; the link that carries the question keeps it until it is answered or fails.
+/// Asks one question. The link that carries the question keeps this actor until it is answered or fails.
 class stage final : public caf::actor_proxy {
 public:
   stage(caf::actor_config& config, caf::strong_actor_ptr source, caf::message_id id,

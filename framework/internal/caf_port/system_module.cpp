@@ -22,8 +22,8 @@ using troupe::log_level;
 using troupe::internal::log;
 using troupe::internal::system_threads;
 
-// CAF 0.17 declares this class a friend of actor_system and leaves it to a network module to define it; being that
-// friend is the only way to set the system's node id.
+// CAF 0.17 declares this class a friend of actor_system, and leaves it to a network module to define it. This
+// friendship is the only way to set the system's node id.
 class middleman final : public actor_system::module {
 public:
   explicit middleman(actor_system& system) : system_(system) {}
@@ -62,7 +62,7 @@ public:
     }
   }
 
-  /// The actor system no longer delays the owner of the node, so the owner ends the node soon or never.
+  /// The actor system no longer delays the owner of the node. So the owner ends the node soon or never.
   static void await_owner(system_threads& threads) {
     constexpr std::chrono::milliseconds pause{10};
     constexpr std::chrono::milliseconds unspoken{200}; // No warning so soon: a node that is just ending is no mistake.

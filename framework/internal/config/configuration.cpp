@@ -172,7 +172,7 @@ link_entry configuration::completed(link_entry given, std::span<const std::strin
     for (const auto& item : items_)
       if (is_of(item, name))
         apply(item, 2, link_rows(), result);
-  // These groups are set as a whole: half of one secret and half of another would be neither.
+  // These groups are set as a whole, because half of one secret and half of another would be neither.
   if (given.options.credentials != credentials{})
     result.options.credentials = std::move(given.options.credentials);
   if (given.options.receive_limits != limits{})

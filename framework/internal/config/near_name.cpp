@@ -7,7 +7,7 @@
 namespace troupe::internal {
 
 std::size_t distance(std::string_view one, std::string_view other) {
-  // The previous rows of the table: two, because neighboring letters may be swapped.
+  // The previous rows of the table. There are two, because neighboring letters may be swapped.
   std::vector<std::size_t> before_last(other.size() + 1), last(other.size() + 1), current(other.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 1; i <= one.size(); ++i) {

@@ -57,7 +57,7 @@ void adopting::seek(reference what) {
     dial_exporter(which);
 }
 
-/// Queues the adoption until the peer may be asked; turns alternate between offerers.
+/// Queues the adoption until the peer may be asked. Turns alternate between offerers.
 void adopting::queue(reference what, link_record& over) {
   auto& adoption = entries_.at(what).adoption;
   adoption.over = over.number;
@@ -115,7 +115,7 @@ void adopting::on_closed(link_record& of, const open_request& what) {
   links_.touch(of.number);
 }
 
-/// No useful answer came: the entry stays behind its source if that is still there, unless there is another offer or
+/// No useful answer came. The entry stays behind its source if that is still there, unless there is another offer or
 /// another way. `refused_token` is 0 if the offer is still good.
 void adopting::end(reference what, std::uint64_t refused_token) {
   leave(what);
@@ -152,8 +152,8 @@ void adopting::on_adopted(const open_request& what, reference given) {
   const auto& onto = entries_.at(target);
   const bool has_bytes =
       onto.state == entry_state::here || (onto.state == entry_state::remote && onto.mode == handle_mode::mine);
-  // While other entries depend on this one, it must not move behind an entry that may depend on them. A different size
-  // means a different object: the exporter or the peer that named it lies, and this entry stays unchanged.
+  // While other entries depend on this one, it must not move behind an entry that may depend on them. If the size
+  // differs, it is another object: the exporter or the peer that named it lies, and this entry stays unchanged.
   if (target != what.about && (has_bytes || which.dependents == 0) && onto.state != entry_state::lost
       && onto.size_bytes == which.size_bytes)
     return whole_.move_to(what.about, given);

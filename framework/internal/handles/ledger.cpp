@@ -72,7 +72,7 @@ void ledger::conclude(reference what) {
     free(what);
 }
 
-/// Frees an entry that is not wanted: drops its holds and releases its imports.
+/// Frees an entry that is not wanted. Drops its holds and releases its imports.
 void ledger::free(reference what) {
   adopting_.leave(what);
   adopting_.forget_offer(what);
@@ -83,7 +83,7 @@ void ledger::free(reference what) {
 }
 
 /// The source is gone for good. Every peer behind this entry, or behind an entry that has moved to it, is told, and
-/// then releases its handle. Objects that it is a part of are examined next.
+/// then releases its handle. Objects of which it is a part are examined next.
 void ledger::lose(reference what) {
   books_.entries.enter(what, entry_state::lost);
   adopting_.forget_offer(what);
@@ -274,7 +274,7 @@ void ledger::end_graces() {
   });
 }
 
-/// Ends the pause for the peer: its time is over, or the link has ended.
+/// Ends the pause for the peer, because its time is over or the link has ended.
 void ledger::resume(link_record& link) {
   link.pause.end();
   link.pulls_of_own.try_more();
@@ -393,7 +393,7 @@ void ledger::on_message(link_number from, const message& what) {
   });
 }
 
-/// Ends the link of a peer that breaks the protocol; nothing else is affected.
+/// Ends the link of a peer that breaks the protocol. Nothing else is affected.
 void ledger::judge(link_number from, violation why) {
   if (why.empty())
     return;

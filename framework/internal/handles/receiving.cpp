@@ -47,7 +47,7 @@ std::optional<reference> receiving::import_one(link_record& from, const handle_d
   return what;
 }
 
-/// An object that was put into this store has come back: uses the original instead of anybody's copy.
+/// An object that was put into this store has come back. Uses the original instead of any copy.
 std::optional<reference> receiving::find_at_home(const link_record& from, const handle_descriptor& handle) {
   if (!handle.home || !objects_.hold_at_home(*handle.home, handle.size_bytes))
     return std::nullopt;
@@ -57,8 +57,8 @@ std::optional<reference> receiving::find_at_home(const link_record& from, const 
   return own;
 }
 
-/// If the mark shows that this node sent the handle on before, the new entry becomes the earlier one. Returns false if
-/// it does not, or if the entry cannot be moved, for example because others already depend on it.
+/// If the mark shows that this node forwarded the handle before, the new entry becomes the earlier one. Returns false
+/// if it does not, or if the entry cannot be moved, for example because others already depend on it.
 bool receiving::come_round(reference what, std::uint64_t mark) {
   const auto known = marks_.find(mark);
   const auto& which = entries_.at(what);
@@ -74,7 +74,7 @@ bool receiving::come_round(reference what, std::uint64_t mark) {
   return true;
 }
 
-/// Turns the count in flight into a hold of this node.
+/// Makes a hold of this node from the count in flight.
 std::optional<reference> receiving::import_shared(link_record& from, const handle_descriptor& handle) {
   if (!from.shares_store || handle.offer)
     return std::nullopt;
@@ -104,7 +104,7 @@ std::optional<reference> receiving::import_shared(link_record& from, const handl
   return counted->what;
 }
 
-/// The store could not be asked: the handle is lost, and claim() ends the flight as soon as possible.
+/// The store could not be asked. The handle is lost, and claim() ends the flight as soon as possible.
 std::optional<reference> receiving::import_unclaimed(link_record& from, const handle_descriptor& handle) {
   if (from.unclaimed.size() >= options_.unclaimed_max)
     return std::nullopt;

@@ -72,9 +72,9 @@ violation reclaiming::on_reclaimed(link_record& from, const reclaimed& what) {
 
 // -- at the exporter
 
-/// The link that still keeps the export for the peer: the link that it names, or else one on which an answer to the
-/// same question was lost with the link. The lost link may still look up here; a healthy link looks the same if an
-/// older question comes late.
+/// The link that still keeps the export for the peer. It is the link that the peer names, or else one on which an
+/// answer to the same question was lost with the link. The lost link may still look up here. A healthy link looks the
+/// same if an older question comes late.
 link_record* reclaiming::holder_of(const link_record& from, const reclaim& what) {
   auto* lost = links_.find(what.previous);
   if (lost != nullptr && lost->phase == link_phase::grace && lost->peer == from.peer
@@ -94,7 +94,7 @@ link_record* reclaiming::holder_of(const link_record& from, const reclaim& what)
 }
 
 /// Moves one count of the export from the lost link to the new one, so that exports do not multiply however often the
-/// peer reconnects. If the answer is lost with the new link, the count there is moved on when the peer asks again.
+/// peer reconnects. If the answer is lost with the new link, the count there is moved again when the peer asks again.
 void reclaiming::give_back(link_record& to, link_record& from, const object_id& name, bool is_named) {
   auto& left = from.exports.at(name);
   ++exports_.count(to, name, left.what).reclaimed;

@@ -59,7 +59,7 @@ void shared_fetches::remove_waiter(reference what, const waiter& who) {
   entries_.touch(what);
 }
 
-/// The fetch that waits, if `who` is a fetch and still in the same attempt; null otherwise.
+/// The fetch that waits, if `who` is a fetch and still in the same attempt; otherwise null.
 fetch_state* shared_fetches::outer_of(const waiter& who) {
   const auto* outer = std::get_if<outer_waiter>(&who);
   return outer != nullptr && rooms_.find(outer->room) ? entries_.at(outer->outer).fetch.get() : nullptr;
@@ -102,7 +102,7 @@ void shared_fetches::answer(const waiter& who, const fetch_error& error, referen
   }
 }
 
-/// Ends the caller's wait; the result has no outcome yet.
+/// Ends the caller's wait. The result has no outcome yet.
 answer_waiter shared_fetches::end_wait(waiter_id who, reference what) {
   answer_waiter told;
   told.waiter = who;
@@ -118,7 +118,7 @@ void shared_fetches::step_to(reference what, fetch_step next) {
   auto& fetch = *entries_.at(what).fetch;
   assert(may_follow(fetch.step, next));
   fetch.step = next;
-  // Waiting for a turn needs no deadline of its own: fetches that have their turn have one, and so does a grace.
+  // Waiting for a turn needs no separate deadline, because fetches that have their turn have one, and so does a grace.
   bool has_patience = next != fetch_step::waiting && next != fetch_step::sealing;
   fetch.patience.set(has_patience ? end_of_patience() : never);
 }
@@ -188,7 +188,7 @@ time_point shared_fetches::last_deadline(const fetch_state& fetch) const {
   return result;
 }
 
-/// The source is busy, or has no room to restore the object from its disk: it is asked again, for `pull_patience`. If
+/// The source is busy, or has no room to restore the object from its disk. It is asked again, for `pull_patience`. If
 /// it has no room, it is also asked as long as a caller has time.
 void shared_fetches::begin_again_later(reference what, const fetch_error& why) {
   auto& which = entries_.at(what);
@@ -278,7 +278,7 @@ void shared_fetches::finish(reference what, const object_id& place) {
   entries_.touch(what);
 }
 
-/// Proceeds as if all bytes of the unfinished object had just come. Called only at the end of an event, since
+/// Proceeds as if all bytes of the unfinished object had just come. Called only at the end of an event, because
 /// unfinished objects can capture each other in chains of any length.
 void shared_fetches::finish_parts(reference what) {
   auto& which = entries_.at(what);
@@ -361,7 +361,7 @@ bool shared_fetches::waits_for_captured(room_id room) const {
 
 // -- answers of the source
 
-/// The fetch goes on until all objects that it captures are here.
+/// The fetch continues until all objects that it captures are here.
 void shared_fetches::has_all_bytes(reference what) {
   pulling_.end(what);
   entries_.at(what).fetch->patience.set(end_of_patience());
@@ -472,8 +472,8 @@ void shared_fetches::expire_patience(reference what, std::vector<reference>& pat
     fail(what, {handle_errc::stalled});
 }
 
-/// Finds the cause of a delay, if known: follows the first captured object that is not here. Requires: `what` has a
-/// fetch.
+/// Finds the cause of a delay, if it is known, by following the first captured object that is not here. Requires:
+/// `what` has a fetch.
 void shared_fetches::explain_delay(answer_waiter& told, reference what) const {
   constexpr auto depth_max = 16; // Of captured objects; a lying peer's objects may capture each other.
   for (auto depth = 0; depth < depth_max && entries_.at(what).fetch->waits_for_captured(); ++depth) {
@@ -489,8 +489,8 @@ void shared_fetches::explain_delay(answer_waiter& told, reference what) const {
   told.room = fetch.room;
 }
 
-/// The deadline for captured objects of `outer`: extended while one of them is still being pulled, else the latest of
-/// theirs. `never` if none is making progress.
+/// The deadline for captured objects of `outer`. It is extended while one of them is still being pulled; otherwise it
+/// is the latest of theirs. `never` if none is making progress.
 time_point shared_fetches::captured_deadline(const fetch_state& outer) const {
   auto result = time_point{};
   for (auto each : outer.captured) {

@@ -62,7 +62,7 @@ void delivery::refuse_answer() {
   warnings_.say(log_level::debug, [&] { return "a response from " + peer_ + " matches no request"; });
 }
 
-/// Returns the sender for the mailbox element: for a remote request a stand-in that takes the answer.
+/// Returns the sender for the mailbox element. For a remote request it is a stand-in that takes the answer.
 caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head& head) {
   const auto& sender = to.sender();
   if (!has(head, message_flags::request) || to.way_on() != nullptr || as_proxy(sender) == nullptr)

@@ -43,8 +43,8 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
   auto admitted =
       of_.gate.admit(held, head, std::max(message.cost_without_head() + message_head_bytes_max, stated_bytes),
                      message.cargo().behind(), dropped, message.how());
-  // While it waited for room, the peer may have changed its lists, and this end acknowledged that nothing older
-  // follows.
+  // While it waited for room, the peer may have changed its lists, and this end may have acknowledged that nothing
+  // older follows.
   const auto is_late = !message.cargo().value.has_value() && !message.cargo().claims.has_epoch()
                        && message.terms().peer_epoch != of_.lists.peer_epoch();
   auto defined =
@@ -77,8 +77,8 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
   return {};
 }
 
-/// Returns the number of the message's signature. If a new signature exceeds what the peer keeps, this message fails:
-/// the peer would end the link. Messages with signatures that the peer knows go on.
+/// Returns the number of the message's signature. If a new signature exceeds what the peer keeps, this message fails,
+/// because the peer would end the link. Messages with signatures that the peer knows are still sent.
 std::expected<sent_dictionary::numbered, node_error> draft_sender::define_signature(const link_held& held,
                                                                                     message_draft& message) {
   if (message.cargo().value.has_value())
@@ -102,7 +102,7 @@ void draft_sender::log_signature(const message_draft& message, std::uint64_t num
   });
 }
 
-/// Counts the sender as named by the message, and its question as pending.
+/// Counts the message's sender as named, and its question as pending.
 void draft_sender::name_sender(const link_held& held, message_draft& message, message_head& head,
                                const caf::strong_actor_ptr& sender, caf::message_id id, admission admitted) {
   auto& claims = message.cargo().claims;

@@ -37,8 +37,8 @@ std::expected<frame_descriptor, node_error> frame_placer::place(bytes_view bytes
   return placed;
 }
 
-/// Places the frame in the store if its bytes lie there already or are large enough. Else returns nullopt, also if the
-/// store has no room: then the bytes go through the socket, which is slower, but nothing is lost.
+/// Places the frame in the store if its bytes already lie there or are large enough. Otherwise returns nullopt, also if
+/// the store has no room. Then the bytes travel through the socket, which is slower, but nothing is lost.
 std::expected<std::optional<frame_descriptor>, node_error> frame_placer::place_in_store(bytes_view bytes,
                                                                                         const frame* shared) {
   auto store = *of_->store;

@@ -13,8 +13,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// How many bytes this end lets lie behind handles: as the options say, but at most half of the store for one link and
-/// a quarter for one actor. So a slow actor leaves room for the others.
+/// How many bytes this end permits behind handles: as the options say, but at most half of the store for one link and a
+/// quarter for one actor. So a slow actor leaves room for the others.
 receive_bounds own_handle_windows(const link_options& options, const link_host& node) {
   receive_bounds result{.window = options.handle_window_bytes, .actor_window = options.actor_handle_window_bytes};
   if (!node.store())
@@ -84,7 +84,7 @@ void greeting::displace() {
   if (is_proven_)
     return;
   report_.displaced();
-  // Its descriptor is needed now, so nothing waits for what the peer may still send.
+  // Its descriptor is needed now, so this end does not wait for what the peer may still send.
   of_.over.abort(
       {node_errc::timed_out, "the link was dropped for newer peers, because this peer has not proven who it is"});
 }

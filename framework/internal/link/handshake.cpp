@@ -127,12 +127,12 @@ greet handshake::my_greet() const {
   return result;
 }
 
-/// Fails if another user may stand in between: over plain TCP within a host, any user could relay the bytes.
+/// Fails if another user may stand in between. Over plain TCP within a host, any user could relay the bytes.
 std::expected<void, node_error> handshake::check_nobody_between() const {
   const auto* ends = host_.loopback();
   if (ends == nullptr)
     return {};
-  // The peer's sum is part of the transcript that is proven: a relay cannot change it to what this end sees.
+  // The peer's sum is part of the transcript that is proven. So a relay cannot change it to what this end sees.
   const auto sum = ends->sum(mine_.side);
   if (!sum.empty() && same_digest(sum, theirs_.connection))
     return {};
@@ -313,8 +313,8 @@ std::expected<void, node_error> handshake::agree_on_families(const hello& theirs
   return {};
 }
 
-/// Returns true if both have opened the same store: the peer's nonce stands in it at the peer's slot, and the peer
-/// knows the store's secret. A peer that only learned slot and nonce on another link does not know it.
+/// Returns true if both have opened the same store: the peer's nonce is in it at the peer's slot, and the peer knows
+/// the store's secret. A peer that only learned slot and nonce on another link does not know the secret.
 bool handshake::agrees_on_store(const hello& theirs) const {
   if (!mine_.store || theirs.store_nonce == 0)
     return false;

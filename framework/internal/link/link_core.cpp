@@ -307,7 +307,7 @@ bool link_core::anything_waits() const {
   return gate_.window(held).anything_waits() || !departures_.empty(held);
 }
 
-/// The peer ignores what comes after a goodbye.
+/// Says goodbye. The peer ignores what comes after it.
 void link_core::say_goodbye(const std::string& reason, std::chrono::milliseconds left) {
   admin_.send(admin_op::goodbye, goodbye{reason});
   connection_->close({node_errc::link_down, "this end closed the link: " + reason}, left);
@@ -371,7 +371,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
              + " were not sent: " + reason.message();
     });
   // From here on nothing new enters the tables, because every path checks the state under the lock. The named actors
-  // are kept until the end of this function: some requesters, proxies of other links, are kept alive by them only.
+  // are kept until the end of this function, because some requesters, which are proxies of other links, are kept alive
+  // only by them.
   auto named = actors_.end();
   unsent.clear(); // They give back what is in flight, which is not in the tables.
   for (const auto& each : told)
@@ -549,7 +550,7 @@ std::expected<void, node_error> link_core::on_header(bytes_view body) {
   return {};
 }
 
-/// Limited, since the peer may define tens of thousands.
+/// Limited, because the peer may define tens of thousands.
 void link_core::log_received(std::string_view what, std::uint64_t number, std::string_view meaning) {
   warnings_.say(log_level::debug, [&] {
     return "from " + agreed().peer.name + ": " + std::string{what} + ' ' + grouped(number) + " is " + cut(meaning);

@@ -1,4 +1,4 @@
-// What a link reports on request: the objects that it keeps alive, and its figures.
+// What a link reports on request: the objects that it keeps alive, and its counters.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,7 @@ void add_queued(const packed_message& message, std::vector<named_object>& to) {
 
 } // namespace
 
-/// Looks up the exports among `of` only, a few per hold of the lock: there may be millions.
+/// Looks up only the exports among `of`, a few for each time that it takes the lock, because there may be millions.
 link_memory link_core::memory(std::span<const store::object_id> of) const {
   link_memory result{.channel = agreed().channel,
                      .serial = number_,

@@ -29,7 +29,7 @@ send_bounds bounds_of_sending(const agreed_terms& agreed, const link_options& op
           .waiting_least = waiting_message_bytes};
 }
 
-/// The context for sent values; for received values, the two ends change places.
+/// The context for sent values. For received values, the two ends change places.
 context context_of_sending(const agreed_terms& agreed, const link_host& node, const link_options& options,
                            transport_kind transport, const end_addresses& addresses) {
   return {.sender = *node.options().name,

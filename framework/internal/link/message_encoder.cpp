@@ -15,7 +15,7 @@ namespace troupe::internal {
 
 namespace {
 
-// The estimated memory per body byte of decoded values that cannot be measured, since they have codecs of their own.
+// The estimated memory per body byte of decoded values that cannot be measured, because they have their own codecs.
 constexpr std::size_t rebuilt_ratio = 4;
 
 /// Returns the memory of a decoded element. `weighed`: what its family has weighed of its content.

@@ -235,7 +235,7 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
     return {};
   if (auto forwarded = forward(what, types, *owed); !forwarded || *forwarded)
     return forwarded ? std::expected<void, node_error>{} : std::unexpected{std::move(forwarded).error()};
-  // A message that goes on to another node counts as consumed when it has left.
+  // A message that is forwarded to another node counts as consumed when it has left.
   const auto goes_on = what.route->way_on() != nullptr;
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto values_take = of_.decoder.decode(of_.incoming.elements(), types, built);
@@ -290,7 +290,7 @@ std::expected<bool, node_error> message_receiver::forward(const arrival& what, c
   return true;
 }
 
-/// Returns the receipt of the message; the objects that it names stay listed until it is settled.
+/// Returns the receipt of the message. The objects that it names stay listed until the receipt is settled.
 receipt message_receiver::noted(receipt owed) {
   auto named = of_.incoming.named_objects();
   if (named.empty())

@@ -47,7 +47,7 @@ struct message_sender::scratch {
   message_encoder encoder{known};
   message_draft draft;
 
-  /// Takes the element if it was sent; otherwise gives it back, with the error. In any case, exceptions included,
+  /// Takes the element if it was sent. Otherwise gives it back, with the error. In any case, also after exceptions,
   /// nothing stays counted for a message that was not sent.
   std::expected<void, unsent> send(const parts& link, std::uint64_t receiver, caf::mailbox_element_ptr& what,
                                    receipt* owed, bytes_view extensions) {
@@ -125,7 +125,8 @@ void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what,
   encode_and_send(receiver, std::move(what), context, nullptr, {});
 }
 
-/// Tries the short way of most messages. If it returns false, nothing has happened and a draft has to send the message.
+/// Tries the short way of most messages. If it returns false, nothing has happened, and a draft has to send the
+/// message.
 bool message_sender::send_plain(std::uint64_t receiver, const caf::mailbox_element& what) {
   if (!of_.link.is_open() || !what.stages.empty() || what.mid.is_stream_message() || !offload_.is_idle())
     return false;
@@ -157,7 +158,7 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
 }
 
 /// Encodes and sends on this thread. Requires: a message of a supported sort. If `owed` is given, the message holds it
-/// until it has left, and waits for room without limit.
+/// until it has left, and waits for room without a limit.
 void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
                                      caf::execution_unit* context, receipt* owed, bytes_view extensions) {
   // A codec may itself send something while it encodes.
@@ -209,8 +210,8 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
 void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                           caf::execution_unit* context) {
   of_.unsent.count_unsent(reason);
-  // The end of a link was logged already, and its senders may go on for long. CAF also sends unsolicited errors, in
-  // answer to messages that have no handler, or a result that no actor waits for.
+  // The end of a link was logged already, and its senders may continue for long. CAF also sends unsolicited errors, in
+  // answer to messages that have no handler, or to a result for which no actor waits.
   const auto is_expected = reason.code() == node_errc::link_down
                            || (!what.mid.is_response() && message_view{what}.kind() == message_kind::error);
   of_.link.log.say(is_expected ? log_level::debug : log_level::warning,
@@ -218,7 +219,7 @@ void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, co
   tell_asker(receiver, what, reason, context);
 }
 
-/// The requester gets the reason; if the message is an answer, its receiver gets it, as long as the link lives.
+/// The requester gets the reason. If the message is an answer, its receiver gets the reason, as long as the link lives.
 void message_sender::tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                                 caf::execution_unit* context) {
   if (what.mid.is_request() && what.sender)
@@ -259,8 +260,8 @@ void message_sender::encode_next() {
     encode(std::make_shared<offloaded_message>(*std::move(next)));
 }
 
-/// Encodes and sends one waiting message. If several links send it, the first encodes it; the others are called again
-/// when that is done.
+/// Encodes and sends one waiting message. If several links send it, the first one encodes it. The others are called
+/// again when that is done.
 void message_sender::encode(const std::shared_ptr<offloaded_message>& next) {
   const message_view content{*next->what.element};
   const auto* const place = content.is_shared() ? content.place() : nullptr;

@@ -20,7 +20,7 @@ void monitors::watch(std::uint64_t number, caf::strong_actor_ptr proxy) {
     internal::end_proxies(system_, {{std::move(proxy), reason_of_lost_node()}});
     return;
   }
-  // Kept even while the link ends: otherwise the proxy could be destroyed before end() informs its monitors.
+  // Kept even while the link ends. Otherwise the proxy could be destroyed before end() informs its monitors.
   if (!kept_.try_emplace(number, std::move(proxy)).second)
     return;
   if (link_.is_open()) // Otherwise the end of the link informs them.

@@ -52,7 +52,7 @@ std::expected<void, node_error> name_questions::on_found(const found& answer) {
     if (answer.readers && answer.actor != 0 && !own) // The caller of ask() has got the same reason.
       return violation("the peer names actor " + grouped(answer.actor) + ", which it was never given");
   } else if (answer.actor != 0) {
-    // Nobody waits any more. Receives and drops the handle, so that the peer's count goes back.
+    // The question was dropped. Receives and drops the handle, so that the peer's count goes back.
     if (const auto dropped = actors_.find(name_in(answer)); !dropped)
       return std::unexpected{dropped.error()};
   }

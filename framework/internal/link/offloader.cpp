@@ -74,12 +74,12 @@ offload_verdict offloader::take(std::uint64_t receiver, caf::mailbox_element_ptr
   return verdict;
 }
 
-/// When encoded, messages are held to the bounds one by one; until then their sum is held to them.
+/// Encoded messages are held to the bounds one by one. Until then, their sum is held to the bounds.
 std::uint64_t offloader::bound_of(bool is_answer) const {
   return of_.link.agreed().windows.window + (is_answer ? of_.options.unread_answer_bytes : of_.options.queue_bytes);
 }
 
-/// Callers that wait for room may go on.
+/// Callers that wait for room may continue.
 bool offloader::done(std::uint64_t receiver, std::uint64_t size_bytes, bool is_answer) {
   const auto comes_again = of_.waiting.done(receiver, size_bytes, is_answer);
   auto held = of_.link.mutex.lock();

@@ -11,7 +11,7 @@ namespace troupe::internal {
 
 namespace {
 
-// An attempt in vain doubles the cost. So values that own more memory are not tried; after a failed attempt, the next
+// An attempt in vain doubles the cost. So values that own more memory are not tried. After a failed attempt, the next
 // `skips` messages with that type are not tried either.
 constexpr std::size_t owned_bytes_max = plain_encoder::bytes_max;
 constexpr std::uint32_t skips = 64;
@@ -48,8 +48,8 @@ const plain_message* plain_encoder::encode(const message_encoder::parts& link, c
   return &made_;
 }
 
-/// Returns true if the link knows all types, and the values are few and small. Copies what is known, since a codec that
-/// sends may evict it from the cache.
+/// Returns true if the link knows all types, and the values are few and small. Copies what is known, because a codec
+/// that sends may evict it from the cache.
 bool plain_encoder::take_types(const message_encoder::parts& link, const message_view& content, const family& by) {
   owned_bytes_ = 0;
   for (std::size_t i = 0; i < made_.size; ++i) {

@@ -100,8 +100,8 @@ asking send_gate::asked_by(const message_head& head) const {
   return asked_by(head.receiver, (head.flags & message_flags::request) != 0);
 }
 
-/// For a message that is not passed back. Tasks reserve no room: they differ too much to predict an answer from the
-/// last one, and no task may hold up others.
+/// For a message that is not passed back. Tasks reserve no room, because they differ too much to predict an answer from
+/// the last one, and because no task may delay others.
 asking send_gate::asked_by(std::uint64_t receiver, bool request) const {
   return request && receiver != of_.link.agreed().peer.runner ? asking::room : asking::nothing;
 }
@@ -114,7 +114,7 @@ std::uint64_t send_gate::unread_bytes(const link_held& held) const {
   return to_->unwritten_bytes(held) + of_.leaving.bytes(held);
 }
 
-/// Answers do not wait for credit, but a peer that asks and does not read gets no more of them.
+/// Answers do not wait for credit. But a peer that asks and does not read gets no more of them.
 std::expected<void, node_error> send_gate::admit_answer(const link_held& held) const {
   const auto unread = unread_bytes(held);
   if (unread <= unread_answers_bound())
@@ -240,7 +240,7 @@ void send_gate::give_up_old_requests() {
 std::optional<node_error> send_gate::excess_of_unread() const {
   auto held = of_.link.mutex.lock();
   const auto unread = to_->unwritten_bytes(held);
-  // A single answer may exceed the bound, unless it goes in chunks.
+  // A single answer may exceed the bound, unless it is sent in chunks.
   const auto limit = saturating_sum(
       unread_answers_bound(), std::max<std::uint64_t>(of_.options.unread_answer_bytes, 2 * packet_body_bytes_max));
   held.unlock();

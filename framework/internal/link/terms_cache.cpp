@@ -4,7 +4,7 @@
 
 namespace troupe::internal {
 
-/// In most cases the terms are cached, and those of the message before.
+/// In most cases the terms are cached, and are those of the message before.
 const sending_terms& terms_cache::take(const newest_terms& of, message_claims& claims, bool is_waited_for) {
   if (!is_waited_for)
     return take(of);

@@ -19,7 +19,7 @@ std::unexpected<node_error> undecodable(std::string text) {
   return fail(node_errc::undecodable, std::move(text));
 }
 
-/// The context of handle codecs while an element is decoded. The actors that the element mentions are received already.
+/// The context of handle codecs while an element is decoded. The actors that the element mentions are already received.
 class incoming_extension final : public codec_mentions {
 public:
   incoming_extension(std::span<const caf::strong_actor_ptr> actors, std::span<const object_source_ptr> mentions,

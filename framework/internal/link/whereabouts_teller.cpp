@@ -11,7 +11,7 @@ namespace troupe::internal {
 
 namespace {
 
-// At this size the set is cleared: then the peer is told again of a few nodes.
+// At this size the set is cleared. Then the peer is told of a few nodes again.
 constexpr std::size_t told_nodes_max = 4096;
 
 } // namespace

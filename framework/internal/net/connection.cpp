@@ -12,8 +12,8 @@ namespace troupe::internal {
 
 namespace {
 
-// The buffer of an open link; grows to the largest packet. Before the link is open, room for the largest packet of an
-// unproven peer.
+// The buffer of an open link, which grows to the largest packet. Before the link is open, it has room for the largest
+// packet of an unproven peer.
 constexpr std::size_t read_buffer_bytes = 64_KiB;
 constexpr std::size_t first_read_buffer_bytes = packet_head_bytes + unproven_body_bytes_max;
 
@@ -28,7 +28,7 @@ constexpr std::chrono::microseconds turn_time{500};
 constexpr std::chrono::microseconds short_time{50};
 constexpr int short_packets_per_look = 16;
 
-// At least this much of a chunk is read directly into its place; smaller rests are copied.
+// At least this much of a chunk is read directly into its place. Smaller rests are copied.
 constexpr std::size_t placed_bytes_min = 16_KiB;
 // A chunk is usually followed by the next chunk, of which only the head should be copied.
 constexpr std::size_t read_behind_place_bytes = 4_KiB;
@@ -70,7 +70,7 @@ void connection::start(std::shared_ptr<connection_events> events) {
   read_next();
 }
 
-/// Drops what waits to be written: the peer takes nothing more, but bytes that it sent earlier may still be unread.
+/// Drops what waits to be written. The peer takes nothing more, but bytes that it sent earlier may still be unread.
 /// Requires: this thread is the writer.
 void connection::stop_writing(node_error reason) {
   outbox dropped;
@@ -93,7 +93,7 @@ void connection::end_later(std::chrono::milliseconds patience) {
   });
 }
 
-/// Everything is written that could be. If closing now could lose it, closes after the peer has closed.
+/// Everything that could be written is written. If closing now could lose it, closes after the peer has closed.
 void connection::end_when_read() {
   if (is_lingering_)
     return;

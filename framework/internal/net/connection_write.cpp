@@ -16,10 +16,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// A thread that has appended this much writes it: larger writes cost no less per byte.
+// A thread that has appended this much writes it, because larger writes cost no less per byte.
 constexpr std::size_t batch_bytes = 64_KiB;
 
-// The same bound for a ring: a write to it is no system call, it only takes cache lines from the peer.
+// The same bound for a ring. A write to a ring is no system call; it only takes cache lines from the peer.
 constexpr std::size_t ring_batch_bytes = 1_KiB;
 
 // After this many idle ticks ticking ends, until the next burst.
@@ -202,7 +202,7 @@ void connection::write_by_caller(link_held& held) {
   hand_rest_to_io_thread(written);
 }
 
-/// Passes on the rest of writing_; `written` is the part that is written already. Requires: the I/O thread is the
+/// Passes on the rest of writing_. `written` is the part that is already written. Requires: the I/O thread is the
 /// writer.
 void connection::hand_rest_to_io_thread(std::expected<std::size_t, std::error_code> written) {
   asio::post(io_, [self = shared_from_this(), written] {

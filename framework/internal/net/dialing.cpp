@@ -116,7 +116,7 @@ void dialing::await_connection() {
   });
 }
 
-/// Waits a short time at first: most listeners are busy for moments only.
+/// Waits a short time at first, because most listeners are busy only briefly.
 void dialing::try_again_later() {
   constexpr std::chrono::milliseconds longest_pause{10};
   std::error_code ignored;

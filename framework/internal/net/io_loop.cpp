@@ -141,7 +141,7 @@ void io_loop::run_thread(std::size_t index) {
   changed_.notify_all();
 }
 
-/// Run by both threads: the first one leads and the other stands by; they change places at each takeover.
+/// Both threads run it. The first one leads and the other stands by. They change places at each takeover.
 void io_loop::run() {
   desk own{host_->make_worker(budget_.enabled)};
   const io_batch::scope batching{own.batch};
@@ -183,7 +183,7 @@ void io_loop::lead(desk& own) {
       else if (wait_for_work(spin) == 0)
         break;
     }
-    // Packets are handled before more are read: they are still in the caches, and mailboxes stay short.
+    // Packets are handled before more are read. So they are still in the caches, and mailboxes stay short.
     for (int handlers = 0;
          handlers < handlers_per_round && own.actors->empty() && !own.batch.has_more() && io_.poll_one() > 0;
          ++handlers) {
@@ -321,8 +321,8 @@ void io_loop::stand_by(desk& own) {
   }
 }
 
-/// The time at which a current dispatch is overdue. A dispatch that begins right after this is checked when it has
-/// taken twice as long: more frequent checks would cost fast actors more than they save with slow ones.
+/// The time at which a current dispatch is overdue. A dispatch that begins right after this call is checked when it has
+/// taken twice as long, because more frequent checks would cost fast actors more than they save with slow ones.
 clock::time_point io_loop::next_look(clock::time_point now) const {
   const auto runs = (turn_.load(std::memory_order_acquire) & 1) != 0;
   return runs ? began_when() + budget_.overrun : now + 2 * budget_.overrun;
@@ -332,7 +332,7 @@ clock::time_point io_loop::began_when() const {
   return clock::time_point{clock::duration{dispatch_began_.load(std::memory_order_relaxed)}};
 }
 
-/// Ends the leader's lead if its dispatch has taken too long; returns whether it did.
+/// Ends the leader's lead if its dispatch has taken too long. Returns whether it did.
 bool io_loop::take_over(clock::time_point now) {
   auto turn = turn_.load(std::memory_order_acquire); // Acquires the begin of this dispatch or of a later one.
   return (turn & 1) != 0 && now - began_when() >= budget_.overrun

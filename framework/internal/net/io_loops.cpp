@@ -26,7 +26,7 @@ class io_loops::seats {
 public:
   explicit seats(std::size_t loops) : taken_(loops) {}
 
-  /// Picks the loop with the fewest links; of several, the last, because the first one has more other work.
+  /// Picks the loop with the fewest links; if there are several, the last, because the first one has more other work.
   [[nodiscard]] std::size_t take() {
     std::lock_guard guard{mutex_};
     auto fewest = taken_.size() - 1;

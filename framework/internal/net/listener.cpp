@@ -169,7 +169,7 @@ std::error_code listener::accept_one() {
   return error;
 }
 
-/// Closes waiting connections: without a descriptor they would wait in vain.
+/// Closes waiting connections, because without a descriptor they would wait in vain.
 void listener::turn_away() {
   for (int count = 0; count < turned_away_max; ++count) {
     if (spare_ >= 0)
@@ -198,7 +198,7 @@ void listener::close() {
 
 namespace {
 
-// The number of system-chosen ports to try: a port of one address may be in use at another one.
+// The number of system-chosen ports to try. A port that is free at one address may be in use at another one.
 constexpr int ports_tried_max = 16;
 
 stream_endpoint with_port(const stream_endpoint& of, std::uint16_t port) {

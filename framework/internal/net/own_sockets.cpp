@@ -15,7 +15,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// A descriptor with the file that it stood for when opened: its owner closes it, and the number may be used again.
+/// A descriptor with the file that it stood for when it was opened, because its owner closes it and the number may be
+/// used again.
 struct own_socket {
   int descriptor;
   dev_t device;

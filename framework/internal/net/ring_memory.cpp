@@ -62,7 +62,7 @@ void replace_at_forks() {
       ::pthread_atfork([] { mapped().mutex.lock(); }, [] { mapped().mutex.unlock(); }, replace_in_child);
 }
 
-/// Checks that the file is like those of make(); touching another file's pages could fail.
+/// Checks that the file is like those of make(). Touching another file's pages could fail.
 std::expected<void, node_error> check(int descriptor, std::size_t total_bytes) {
   struct stat file {};
   struct statfs system {};

@@ -8,7 +8,7 @@ namespace troupe::internal {
 
 namespace {
 
-// A check costs a few nanoseconds; waking a reader costs some thousand.
+// A check costs a few nanoseconds. Waking a reader costs some thousand.
 constexpr std::uint32_t vain_looks_max = 256;
 
 } // namespace

@@ -56,8 +56,8 @@ bool is_left_behind(const std::string& file, const stream_endpoint& endpoint) {
   return refused;
 }
 
-/// Says why nobody can listen at a path that is taken, and what to do; empty if there is a listener or the file is
-/// gone.
+/// Says why listening is not possible at a path that is taken, and what to do. Empty if there is a listener or the file
+/// is gone.
 std::string obstacle_at(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0)

@@ -23,12 +23,12 @@ namespace troupe::internal {
 
 namespace {
 
-// Bytes in the kernel cannot be overtaken: a small urgent packet waits behind them. This amount keeps a fast network
-// busy between two writes, and is a few milliseconds' worth on a slow one.
+// Bytes in the kernel cannot be overtaken, so a small urgent packet waits behind them. This amount keeps a fast network
+// busy between two writes, and takes a few milliseconds on a slow one.
 constexpr int tcp_unsent_bytes = 128 * 1024;
 
-// For unix sockets, which have no network in between: room for one chunk, so that writer and reader work at the same
-// time. The kernel doubles the value for its own bookkeeping and limits it to net.core.wmem_max.
+// For unix sockets, which have no network in between. It is room for one chunk, so that writer and reader work at the
+// same time. The kernel doubles the value for its own bookkeeping and limits it to net.core.wmem_max.
 constexpr int unix_buffer_bytes = 256 * 1024;
 
 class socket_transport final : public transport, public std::enable_shared_from_this<socket_transport> {

@@ -25,7 +25,7 @@ namespace troupe::internal {
 
 namespace {
 
-// Wake-up bytes read at a time; the peer sends few of them.
+// Wake-up bytes that are read at a time. The peer sends few of them.
 constexpr std::size_t wakes_read_max = 256;
 
 constexpr auto never = SIZE_MAX;
@@ -445,7 +445,8 @@ private:
   std::vector<bytes_view> rest_; // Of the write in progress.
   std::function<void(std::error_code)> write_done_;
 
-  // Shared by writer and I/O thread. Sequentially consistent: if both act at once, one must see the other's store.
+  // Shared by writer and I/O thread. Sequentially consistent: if both act at the same time, one must see the other's
+  // store.
   std::atomic<bool> is_in_ring_{false}; // Output goes into the ring.
   std::atomic<bool> owes_wake_{false};  // Send a wake-up once all packets for the socket are written.
   std::atomic<bool> is_peer_gone_{false};

@@ -12,7 +12,8 @@ namespace troupe::internal {
 
 namespace {
 
-// Limits: addresses of nodes remembered per link, and open links that result from all introductions.
+// Limits on the nodes whose addresses are remembered per link, and on the open links that result from all
+// introductions.
 constexpr std::size_t remembered_nodes_max = 256;
 constexpr std::size_t introduced_links_max = 64;
 
@@ -85,7 +86,7 @@ void introductions::seek(const handles::node_name& who) {
   try_next(who);
 }
 
-/// Tries one address after the other, until one leads to the node.
+/// Tries one address after the other until one leads to the node.
 void introductions::try_next(const handles::node_name& who) {
   const auto found = searches_.find(who);
   const auto node = node_.lock();

@@ -15,8 +15,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// Whether the next dial would fail in the same way, unless an earlier one has worked: then the cause may be temporary,
-/// such as a file that is being replaced or a peer restarted with other options.
+/// Whether the next dial would fail in the same way, unless an earlier one has worked. In that case the cause may be
+/// temporary, such as a file that is being replaced or a peer restarted with other options.
 bool is_for_good(node_errc code) {
   return code == node_errc::bad_option || code == node_errc::nothing_in_common;
 }

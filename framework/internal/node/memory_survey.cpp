@@ -190,7 +190,7 @@ private:
     }
   }
 
-  /// Bounds the memory to about twice the rows asked for; the largest objects stay.
+  /// Bounds the memory to about twice the requested rows. The largest objects stay.
   void cut_where_there_are_many() {
     constexpr std::uint64_t few = 1'000;
     if (result_.objects.size() < 2 * std::max(std::min(query_.objects_max, UINT64_MAX / 4), few))
@@ -299,7 +299,7 @@ private:
     }
   }
 
-  /// Rows without a state belong to objects freed since the store was asked: drops them.
+  /// Drops rows without a state. They belong to objects that were freed since the store was asked.
   void finish() {
     auto& objects = result_.objects;
     for (auto& each : objects)
@@ -315,7 +315,7 @@ private:
   const std::uint32_t own_ = static_cast<std::uint32_t>(::getpid());
   memory_summary result_;
   bool is_cut_ = false; // Objects without a row were left off.
-  // The store's objects have the first rows, in the order of stored_, until rows are reordered; all others are found
+  // The store's objects have the first rows, in the order of stored_, until rows are reordered. All others are found
   // through places_.
   std::vector<store::object_id> stored_; // In the order of the store's table.
   bool is_reordered_ = false;

@@ -45,7 +45,7 @@ std::shared_ptr<io_loops> make_loops(caf::actor_system& system, const node_optio
                                     loops_for(options.io_threads));
 }
 
-/// Names each registered type that cannot travel, for example because of a member without a description. The program
+/// Warns of each registered type that cannot travel, for example because of a member without a description. The program
 /// may still register a serializer for it. A collection may travel by its elements.
 void warn_of_types(const type_registry& types, const family_set& families) {
   const auto names = families.names();
@@ -122,7 +122,7 @@ std::expected<void, node_error> node_core::check_surroundings() {
   return {};
 }
 
-/// Reports a policy that could never make a link now, not when the first peer dials.
+/// Reports a policy that could never make a link at once, not when the first peer dials.
 std::expected<void, node_error> node_core::check_options() const {
   if (auto good = node_link::check(options_.accepted_links, families_); !good)
     return good;
@@ -233,8 +233,8 @@ void node_core::shut_down() {
     link->close("the node ends", options_.drain_timeout);
   left.clear();
   encodings_->close();
-  // Every link ends by itself, since the drain timeout bounds its writing. On an I/O thread that is this thread's own
-  // work, and goes on after this call.
+  // Every link ends by itself, because the drain timeout bounds its writing. On an I/O thread that is this thread's own
+  // work, which continues after this call.
   if (io_loop::may_wait())
     links_.wait_for_all();
   names_.clear();
@@ -245,7 +245,8 @@ void node_core::shut_down() {
   close_out_of_band(this);
 }
 
-/// After a takeover of the I/O loop: the thread that is stuck in a handler may have appended data to links of any loop.
+/// Called after a takeover of the I/O loop, because the thread that is stuck in a handler may have appended data to
+/// links of any loop.
 void node_core::flush_links() {
   for (const auto& link : links_.all())
     link->flush_batch();

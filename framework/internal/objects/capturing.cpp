@@ -21,7 +21,7 @@ std::unexpected<serialize_error> no_actors() {
                  "message beside the reference, or publish the actor and put its name");
 }
 
-/// The context while an object's value is decoded: finds the objects that it captured.
+/// The context while an object's value is decoded. It finds the objects that the object captured.
 class captured_objects final : public codec_mentions {
 public:
   explicit captured_objects(const object_state& of) : environment_(of.environment), source_(of.source) {}
@@ -89,8 +89,8 @@ std::expected<std::uint32_t, serialize_error> capture_list::mention(const object
   return static_cast<std::uint32_t>(captured_.size());
 }
 
-/// An object that an object of the store can keep: one that lies in this store, one that will lie there once fetched,
-/// or a copy. Null if it is lost or cannot be copied.
+/// An object that an object of the store can keep: one that lies in this store, one that will lie there once it is
+/// fetched, or a copy. Null if it is lost or cannot be copied.
 object_source_ptr capture_list::keepable(const object_source_ptr& source) {
   if (!store_)
     return source;

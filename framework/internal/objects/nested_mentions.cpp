@@ -1,6 +1,6 @@
-// Handles in payloads nested in a message's payloads. A nested payload numbers its mentions independently, so that its
-// bytes keep their meaning wherever it is forwarded; its header maps those numbers to the mentions of the enclosing
-// payload.
+// Handles in payloads that are nested in a message's payloads. A nested payload numbers its mentions independently, so
+// that its bytes keep their meaning wherever it is forwarded. Its header maps those numbers to the mentions of the
+// enclosing payload.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -10,7 +10,7 @@ namespace troupe::internal {
 
 namespace {
 
-// At most `pieces_max` pieces are ready to be written; new ones are cut when fewer than `pieces_low` are left.
+// At most `pieces_max` pieces are ready to be written. New ones are cut when fewer than `pieces_low` are left.
 constexpr std::size_t pieces_max = 8;
 constexpr std::size_t pieces_low = 4;
 
@@ -81,7 +81,7 @@ bool object_serving::prepare_next(handles::link_number to) {
   return true;
 }
 
-/// Restoring an object from disk takes too long for the I/O thread; its chunk waits meanwhile.
+/// Restoring an object from disk takes too long for the I/O thread. Its chunk waits meanwhile.
 void object_serving::pin_for(handles::link_number to, store::handle object) {
   worker_.add([this, to, object = std::move(object)] {
     auto pinned = object.pin(serving_patience);

@@ -65,7 +65,7 @@ void originals::end() {
   watch_.end();
 }
 
-/// On the watch's thread; runs until the list is empty.
+/// On the watch's thread. Runs until the list is empty.
 void originals::watch() {
   std::unique_lock guard{mutex_};
   while (!is_ended_ && !waiting_.empty()) {

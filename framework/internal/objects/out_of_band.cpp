@@ -75,7 +75,7 @@ public:
     }
   }
 
-  /// The guard or option that allows it: "file:line" of a guard, or a text; nullopt if nothing allows it.
+  /// The guard or option that allows it: "file:line" of a guard, or a text. Nullopt if nothing allows it.
   [[nodiscard]] std::optional<std::string> allowed_by(std::uint64_t store) const {
     for (auto at = guards.rbegin(); at != guards.rend(); ++at)
       if (at->store == store)
@@ -95,7 +95,7 @@ public:
     return !guards.empty() || std::ranges::any_of(nodes_, &open_node::is_allowed) || is_set_in_environment();
   }
 
-  /// Pins the object. Returns nullopt if no node with that store is open, since no close would unpin the object.
+  /// Pins the object. Returns nullopt if no node with that store is open, because then no close would unpin the object.
   std::optional<out_of_band_name> pin(const object_state_ptr& state, const out_of_band_name& name, std::string where) {
     const std::lock_guard alone{mutex_};
     if (find_node(name.store) == nullptr)
@@ -163,7 +163,7 @@ private:
   std::vector<entry> pins_;
 };
 
-/// Never destroyed, since nodes that are static variables may end later.
+/// Never destroyed, because nodes that are static variables may end later.
 pin_table& table() {
   static auto* const only = new pin_table;
   return *only;

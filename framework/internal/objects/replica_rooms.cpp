@@ -153,7 +153,7 @@ std::expected<std::shared_ptr<replica>, node_error> replica_rooms::find_for(hand
   return found != replicas.end() ? found->second : nullptr;
 }
 
-/// Copies without the lock; the core counts the bytes only after they are written.
+/// Copies without the lock. The core counts the bytes only after they are written.
 std::expected<void, node_error> replica_rooms::write(handles::link_number from, const object_chunk_head& head,
                                                      bytes_view bytes) {
   assert(bytes.size() == head.what.size_bytes);
@@ -175,9 +175,9 @@ std::expected<void, node_error> replica_rooms::write(handles::link_number from, 
   return {};
 }
 
-/// Whether the first `needed` bytes can be written; if not, the fetch has failed. The size comes from the peer, so
-/// memory is committed for at most twice the bytes that have come. The worker commits ahead, since getting pages takes
-/// time.
+/// Whether the first `needed` bytes can be written. If not, the fetch has failed. The size comes from the peer, so
+/// memory is committed for at most twice the bytes that have come. The worker commits ahead, because getting pages
+/// takes time.
 bool replica_rooms::has_memory(const std::shared_ptr<replica>& of, std::uint64_t needed) {
   if (needed > of->ready_bytes) {
     if (auto done = of->building->commit(needed); !done) {
@@ -206,7 +206,7 @@ void replica_rooms::commit_ahead(replica& of, std::uint64_t come_bytes) {
 }
 
 /// Tells processes that wait for this node's fetches. Complete replicas count as progressing while other bytes come,
-/// since they may wait for objects that they refer to.
+/// because they may wait for objects to which they refer.
 void replica_rooms::note_progress(replica& of) {
   constexpr std::chrono::milliseconds pause{250};
   of.building->note_progress();

@@ -76,7 +76,7 @@ void room_book::fill(handles::room_id id) {
   note_full(id, std::nullopt);
 }
 
-/// Releases the reservation now: the objects that it captures may need room before it can be sealed.
+/// Releases the reservation now, because the objects that it captures may need room before it can be sealed.
 void room_book::filled(handles::room_id id) {
   release(at(id));
 }

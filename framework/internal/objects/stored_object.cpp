@@ -11,7 +11,7 @@ namespace troupe::internal {
 
 namespace {
 
-/// The store says `full` for a full disk and for full memory; the text tells them apart.
+/// The store says `full` for a full disk and for full memory. The text tells which it is.
 bool is_about_the_disk(const store::store_error& error) {
   const auto says = [&](std::string_view words) { return error.message().find(words) != std::string::npos; };
   return error.code() == store::store_errc::full && !says("the file system of the store has no")

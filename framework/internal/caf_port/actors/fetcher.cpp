@@ -24,8 +24,8 @@ namespace troupe::internal {
 
 namespace {
 
-/// A message of one element: the decoded value, or the error why decoding failed. The bytes are decoded at the first
-/// access, which is by the actor that handles the answer.
+/// A message of one element: the decoded value, or the error with which decoding failed. The first access decodes the
+/// bytes. The actor that handles the answer makes it.
 class fetched_message final : public caf::detail::message_data {
 public:
   fetched_message(object_state_ptr state, const value_kind& kind, frame bytes)

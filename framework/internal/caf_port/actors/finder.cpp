@@ -21,7 +21,7 @@ public:
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
     if (!what->mid.is_request() || !what->sender)
       return;
-    // Holds the asker weakly: a peer that does not answer must not keep an asker that has ended or timed out.
+    // Holds the asker weakly. Otherwise a peer that does not answer would keep an asker that has ended or timed out.
     look_up_([weak = caf::weak_actor_ptr{what->sender.get()}, id = what->mid.response_id()](auto found) {
       if (auto asker = weak.lock())
         asker->enqueue(nullptr, id,

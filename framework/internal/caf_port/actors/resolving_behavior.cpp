@@ -33,7 +33,7 @@ bool fits_exactly(const resolving_handler& handler, const caf::type_erased_tuple
   return true;
 }
 
-/// The message for that handler; null if the handler does not fit even with values.
+/// The message for that handler. Null if the handler does not fit even with values.
 std::unique_ptr<resolved_message> fit(const resolving_handler& handler, const caf::type_erased_tuple& elements) {
   if (elements.size() != handler.parameters.size())
     return nullptr;
@@ -55,7 +55,7 @@ std::unique_ptr<resolved_message> fit(const resolving_handler& handler, const ca
   return std::make_unique<resolved_message>(handler, std::move(arguments));
 }
 
-/// The part that all resolving behaviors share; they differ in how they wait.
+/// The part that all resolving behaviors share. They differ in how they wait.
 class resolving_behavior : public caf::detail::behavior_impl {
 public:
   explicit resolving_behavior(resolving_parts parts)
@@ -108,7 +108,8 @@ private:
   limited_log log_{"this actor"};
 };
 
-/// For an actor run by the scheduler: a message whose values are not here is skipped, and handled again when they are.
+/// For an actor that the scheduler runs. A message whose values are not here is skipped, and handled again when they
+/// are.
 class postponing_behavior final : public resolving_behavior {
 public:
   postponing_behavior(caf::scheduled_actor* self, resolving_parts parts)
@@ -169,7 +170,7 @@ private:
   postponed_messages postponed_;
 };
 
-/// For an actor with a thread of its own: blocks until the values are here.
+/// For an actor with its own thread. Blocks until the values are here.
 class waiting_behavior final : public resolving_behavior {
 public:
   waiting_behavior(caf::blocking_actor* self, resolving_parts parts)

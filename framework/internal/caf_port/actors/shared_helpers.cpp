@@ -63,7 +63,7 @@ caf::strong_actor_ptr shared_helpers::find(const key& which) const {
   return found != made_.end() ? found->second : nullptr;
 }
 
-/// Stores the actor unless there is one already. Returns the stored one; null after end().
+/// Stores the actor unless there is already one. Returns the stored one; null after end().
 caf::strong_actor_ptr shared_helpers::keep(const key& which, caf::strong_actor_ptr made) {
   std::lock_guard guard{mutex_};
   return has_ended_ ? nullptr : made_.try_emplace(which, std::move(made)).first->second;
