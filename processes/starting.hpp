@@ -25,8 +25,9 @@ struct file {
 using stream = std::variant<inherited, nothing, lines, file>;
 
 struct start_options {
-  std::string program = "/proc/self/exe"; ///< A path, or a name to find in PATH. The default is this program itself.
-  std::vector<std::string> words;         ///< Arguments; the first is the program's name.
+  std::string program =
+      "/proc/self/exe";           ///< A path, or a name to look for in PATH. The default is this program itself.
+  std::vector<std::string> words; ///< Arguments; the first is the program's name.
   stream input = inherited{};
   stream output = inherited{};
   stream errors = inherited{};
