@@ -34,10 +34,12 @@ struct report_query;
 /// new link, and the actors reached through the old link stay down.
 ///
 /// A request to an actor of the peer is answered with the actor's answer, with CAF's timeout, or with one of these
-/// errors: `link_down`, `link_busy` (the queue for the receiver is full, see link_options::queue_bytes),
-/// `refused_family`, `unserializable` or `unsupported` (the message or the answer cannot be sent), `undecodable` (it
-/// cannot be decoded), or `broken_promise` (the actor dropped the request). to_node_error() converts a caf::error into
-/// them.
+/// errors (to_node_error() converts the caf::error):
+/// - `link_down`.
+/// - `link_busy`: the queue for the receiver is full, see link_options::queue_bytes.
+/// - `refused_family`, `unserializable`, `unsupported`: the message or the answer cannot be sent.
+/// - `undecodable`: the message or the answer cannot be decoded.
+/// - `broken_promise`: the actor dropped the request.
 ///
 /// Threads: any thread may call every member. A member that blocks says so; do not call it in actors' handlers.
 /// Lifetime: the node owns the link. The link stays open after the last reference to it is dropped. It ends if it is
@@ -51,10 +53,14 @@ public:
   /// Blocks. If the peer has not published the name yet, the call waits for it until the timeout, so a client may start
   /// before its server is ready. With a timeout of zero the call asks once, and the peer has 5 s to answer. If the
   /// node's I/O thread is busy, the call takes up to 1 s more than its time.
-  /// Fails with `not_found` (the peer's last answer was that it has no such name), `interface_mismatch` (reported at
-  /// once), `timed_out` (the peer did not answer), `link_down`, `link_busy` (1,024 lookups are pending on this link),
-  /// `protocol_violation` (the answer is invalid), or `unsupported` (on an I/O thread of a node, such as in a callback
-  /// of a reconnecting link).
+  /// Fails with
+  /// - `not_found`: the peer's last answer was that it has no such name.
+  /// - `interface_mismatch`: reported at once.
+  /// - `timed_out`: the peer did not answer.
+  /// - `link_down`.
+  /// - `link_busy`: 1,024 lookups are pending on this link.
+  /// - `protocol_violation`: the answer is invalid.
+  /// - `unsupported`: the call is on an I/O thread of a node, such as in a callback of a reconnecting link.
   ///
   ///     auto cup = link.find("cup");           // Waits for 5 s at most.
   ///     auto clock = link.find("clock", 1min);

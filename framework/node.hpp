@@ -65,9 +65,12 @@ public:
   /// threads. Options that are not set take their values from the configuration (system_config.hpp, options.md), or
   /// else their defaults. Adds those types of CAF that cross links to `types`. Logs a warning for each registered type
   /// that none of `families` can carry. Blocks while host names are looked up.
-  /// Fails with `bad_option` (also if a function of `publish` throws, and for every error in the configuration; the
-  /// text then names file and line), `name_taken`, `bad_address`, `cannot_connect` (an address is in use), or
-  /// `timed_out` (a host name was not found in time, or another process holds the lock file of a socket).
+  /// Fails with
+  /// - `bad_option`: also if a function of `publish` throws, and for every error in the configuration; the text then
+  ///   names file and line.
+  /// - `name_taken`, `bad_address`.
+  /// - `cannot_connect`: an address is in use.
+  /// - `timed_out`: a host name was not found in time, or another process holds the lock file of a socket.
   ///
   ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen", .publish = {{"cup", cup}}});
   [[nodiscard]] static std::expected<node, node_error> open(caf::actor_system& system, type_registry& types,
@@ -82,9 +85,10 @@ public:
   /// node opened without `node_options::listen` can use it to make and publish its actors before any peer dials.
   /// `node_options::accepted_links` are the options of links that peers dial. If one of several addresses fails, the
   /// node listens at none of them. Blocks while host names are looked up.
-  /// Fails with `bad_option`, `bad_address`, `cannot_connect` (an address is in use), `timed_out` (as in open),
-  /// `link_down` (the node is closing), or `unsupported` (on an I/O thread of a node, such as in a callback of a
-  /// reconnecting link).
+  /// Fails with
+  /// - `bad_option`, `bad_address`, or as in open with `cannot_connect` or `timed_out`.
+  /// - `link_down`: the node is closing.
+  /// - `unsupported`: the call is on an I/O thread of a node, such as in a callback of a reconnecting link.
   ///
   ///     auto node = troupe::node::open(system, types, families, {.name = "kitchen"});
   ///     auto published = node->publish("cup", system.spawn(cup, &*node));
@@ -108,16 +112,20 @@ public:
 
   /// Dials a node and performs the handshake. Blocks until the link is open, at most link_options::connect_timeout.
   /// Options that are not set take the values of the configuration for this address, or else their defaults.
-  /// Fails with `bad_option`, `bad_address`, `cannot_connect`, `refused`, `nothing_in_common` (the text has the lists
-  /// of both ends), `timed_out`, `link_down` (the listener speaks another protocol, or a node is closing),
-  /// `protocol_violation`, or `unsupported` (on an I/O thread of a node, such as in a callback of a reconnecting link).
+  /// Fails with
+  /// - `bad_option`, `bad_address`, `cannot_connect`, `refused`, `timed_out`, `protocol_violation`.
+  /// - `nothing_in_common`: the text has the lists of both ends.
+  /// - `link_down`: the listener speaks another protocol, or a node is closing.
+  /// - `unsupported`: the call is on an I/O thread of a node, such as in a callback of a reconnecting link.
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options = {});
 
   /// Dials now and again each time the link is lost, as the policy says, and reports to the receivers of the events.
   /// Does not block. Options that are not set take the values of the configuration for this address, or else their
   /// defaults.
-  /// Fails with `bad_option` or `bad_address` if no dial could ever succeed, with `bad_option` if the policy is invalid
-  /// or the listener is an actor of another process, or with `link_down` if this node is closing.
+  /// Fails with
+  /// - `bad_option`, `bad_address`: no dial could ever succeed, the policy is invalid, or the listener is an actor of
+  ///   another process.
+  /// - `link_down`: this node is closing.
   ///
   ///     auto kept = node->keep_connected(address, {.policy = {.longest_pause = 5s}, .events = {.listener = self}});
   [[nodiscard]] std::expected<reconnecting_link, node_error> keep_connected(std::string_view address,
@@ -149,12 +157,14 @@ public:
   /// take all of it. If a referenced object is lost meanwhile, the new object is lost to all other processes.
   /// Referenced objects in a process's memory, or in another store, are copied.
   /// `where` is the call site in the store's summary (TROUPE_RECORD_CALL_SITES).
-  /// Fails with `store_full` (the store has no room for the bytes or for one more object, or this process has no
-  /// memory), `disk_full`, `object_lost` (an object to which `value` refers is lost, or the store is unusable),
-  /// `timed_out` (a stopped process holds the store's lock), or `unserializable`. The causes of `unserializable` are: T
-  /// has no alias, no family of `store_families` carries the value, the value contains an actor handle or more than
-  /// 1,024 references, or a referenced object would have to be copied and itself contains references, or only another
-  /// node of this process can fetch it.
+  /// Fails with
+  /// - `store_full`: the store has no room for the bytes or for one more object, or this process has no memory.
+  /// - `disk_full`: the spill directory has no room either.
+  /// - `object_lost`: an object to which `value` refers is lost, or the store is unusable.
+  /// - `timed_out`: a stopped process holds the store's lock.
+  /// - `unserializable`: T has no alias, no family of `store_families` carries the value, or the value contains an
+  ///   actor handle or more than 1,024 references. Also if a referenced object would have to be copied and itself
+  ///   contains references, or if only another node of this process can fetch it.
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>
   put(const T& value, const std::source_location& where = std::source_location::current()) {

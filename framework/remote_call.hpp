@@ -34,10 +34,12 @@ TROUPE_DESCRIBE(task_call, name)
 
 /// A call of a function that is to run in the peer. It is not sent yet.
 ///
-/// A request fails with `not_allowed` (the peer's end of the link has no `allow_tasks`), `not_found` (the function is
-/// not registered, here or in the peer), `interface_mismatch` (its parameters differ in the peer), `task_failed` (with
-/// what the function threw or returned as its error), `unserializable` (a functor is not described, or the type of the
-/// result is not registered in the peer), or another error of requests over links (link.hpp).
+/// A request fails with an error of requests over links (link.hpp), or with
+/// - `not_allowed`: the peer's end of the link has no `allow_tasks`.
+/// - `not_found`: the function is not registered, here or in the peer.
+/// - `interface_mismatch`: the function has other parameters in the peer.
+/// - `task_failed`: the text has what the function threw or returned as its error.
+/// - `unserializable`: a functor is not described, or the type of the result is not registered in the peer.
 ///
 /// Threads: one at a time. Lifetime: may outlive the link; the call then fails with `link_down`. The actor system must
 /// outlive it.

@@ -34,10 +34,11 @@ TROUPE_DESCRIBE(spawn_call, name, interface)
 
 /// A call that spawns an actor in the peer. It is not sent yet.
 ///
-/// A request fails with `not_allowed` (the peer's end of the link has no `allow_spawn`), `not_found` (no actor type is
-/// registered in the peer under the name), `interface_mismatch` (the actor's constructor takes other arguments, or the
-/// actor has other messages), `spawn_failed` (with what the constructor threw), or another error of requests over links
-/// (link.hpp).
+/// A request fails with an error of requests over links (link.hpp), or with
+/// - `not_allowed`: the peer's end of the link has no `allow_spawn`.
+/// - `not_found`: no actor type is registered in the peer under the name.
+/// - `interface_mismatch`: the actor's constructor takes other arguments, or the actor has other messages.
+/// - `spawn_failed`: the text has what the constructor threw.
 ///
 /// Threads: one at a time. Lifetime: may outlive the link; the call then fails with `link_down`. The actor system must
 /// outlive it.
