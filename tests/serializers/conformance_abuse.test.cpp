@@ -317,7 +317,7 @@ TEST_P(abuse, refuses_unordered_containers_whose_keys_all_stand_in_one_bucket) {
   add_cereal<std::unordered_map<std::uint64_t, int>>(many, "many counts");
   expect_refused(decoded<many_numbers>(*send(set, many)), "std::unordered_multiset<");
   expect_refused(decoded<many_counts>(*send(map, many)), "std::unordered_multimap<");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)); // Without the limit it takes minutes.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)); // Without the limit it takes minutes.
 }
 
 TEST_P(abuse, passes_weak_hashes_of_few_keys) {
