@@ -8,19 +8,20 @@
 
 namespace troupe {
 
-/// Why a call failed: a code to act on and a text that tells a person what happened and what to do.
-/// Each folder has its own enum of codes (`store_errc`, `serialize_errc`, `link_errc`).
+/// Why a call failed: a code on which the caller can act, and a text that tells a person what happened and what to do.
+/// Each folder has its own enum of codes (`store_errc`, `serialize_errc`, `link_errc`). A plain value: copies are
+/// independent.
 template <class Errc>
 class basic_error {
 public:
-  /// `message` may contain text from a peer or from user code: control characters and invalid UTF-8 become question
-  /// marks.
+  /// `message` may contain text from a peer or from user code. Each control character, each character that changes the
+  /// writing direction, and each byte that is not UTF-8 becomes a question mark.
   basic_error(Errc code, std::string message) : code_(code), message_(on_one_line(std::move(message))) {}
 
   [[nodiscard]] Errc code() const noexcept { return code_; }
 
-  /// One sentence on one line, without a full stop; carries the values ("object of 91,203 bytes, store has 65,536
-  /// free").
+  /// One sentence on one line, without a full stop. It contains the values, as in "object of 91,203 bytes, store has
+  /// 65,536 free".
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
 
 private:

@@ -1,4 +1,4 @@
-// The upper bound of all waits.
+// The upper bound of waits outside the store. Waits in store/ are at most 24 hours.
 #pragma once
 
 #include <algorithm>
@@ -6,10 +6,11 @@
 
 namespace troupe {
 
-/// 100 years. The nanoseconds of a longer wait, such as `milliseconds::max()`, overflow when added to a clock's time.
+/// 100 years. A longer wait, such as `milliseconds::max()`, would overflow when its nanoseconds are added to the time
+/// of a clock.
 inline constexpr std::chrono::milliseconds longest_wait = std::chrono::hours{24 * 365 * 100};
 
-/// `wait`, limited to 0 to `longest_wait`.
+/// Returns `wait`, limited to the range from 0 to `longest_wait`.
 [[nodiscard]] constexpr std::chrono::milliseconds bounded_wait(std::chrono::milliseconds wait) {
   return std::clamp(wait, std::chrono::milliseconds{0}, longest_wait);
 }

@@ -8,17 +8,19 @@
 
 namespace troupe::detail {
 
-/// A new random number.
+/// A new random number. Throws what std::random_device throws.
 [[nodiscard]] TROUPE_EXPORT std::uint64_t random_salt();
 
-/// A random number that stays the same for the life of the process.
+/// A random number that stays the same for the life of the process. Any thread may call it. Throws what
+/// std::random_device throws.
 TROUPE_EXPORT inline std::uint64_t hash_salt() {
   static const std::uint64_t salt = random_salt();
   return salt;
 }
 
-/// For tables whose keys a peer or another process chooses. The collisions cannot be predicted, so no peer can make a
-/// table slow. Uses wyhash's folded multiplication. Throws what std::random_device throws.
+/// Hashes the keys of a table if a peer or another process chooses these keys. The salt makes collisions unpredictable,
+/// so no peer can make the table slow. The algorithm is the folded multiplication of wyhash. Throws what
+/// std::random_device throws.
 struct salted_hash {
   std::size_t operator()(std::uint64_t number) const {
     constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;

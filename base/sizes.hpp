@@ -1,4 +1,4 @@
-// Sizes in bytes: literals, and the form in which errors and reports print them.
+// Sizes in bytes: literals, and the form in which errors and reports print a size.
 #pragma once
 
 #include <cstddef>

@@ -13,8 +13,8 @@ struct shown_character {
   bool is_harmless = false;
 };
 
-/// Not harmless: control characters, characters that change the writing direction, and bytes that are not UTF-8, one at
-/// a time.
+/// Not harmless are control characters, characters that change the writing direction, and bytes that are not UTF-8.
+/// Such bytes count one at a time.
 shown_character first_shown(std::string_view text) {
   const auto [bytes, code] = first_character(text);
   if (bytes == 0)

@@ -1,4 +1,4 @@
-// Text from peers and user code, made safe for errors and logs.
+// Makes text from peers and user code safe for errors and logs.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,20 @@
 
 namespace troupe {
 
-/// The text of an exception. A user's what() may return null.
+/// The text of an exception, or "an exception without a text" if its what() returns null, which a user's type may do.
+/// Valid while the exception lives.
 [[nodiscard]] inline std::string_view exception_text(const std::exception& thrown) noexcept {
   const auto* const text = thrown.what();
   return text != nullptr ? std::string_view(text) : "an exception without a text";
 }
 
-/// Makes a text that cannot pass for lines of this process, steer a terminal or break a UTF-8 reader: each character
-/// that is not harmless becomes a question mark. Cuts a text of more than `bytes_max` between characters and appends
-/// " ...". Requires: `bytes_max` has room for " ...".
+/// Makes a text safe to print: it cannot pass for lines of this process, steer a terminal or break a reader of UTF-8.
+/// Each control character, each character that changes the writing direction, and each byte that is not UTF-8 becomes a
+/// question mark. A result of more than `bytes_max` bytes is cut between characters and ends with " ...". Requires:
+/// `bytes_max` has room for " ...".
 [[nodiscard]] TROUPE_EXPORT std::string one_line(std::string_view text, std::size_t bytes_max);
 
-/// Like one_line() without a length limit; does not copy plain ASCII.
+/// Like one_line(), without a length limit.
 [[nodiscard]] TROUPE_EXPORT std::string on_one_line(std::string text);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// For programs that cannot go on after a failure.
+// For programs that cannot continue after a failure.
 #pragma once
 
 #include <expected>
@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// Returns the value of `result`. Throws `std::runtime_error` with the text of the error if there is none.
+/// Returns the value of `result`. If there is none, throws `std::runtime_error` with the text of the error.
 template <class Value, class Error>
 Value value_or_throw(std::expected<Value, Error> result) {
   if (!result)

@@ -7,9 +7,9 @@
 
 namespace troupe {
 
-inline constexpr std::size_t varint_bytes_max = 10;
+inline constexpr std::size_t varint_bytes_max = 10; // Of one encoding.
 
-/// Calls `put` with each byte of the value, at most `varint_bytes_max` times.
+/// Calls `put` with each byte of the shortest encoding of the value, at most `varint_bytes_max` times.
 constexpr void write_varint(std::uint64_t value, auto&& put) {
   for (; value >= 0x80; value >>= 7)
     put(static_cast<std::byte>(value | 0x80));
@@ -21,7 +21,7 @@ enum class varint_fault : std::uint8_t {
   none = 0,
   cut = 1,      ///< The bytes end inside the number.
   too_long = 2, ///< A shorter encoding exists.
-  too_large = 3 ///< The value needs more than 64 bits.
+  too_large = 3 ///< The value needs more than 64 bits, or its encoding more than 10 bytes.
 };
 
 /// Which encodings of a number are accepted.
@@ -30,7 +30,8 @@ enum class varint_spelling : std::uint8_t {
   any = 1       ///< Padded forms as well, which some LEB128 writers produce.
 };
 
-/// Reads one varint. `next` stores the next byte into its std::byte& argument, or returns false if there is none.
+/// Reads one varint into `value`. `next` stores the next byte into its std::byte& argument, or returns false if there
+/// is none. If the result is not `none`, `value` is unspecified.
 template <varint_spelling Allowed>
 [[nodiscard]] constexpr varint_fault read_varint(std::uint64_t& value, auto&& next) {
   constexpr unsigned last_shift = 63; // Shift of the tenth byte, which holds one bit.
