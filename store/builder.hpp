@@ -1,4 +1,4 @@
-// The one way to write an object.
+// The only way to write an object.
 #pragma once
 
 #include <troupe/base/export.hpp>
@@ -15,10 +15,13 @@
 
 namespace troupe::store {
 
-/// Writable bytes that become an object when sealed. A builder dropped unsealed frees them. Until seal(), no other
-/// process sees the object: `find` fails with `unsealed`.
+/// Writable bytes that become an object when sealed. A builder that is dropped unsealed frees them. Until seal(), no
+/// other process can read the object: `find` fails with `unsealed`.
 ///
-/// Threads: one at a time. After a fork the child's copy is poisoned, as for `handle`.
+/// Threads: one at a time, except for commit().
+/// Lifetime: may outlive the `object_store`; the process stays attached until the builder is gone.
+/// After a fork, the child's copy is poisoned as for `handle`, and bytes() is not mapped in the child.
+/// Failures: in addition to the named ones, those of every call of the store (`object_store`).
 class TROUPE_EXPORT builder {
 public:
   /// For the store's own use: takes over an object in the state `writing` and its hold.
@@ -31,34 +34,38 @@ public:
   builder& operator=(const builder&) = delete;
   ~builder();
 
-  /// The room for the object, 64-byte aligned, with arbitrary previous contents. Must not be touched after seal(). If
-  /// the environment has TROUPE_PROTECT_SEALED=1, a later write traps unless another object shares the page.
+  /// The room for the object, 64-byte aligned, with arbitrary previous contents. For an object of
+  /// object_store::create_growing, only the committed bytes may be touched. No byte may be touched after seal(). If the
+  /// environment has TROUPE_PROTECT_SEALED=1, a later write traps unless another object shares the page.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
 
-  /// Shrinks the object to its first `size_bytes`; the rest is free for others once sealed. Requires: `size_bytes` is
-  /// at most `bytes().size()`; a larger value changes nothing.
+  /// Shrinks the object to its first `size_bytes`; seal() frees the rest. Requires: `size_bytes` is at most
+  /// `bytes().size()`; a larger value changes nothing.
   void shrink(std::size_t size_bytes) noexcept;
 
-  /// For an object of object_store::create_growing: makes its first `size_bytes` writable. May be called from any
-  /// thread, also while another thread writes to bytes that are already committed. Fails with `full`, `empty`,
-  /// `forked`, `detached` or `system_failure`; may be retried.
+  /// For an object of object_store::create_growing: makes its first `size_bytes` writable. Does nothing for other
+  /// objects, and for bytes that are already committed. May be called from any thread, even while another thread writes
+  /// to committed bytes. Fails with `full` or `empty`. After a failure, the committed bytes stay writable and the call
+  /// may be retried.
   [[nodiscard]] std::expected<void, store_error> commit(std::size_t size_bytes);
 
-  /// Reports progress to callers of object_store::progress_of(). Costs one atomic store.
+  /// Reports progress to callers of object_store::progress_of(). Cheap: no lock, no system call.
   void note_progress() noexcept;
 
-  /// Appends `ids`, which must name sealed objects, to the list of objects that this object captures and so keeps
-  /// alive; at most 1,024 in all. Intended for writers that learn the ids only from the bytes as they arrive. All or
-  /// none. Fails with `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`, `empty`
-  /// (sealed or moved from), `forked` or `busy`; may be retried.
+  /// Appends `ids` to the list of objects that this object captures and so keeps alive, all or none. Each must name a
+  /// sealed object; an object captures at most 1,024. Intended for writers that learn the ids only from the bytes as
+  /// they arrive. Fails with `not_found` or `unsealed` for one of `ids`, `invalid_argument` (too many), `table_full`
+  /// (1,048,576 captured ids in the store), `full` (the file system has no room for more captured ids) or `empty`
+  /// (sealed or moved from). May be retried.
   [[nodiscard]] std::expected<void, store_error> capture(std::span<const object_id> ids);
 
-  /// Makes the bytes immutable and visible; bytes never written keep their previous contents. Fails with `empty`
-  /// (sealed or moved from), `forked`, for a growing object as commit() does, and for a shrunk one with `busy`; may be
-  /// retried after `busy`.
+  /// Makes the bytes immutable and the object visible to all processes. Bytes never written keep their previous
+  /// contents. Fails with `empty` (sealed or moved from), and for a growing object as commit() does. Takes the table's
+  /// lock only for a shrunk object, so only then can it fail with `busy`. After a failure the builder is unchanged and
+  /// seal() may be retried.
   [[nodiscard]] std::expected<handle, store_error> seal() &&;
 
-  /// The id that the object will have. All zero when empty.
+  /// The id that the object will have once sealed. All zero when empty.
   [[nodiscard]] object_id id() const noexcept;
 
 private:

@@ -24,7 +24,7 @@ namespace internal {
 class attachment;
 
 /// A counted reference to this process's attachment to one store. The process detaches when it has neither such a
-/// reference nor any held object.
+/// reference nor a handle, pin or builder. Threads: as for `std::shared_ptr`.
 class TROUPE_EXPORT attachment_ptr {
 public:
   attachment_ptr() = default;
@@ -45,7 +45,7 @@ private:
   attachment* to_ = nullptr;
 };
 
-/// Keeps the file of one object mapped; points to its first byte.
+/// Keeps the file of one object mapped. Points to the object's first byte.
 using mapping_ptr = std::shared_ptr<const void>;
 
 } // namespace internal

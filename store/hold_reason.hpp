@@ -1,4 +1,4 @@
-// Why a process holds an object.
+// Reasons for which a process holds an object.
 #pragma once
 
 #include <array>
@@ -8,19 +8,20 @@
 
 namespace troupe::store {
 
-/// What one hold of an object is for. Each process counts its own holds by reason; these counts are not in the store.
+/// The reason of one hold of an object. Each process counts its own holds by reason. These counts are not in the store,
+/// so other processes do not see them.
 enum class hold_reason : std::uint8_t {
   reference,  ///< A handle with no other reason.
   view,       ///< A pin.
   unfinished, ///< A builder.
-  exchange,   ///< References of this process that are counted between nodes, all in one hold.
+  exchange,   ///< One hold for all references that this process's node counts between nodes.
   message,    ///< An outgoing message names the object.
   exported,   ///< Sent to a peer that has not released it.
-  imported,   ///< Received from a peer and still needed here.
-  out_of_band ///< A reference to it was serialized outside of a message.
+  imported,   ///< Received from a peer and not yet released.
+  out_of_band ///< A reference to the object was serialized outside of a message.
 };
 
-/// The number of holds for each reason.
+/// The number of holds for each reason, indexed by hold_reason.
 struct hold_counts {
   static constexpr std::size_t reasons = 8;
   std::array<std::uint32_t, reasons> each{};

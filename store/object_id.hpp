@@ -1,4 +1,4 @@
-// The names of a store's objects and processes, in messages as well.
+// The names of a store's objects and processes. Messages carry them between processes.
 #pragma once
 
 #include <compare>
@@ -12,8 +12,8 @@
 
 namespace troupe::store {
 
-/// Names one object for ever. The index is reused after the object is gone; the triple is not, until one index has had
-/// 2^32 objects.
+/// Names one object for ever. The index is reused after the object is gone. The triple is not reused: a row that has
+/// had 2^32 - 1 objects gets no more.
 struct object_id {
   std::uint64_t store = 0;      // Random number of the store, never 0 in a real id.
   std::uint32_t index = 0;      // Row of the store's object table.
@@ -22,16 +22,16 @@ struct object_id {
   friend auto operator<=>(const object_id&, const object_id&) = default;
 };
 
-/// Names one attachment of one process to a store. The nonce is fresh and random per attachment: a process that
+/// Names one attachment of one process to a store. The nonce is fresh and random for each attachment. A process that
 /// knows the nonce has opened the very same store, or was told the nonce by a process that has opened it.
 struct process_id {
-  std::uint32_t slot = 0;
+  std::uint32_t slot = 0;  // 0 to 255.
   std::uint64_t nonce = 0; // Never 0 in a real id.
 
   friend auto operator<=>(const process_id&, const process_id&) = default;
 };
 
-/// Identifies the source of which an object is a copy; the code that creates the copies chooses the meaning of the two
+/// Identifies the source of which an object is a copy. The code that creates the copies chooses the meaning of the two
 /// numbers. A store has at most one object per origin (`object_store::create_once`). All zero: no origin.
 struct object_origin {
   std::uint64_t high = 0;
@@ -41,10 +41,10 @@ struct object_origin {
   friend auto operator<=>(const object_origin&, const object_origin&) = default;
 };
 
-/// "5f0c2b6e9d1a4470-12-1": store in hexadecimal digits, index, generation.
+/// For example "5f0c2b6e9d1a4470-12-1": store in 16 hexadecimal digits, index, generation.
 [[nodiscard]] TROUPE_EXPORT std::string to_string(const object_id& id);
 
-/// "3-5f0c2b6e9d1a4470": slot, nonce in hexadecimal digits.
+/// For example "3-5f0c2b6e9d1a4470": slot, nonce in 16 hexadecimal digits.
 [[nodiscard]] TROUPE_EXPORT std::string to_string(const process_id& id);
 
 } // namespace troupe::store

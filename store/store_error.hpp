@@ -12,32 +12,32 @@ namespace troupe::store {
 enum class store_errc : std::uint8_t {
   none = 0,
   // Try again later, or with less.
-  full = 1,       // No room for the bytes: everything left is held, or the file system itself is full.
-  busy = 2,       // The holder of the table's lock does not go on; the text names the process.
-  table_full = 3, // Too many objects, captured ids, handles in flight, or processes.
+  full = 1,       // No room for the bytes: all other objects are held, or the file system itself is full.
+  busy = 2,       // Another process did not release a lock or restore an object in time; the text names the process.
+  table_full = 3, // Too many objects, captured ids, handles in flight, spill files, waiting calls or processes.
   // Ask for something else.
   not_found = 4,        // No such object, or no such handle in flight.
   unsealed = 5,         // The object is still being written.
   peer_gone = 6,        // That process is not attached to this store (any more).
-  invalid_argument = 7, // An impossible name, size or id.
+  invalid_argument = 7, // An impossible name, size, number of ids or option.
   options_differ = 8,   // The store is open with other options; the text names the difference.
   // This handle or builder can do nothing more.
-  empty = 9,   // The handle was moved from, or the builder was sealed already.
-  forked = 10, // It belongs to the process that forked this one; open the store anew.
+  empty = 9,   // The handle or builder was moved from, or the builder was sealed already.
+  forked = 10, // Opened before this process was forked; open the store anew.
   // Stop using this store.
-  layout_mismatch = 11,    // Another version of the layout wrote it.
-  namespace_mismatch = 12, // It lives in another pid namespace.
-  denied = 13,             // Its files belong to another user or are open to others.
-  corrupt = 14,            // The table contradicts itself, or files were removed by hand.
-  system_failure = 15,     // A system call failed; the text says which and why.
+  layout_mismatch = 11, // Another layout version wrote the store, or something else has the name of one of its files.
+  namespace_mismatch = 12, // The store lives in another pid namespace.
+  denied = 13,             // A file or folder belongs to another user, is open to others or cannot be written.
+  corrupt = 14,            // The table contradicts itself, or files of the store were removed by hand.
+  system_failure = 15,     // A system call failed, or memory ran out; the text says which and why.
   detached = 16,           // This process closed the store's files or lost its slot; drop all handles, then open anew.
   // This object is lost.
-  damaged = 17, // Its copy on disk is gone, cut short or changed.
+  damaged = 17, // The object's file on disk is gone, cut short or changed.
 };
 
 using store_error = basic_error<store_errc>;
 
-/// The code's name, for logs.
+/// The code's name, for logs; "unknown" for a code of a newer version.
 [[nodiscard]] constexpr std::string_view to_string(store_errc code) {
   switch (code) {
   case store_errc::none:
