@@ -1,4 +1,5 @@
-// array<T>: an immutable n-dimensional array that travels without being copied. writable_array<T>: one to fill.
+// array<T>: an immutable n-dimensional array that travels without being copied. writable_array<T>: an array that can be
+// filled.
 #pragma once
 
 #include <algorithm>
@@ -31,17 +32,19 @@ concept array_element = numeric<T>;
 template <array_element T>
 class writable_array;
 
-/// The maximum number of dimensions of an array that travels, in every family; as in numpy.
+/// The maximum number of dimensions of an array that travels, in every family. The same as in numpy.
 inline constexpr std::size_t array_dimensions_max = 64;
 
-/// An immutable, shared view of numbers with a shape and strides. Copies and slices share the same bytes, wherever they
-/// lie: heap, a received frame, a store. Assigning to an element does not compile; `copy()` returns a writable array.
+/// An immutable, shared view of numbers with a shape and strides. Copies and slices share the same bytes, wherever
+/// these are: heap, a received frame, a store. Assigning to an element does not compile; `copy()` returns a writable
+/// array.
 ///
-/// Unless made otherwise, elements are in C order: rows first, the last index is the fastest. An array of no dimensions
-/// holds one element. Positions and counts are in elements.
+/// Elements are in C order unless the array was made otherwise: rows first, and the last index changes fastest. An
+/// array of no dimensions holds one element. Positions, counts and strides are in elements, not in bytes.
 ///
-/// Threads: as for std::shared_ptr. Lifetime: an array keeps its elements alive, and with them the whole frame in which
-/// they lie, even if the array is a slice. A copy (copy(), or contiguous() if it has to copy) does not.
+/// Threads: as for std::shared_ptr.
+/// Lifetime: an array keeps its elements alive, and with them the whole frame in which they lie, even if the array is a
+/// slice. A copy (copy(), or contiguous() if it has to copy) does not keep the frame.
 template <array_element T>
 class array {
 public:
@@ -56,7 +59,7 @@ public:
     std::vector<std::size_t> shape{values.size()};
     *this = array(std::move(values), std::move(shape));
   }
-  /// Takes ownership of `values`. Requires: the shape's product is the number of values.
+  /// Takes ownership of `values` without a copy. Requires: the shape's product is the number of values.
   array(std::vector<T> values, std::vector<std::size_t> shape, memory_order order = memory_order::c)
       : array(adopted(std::move(values)), std::move(shape), order) {}
 
@@ -67,12 +70,13 @@ public:
     assert(detail::count_of(shape) == values.size());
     return {frame::copy_of(std::as_bytes(values)), std::move(shape), order};
   }
-  /// An array with the same value everywhere, stored once. Nullopt if the shape's product overflows.
+  /// An array of that shape with the same value everywhere, stored once. Nullopt if the shape's product overflows.
   [[nodiscard]] static std::optional<array> filled(T value, const std::vector<std::size_t>& shape) {
     return copy_of(std::span<const T>(&value, 1), {}).broadcast_to(shape);
   }
 
-  /// Views a frame in place. Nullopt if the frame's size does not match the shape, or its bytes are not aligned for T.
+  /// Views a frame in place. Nullopt if the frame's size does not match the shape, or if its bytes are not aligned for
+  /// T.
   [[nodiscard]] static std::optional<array> view_of(frame bytes, std::vector<std::size_t> shape,
                                                     memory_order order = memory_order::c) {
     const auto count = detail::count_of(shape);
@@ -84,8 +88,8 @@ public:
     const auto count = bytes.size_bytes() / sizeof(T);
     return view_of(std::move(bytes), {count});
   }
-  /// Views a frame with any strides; `first` is the position in the frame of the element of index 0. Nullopt if shape
-  /// and strides differ in length, an element would lie outside the frame, or the frame is not aligned for T.
+  /// Views a frame with any strides. `first` is the position in the frame of the element of index 0. Nullopt if shape
+  /// and strides differ in length, if an element would lie outside the frame, or if the frame is not aligned for T.
   [[nodiscard]] static std::optional<array> view_of(const frame& bytes, std::vector<std::size_t> shape,
                                                     std::vector<std::ptrdiff_t> strides, std::size_t first) {
     const auto count = detail::count_of(shape);
@@ -103,7 +107,7 @@ public:
 
   [[nodiscard]] std::size_t rank() const noexcept { return shape().size(); }
   [[nodiscard]] const std::vector<std::size_t>& shape() const noexcept { return layout().shape; }
-  /// The distance in memory to the next element of each dimension, in elements (not in bytes).
+  /// The distance in memory to the next element of each dimension, in elements, not in bytes.
   [[nodiscard]] std::vector<std::ptrdiff_t> strides() const {
     return is_plain() ? detail::strides_of(shape(), memory_order::c) : layout().strides;
   }
@@ -114,9 +118,9 @@ public:
     return (is_plain() && order == memory_order::c) || detail::is_contiguous(shape(), strides(), order);
   }
 
-  /// The address of the element of index 0.
+  /// The address of the element of index 0. Unspecified if the array is empty.
   [[nodiscard]] const T* data() const noexcept { return first_; }
-  /// The elements in place. Throws std::logic_error unless is_contiguous().
+  /// The elements in place. Throws std::logic_error unless is_contiguous(). Valid while the array lives.
   [[nodiscard]] std::span<const T> span() const {
     if (!is_contiguous())
       throw std::logic_error("array::span: the elements are not contiguous; call contiguous() first");
@@ -136,12 +140,13 @@ public:
       ((offset += at.strides[dimension++] * static_cast<std::ptrdiff_t>(index)), ...);
     return first_[offset];
   }
-  /// All elements in C order, whatever the strides. Fast if is_contiguous(). Valid while the array lives.
+  /// Iterates over all elements in C order, whatever the strides. Fast if is_contiguous(). Valid while the array lives.
   [[nodiscard]] iterator begin() const { return {*this, 0}; }
   [[nodiscard]] iterator end() const { return {*this, size()}; }
 
-  /// Every `step`-th element of a dimension from `start` to before `stop`, as in Python: negative positions count from
-  /// the end, and positions beyond the ends are cut off. Requires: the dimension exists, and `step` is not 0.
+  /// Every `step`-th element of a dimension, from `start` up to but not including `stop`, as in Python. Negative
+  /// positions count from the end; positions beyond the ends are cut off. No copy. Requires: the dimension exists, and
+  /// `step` is not 0.
   [[nodiscard]] array slice(std::size_t dimension, std::ptrdiff_t start, std::ptrdiff_t stop,
                             std::ptrdiff_t step = 1) const {
     assert(dimension < rank() && step != 0);
@@ -153,7 +158,7 @@ public:
     lengths[dimension] = cut.count;
     return {owner_, first, std::move(lengths), std::move(steps)};
   }
-  /// One position of a dimension, with that dimension removed. Requires: the dimension and the position exist.
+  /// One position of a dimension, with that dimension removed. No copy. Requires: the dimension and the position exist.
   [[nodiscard]] array select(std::size_t dimension, std::size_t index) const {
     assert(dimension < rank() && index < shape()[dimension]);
     auto lengths = shape();
@@ -163,7 +168,7 @@ public:
     lengths.erase(lengths.begin() + static_cast<std::ptrdiff_t>(dimension));
     return {owner_, first, std::move(lengths), std::move(steps)};
   }
-  /// The dimensions in reverse order.
+  /// The same elements with the dimensions in reverse order. No copy.
   [[nodiscard]] array transposed() const {
     auto lengths = shape();
     auto steps = strides();
@@ -171,15 +176,15 @@ public:
     std::ranges::reverse(steps);
     return {owner_, first_, std::move(lengths), std::move(steps)};
   }
-  /// Broadcasts as numpy does: dimensions of length 1, and missing ones in front, are repeated without a copy. Nullopt
-  /// if the shapes do not fit.
+  /// Broadcasts to that shape as numpy does: dimensions of length 1, and missing ones in front, are repeated without a
+  /// copy. Nullopt if the shapes do not fit.
   [[nodiscard]] std::optional<array> broadcast_to(const std::vector<std::size_t>& lengths) const {
     auto steps = detail::broadcast(shape(), strides(), lengths);
     if (!steps)
       return std::nullopt;
     return array{owner_, first_, lengths, *std::move(steps)};
   }
-  /// Each repeated element once: dimensions with a stride of 0 get the length 1.
+  /// The array with each repeated element once: dimensions with a stride of 0 get the length 1.
   [[nodiscard]] array without_repeats() const {
     if (is_plain())
       return *this;
@@ -198,7 +203,7 @@ public:
     made.layout_ = detail::shared_layout(std::move(lengths), {});
     return made;
   }
-  /// The array itself if is_contiguous(order), else a copy that is.
+  /// The array itself if is_contiguous(order), else a contiguous copy.
   [[nodiscard]] array contiguous(memory_order order = memory_order::c) const {
     if (is_contiguous(order))
       return *this;
@@ -208,17 +213,17 @@ public:
     return {bytes, shape(), order};
   }
 
-  /// An owned copy that can be written, in C order.
+  /// An owned, writable copy in C order.
   [[nodiscard]] writable_array<T> copy() const { return packed(memory_order::c).with_shape(shape()); }
-  /// All elements in C order.
+  /// A copy of all elements in C order.
   [[nodiscard]] std::vector<T> to_vector() const {
     std::vector<T> all(size());
     pack_to(all.data(), memory_order::c);
     return all;
   }
 
-  /// The memory from the first to the last element, and its owner. If the array is contiguous in any order, the memory
-  /// holds nothing but its elements.
+  /// The memory from the first to the last element, with its owner. If the array is contiguous in any order, the memory
+  /// contains only its elements.
   [[nodiscard]] frame bytes() const {
     if (empty())
       return {};
@@ -317,9 +322,11 @@ private:
   difference_type index_ = 0;
 };
 
-/// An n-dimensional array of numbers that owns its elements, in C order: to be filled, and then frozen or sent. Its
-/// memory starts at a multiple of frame::alignment_bytes. Copying it copies the elements. A receiver gets a writable
+/// An n-dimensional array of numbers that owns its elements, in C order. A program fills it, then freezes or sends it.
+/// Its memory starts at a multiple of frame::alignment_bytes. A copy copies the elements. A receiver gets a writable
 /// array of its own. A moved-from array has one dimension of length 0.
+///
+/// Threads: as for std::vector.
 template <array_element T>
 class writable_array {
 public:
@@ -327,7 +334,7 @@ public:
 
   /// One dimension of length 0.
   writable_array() = default;
-  /// Zeros. Requires: the shape's product does not overflow. Throws std::bad_alloc.
+  /// An array of zeros. Requires: the shape's product does not overflow. Throws std::bad_alloc.
   explicit writable_array(std::vector<std::size_t> shape)
       : values_(detail::count_of(shape).value(), T{}), shape_(std::move(shape)) {}
 
@@ -374,7 +381,7 @@ public:
 private:
   friend class array<T>;
 
-  /// Memory for std::vector, aligned to frame::alignment_bytes; elements without an initial value stay uninitialized.
+  /// Memory for std::vector, aligned to frame::alignment_bytes. Elements without an initial value stay uninitialized.
   template <class U>
   struct aligned_memory {
     using value_type = U;
@@ -429,8 +436,8 @@ writable_array<T> array<T>::packed(memory_order order) const {
   return made;
 }
 
-/// Concatenates arrays along their first dimension, without a copy if they are adjacent pieces of one array. Nullopt if
-/// their other dimensions differ, or one of them has no dimension.
+/// Concatenates arrays along their first dimension. Adjacent pieces of one array are joined without a copy. No pieces
+/// give an empty array. Nullopt if the other dimensions differ, or if one piece has no dimension.
 template <array_element T>
 [[nodiscard]] std::optional<array<T>> joined(std::span<const array<T>> pieces) {
   std::vector<std::size_t> shape;
@@ -480,8 +487,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Prints the array row by row, as numpy does. If it has more than 1,000 elements, only the three at each end of a
-/// dimension are shown, or fewer if there are many dimensions. For more than 64 dimensions, only the numbers of
+/// Prints the array row by row, as numpy does. If it has more than 1,000 elements, only the first and last three of
+/// each dimension are shown, or fewer if there are many dimensions. With more than 64 dimensions, only the numbers of
 /// dimensions and elements are shown. The text stays below 1 MiB.
 template <array_element T>
 [[nodiscard]] std::string to_text(const array<T>& values) {

@@ -1,4 +1,5 @@
-// Serializes std::bitset: include this where such a type is registered. It travels as its bytes, the lowest bits first.
+// Serializes std::bitset. Include this header where such a type is registered. A bitset travels as its bytes, the
+// lowest bits first.
 #pragma once
 
 #include <bitset>
@@ -10,7 +11,8 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/serializers/codec.hpp>
 
-/// Both ends need the same number of bits; another size is `malformed`.
+/// Both ends need the same number of bits. Decoding another size, or set bits behind the last one, fails with
+/// `malformed`.
 template <std::size_t Count>
 struct troupe::codec<std::bitset<Count>> {
   using form = std::vector<std::uint8_t>;

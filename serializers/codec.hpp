@@ -1,4 +1,4 @@
-// The hook for types that have no description: they travel in the form of another type.
+// The hook for types without a description: they travel in the form of another type.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,8 @@
 
 namespace troupe {
 
-/// Specialize it for a type that travels in another form, in every family, alone or anywhere inside another value:
+/// Specialize codec<T> for a type that travels in another form, in every family, alone or anywhere inside another
+/// value:
 ///
 ///     template <> struct troupe::codec<celsius> {
 ///       using form = double;
@@ -19,17 +20,18 @@ namespace troupe {
 ///       static std::expected<celsius, serialize_error> rebuild(form&&, const context&);
 ///     };
 ///
-/// `form` is any type that can travel: a described struct, a tuple, a container. A `frame` in it is sent out of band,
-/// without a copy; the receiver gets the same bytes with an owner of its own. The type needs no default constructor
-/// inside a vector, list, deque, set, optional, pointer or map. Exceptions of reduce and rebuild become errors.
+/// `form` is any type that can travel: a described struct, a tuple, a container. A `frame` in the form is sent out of
+/// band, without a copy; the receiver gets the same bytes with an owner of its own. T needs no default constructor if
+/// it stands inside a vector, list, deque, set, optional, pointer or map. Any number of threads may call reduce and
+/// rebuild at once. Their exceptions become the error `codec_failed`.
 ///
 /// If rebuild takes memory beyond that of the form, the codec says how much:
 ///
 ///       static std::size_t rebuilt_bytes(const form&);
 ///
-/// The decoder charges that to the payload's limits before it calls rebuild(). Codecs for values from peers need this
-/// if the form views or repeats its bytes, since the value may become much larger than the received bytes. Encoding
-/// also calls rebuilt_bytes(), so that a message can state its result.
+/// The decoder charges these bytes to the payload's limits before it calls rebuild(). Codecs for values from peers need
+/// this function if the form views or repeats its bytes, because the value may then become much larger than the
+/// received bytes. Encoding also calls rebuilt_bytes(), so that a message can state its result.
 ///
 /// A codec that does not depend on the context may declare `static constexpr bool is_self_contained = true;`. Then
 /// values that stay in their process, on an inproc link, are handed over without the codec. If the codec reports the

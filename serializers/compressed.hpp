@@ -9,8 +9,9 @@
 
 namespace troupe {
 
-/// The total decompressed size of a payload's compressed frames, as its header claims (header_fields::frame_codecs). At
-/// most 2^48, even if the header claims more. 0 if `frame_codecs` cannot be parsed, because then nothing is decompressed.
+/// The total size of a payload's compressed frames after decompression, as its header claims
+/// (header_fields::frame_codecs). At most 2^48, even if the header claims more. 0 if `frame_codecs` cannot be parsed,
+/// because then nothing is decompressed.
 [[nodiscard]] TROUPE_EXPORT std::uint64_t decompressed_bytes(std::span<const std::byte> frame_codecs);
 
 } // namespace troupe

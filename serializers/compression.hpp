@@ -1,4 +1,4 @@
-// Whether large frames are compressed before they leave.
+// Compression of large frames on a link.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace troupe {
 
-/// How frames of 10,000 bytes and more are compressed if it pays: the result must be at most 0.7 of the frame. In a
-/// frame of more than 50,000 bytes, five samples have to promise that first. All other frames travel uncompressed.
+/// The compression of frames of 10,000 bytes and more. A frame travels compressed only if the result is at most 0.7 of
+/// the frame. In a frame of more than 50,000 bytes, five samples must also predict that. All other frames travel
+/// uncompressed.
 enum class compression : std::uint8_t {
   none,
   lz4,       ///< Fast in both directions.
-  zstd,      ///< Leaves less, takes longer.
+  zstd,      ///< Smaller results, but slower.
   automatic, ///< The best trade of time for size: lz4.
 };
 

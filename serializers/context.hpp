@@ -1,4 +1,4 @@
-// The context of a codec: from where to where, and how, the value travels that it encodes or decodes.
+// The context of a codec: the sender and receiver of the value, the link between them, and the limits.
 #pragma once
 
 #include <cstddef>
@@ -21,25 +21,25 @@ class circle_account;
 class family;
 class type_registry;
 
-/// Whether the elements of a collection, and the alternative of a variant, are encoded together or one by one. One by
-/// one, each is encoded by the first family that carries it.
+/// Whether the elements of a collection, and the alternative of a variant, are encoded together or one by one. If one
+/// by one, each is encoded by the first family that carries it.
 enum class iterate : std::uint8_t {
-  automatic, ///< Together if a family carries the whole, else one by one.
+  automatic, ///< Together if a family carries the whole value, else one by one.
   elements,  ///< One by one.
-  whole,     ///< Together, or not at all.
+  whole,     ///< Together; fails if no family carries the whole value.
 };
 
 class context_extension;
 
-/// The origin of a context_extension or kept_mentions. Each kind but `unknown` belongs to one class, to which the
+/// The origin of a context_extension or kept_mentions. Each kind except `unknown` belongs to one class, to which the
 /// object may be cast.
 enum class extension_kind : std::uint8_t {
   unknown, ///< A class of the user or of a test.
   link,    ///< Belongs to a message over a link (codec_mentions), or was kept from one (listed_mentions).
 };
 
-/// The handles and similar references that a nested payload mentions. Only the outer payload can name them, so they are
-/// kept beside the inner payload, in the order in which it numbers them.
+/// The handles and similar references that a nested payload mentions. Only the outer payload can name them. Therefore
+/// they are kept beside the inner payload, in the order in which the inner payload numbers them.
 class TROUPE_EXPORT kept_mentions {
 public:
   kept_mentions() = default;
@@ -52,7 +52,8 @@ public:
   [[nodiscard]] virtual std::unique_ptr<context_extension> reading() const = 0;
 };
 
-/// Base class for state that the caller hands to the codecs of its own types, such as a link's tables.
+/// Base class for state that a caller hands to the codecs of its own types, such as the tables of a link. Used by one
+/// encoding or decoding at a time.
 class TROUPE_EXPORT context_extension {
 public:
   context_extension() = default;
@@ -62,8 +63,8 @@ public:
 
   [[nodiscard]] virtual extension_kind kind() const noexcept { return extension_kind::unknown; }
 
-  /// Encoding: an extension that collects the mentions of a nested payload, whose bytes stay valid wherever it is
-  /// passed on. Null: such a payload can mention nothing. Default: null.
+  /// Encoding: returns an extension that collects the mentions of a nested payload, so that the payload's bytes stay
+  /// valid wherever it is passed on. Null: such a payload cannot mention anything. Default: null.
   [[nodiscard]] virtual std::unique_ptr<context_extension> for_part();
   /// The mentions collected by an extension that for_part() returned; null if there are none.
   [[nodiscard]] virtual std::shared_ptr<const kept_mentions> kept() const;
@@ -76,49 +77,50 @@ public:
   find_all(std::span<const std::byte> note);
 };
 
-/// Handed to every codec. Valid for one call only; codecs must keep neither the context nor its texts.
+/// Handed to every codec. Valid for one call only: a codec must keep neither the context nor its texts.
 struct context {
-  std::string_view sender;    ///< Who sends, as text; empty if nobody in particular. Over a link, the node's name,
-                              ///< which is not unique.
-  std::string_view recipient; ///< Who receives.
+  std::string_view sender; ///< The sender, for texts. Over a link, the node's name, which is not unique. May be empty.
+  std::string_view recipient; ///< The receiver, likewise.
   /// Over a link: the addresses of the two ends, in the form in which nodes listen ("tcp://10.0.0.2:4000"), as this
-  /// end's connection reports them. Empty if an end has no address: the dialing end of a unix socket, and that of an
-  /// inproc link.
+  /// end's connection reports them. Empty if an end has no address: the dialing end of a unix socket, and the dialing
+  /// end of an inproc link.
   std::string_view sender_address;
   std::string_view recipient_address;
-  /// Over a link: the ids of the two nodes. Unique per actor system; a restarted one has a new id.
+  /// Over a link: the ids of the two nodes. Unique per actor system; after a restart, an actor system has a new id.
   std::string_view sender_node;
   std::string_view recipient_node;
-  /// Over a link: tell a node's references from those of its predecessors; 0 for a node without a store.
+  /// Over a link: numbers that distinguish a node's references from those of its predecessors. 0 for a node without a
+  /// store.
   std::uint64_t sender_incarnation = 0;
   std::uint64_t recipient_incarnation = 0;
   std::string_view transport; ///< "unix", "tcp", ...; empty outside a link.
   bool same_host = false;
-  bool shared_store = false;                           ///< Both ends have the same store open and agreed to use it.
-  troupe::compression compression = compression::none; ///< Encoding: of large frames; none if a store is shared.
+  bool shared_store = false; ///< Both ends have the same store open and have agreed to use it.
+  troupe::compression compression = compression::none; ///< Encoding: for large frames. None if a store is shared.
   troupe::limits limits;
   context_extension* extension = nullptr;
-  /// Whether shared pointers may form cycles, when encoding and decoding. The objects of a cycle keep each other alive
-  /// until the program breaks it, so links refuse cycles unless link_options::allow_cycles is set.
+  /// Whether shared pointers may form cycles, in encoding and decoding. The objects of a cycle keep each other alive
+  /// until the program breaks the cycle. Therefore links refuse cycles unless link_options::allow_cycles is set.
   bool allow_cycles = true;
-  /// Decoding: counts and bounds the cycles that arrive. Null: not counted. Outlives the call.
+  /// Decoding: counts and limits the memory of cycles that arrive. Null: not counted. Must outlive the call.
   circle_account* circles = nullptr;
-  /// The registry in which to find types that a value names: classes behind pointers to a base, by their alias, and
-  /// types that have a codec in the registry but no description. Null: neither can travel. Outlives the call.
+  /// The registry for types that a value itself names: classes behind pointers to a base, by their alias, and types
+  /// that have a codec in the registry but no description. Null: neither can travel. Must outlive the call.
   const type_registry* types = nullptr;
-  /// Encoding: the families for nested payloads, in order of preference. Decoding: those accepted in nested payloads.
+  /// Encoding: the families for nested payloads, in order of preference. Decoding: the families that are accepted in
+  /// nested payloads.
   std::span<const family* const> families;
   troupe::iterate iterate = troupe::iterate::automatic;
-  /// Keeps the encoded value alive and unchanged. If set, contiguous arrays inside the value leave as frames that
-  /// borrow the value's memory. If null, they are copied.
+  /// Keeps the encoded value alive and unchanged. If it is set, contiguous arrays inside the value leave as frames that
+  /// borrow the value's memory. If it is null, they are copied.
   std::shared_ptr<const frame_owner> value_owner;
-  /// Decoding: how many bytes of the frames repeat earlier frames. The sender has not sent these bytes, so they do not
-  /// raise the memory budget.
+  /// Decoding: the number of bytes of the frames that repeat earlier frames. The sender has not sent these bytes, so
+  /// they do not raise the memory budget.
   std::size_t repeated_bytes = 0;
-  /// Decoding a nested payload: all that it holds is known to be of accepted families.
+  /// Decoding a nested payload: whether all payloads inside it are known to be of accepted families.
   bool parts_are_checked = false;
-  /// A counter of the memory that decoding takes. Decoding adds what it has charged; encoding adds what a receiver of
-  /// the same types will charge. Null: not counted. Outlives the call.
+  /// A counter of the memory that decoding takes, in bytes. Decoding adds the bytes that it has charged. Encoding adds
+  /// the bytes that a receiver of the same types will charge. Null: not counted. Must outlive the call.
   std::size_t* taken_bytes = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// Describes a program's types as its peers see them, as a text to keep in version control, and tells what a change of
-// that text means for peers of the older version.
+// Describes a program's types as its peers see them, as a text to keep in version control. Compares two such texts and
+// reports what the change means for peers of the older version. All functions may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// The aliases, fields and types of all entries, and the functions, in a stable form with one line each:
+/// The aliases, fields and types of all entries, and the functions, in a stable form with one line for each:
 ///
 ///     troupe contract 1
 ///     type "weather.reading": struct
@@ -24,45 +24,46 @@ namespace troupe {
 ///       .samples: numbers f64
 ///     function "mean": (list<f64>) -> f64
 [[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_registry& types);
-/// The contract of one type: the title and the type's lines.
+/// The contract of one type: the first line and the lines of the type.
 [[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_entry& type);
 
-/// The effect of a change if one program has the older version of a type and its peer the newer one, for the families
-/// that tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change but the order of aliases
-/// breaks.
-/// Not detected: whether a list is a set, or a map a multimap, which matters to receivers that refuse duplicate keys;
-/// and that a shared object cannot be referred to if the field in which it first appears is gone.
+/// The effect of a change on two programs of which one has the older version of a type and the other the newer one.
+/// Valid for the families that tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change except
+/// of the order of aliases breaks.
+///
+/// Two effects are not detected. A list may be a set, or a map a multimap, which matters to receivers that refuse
+/// duplicate keys. And a shared object cannot be referred to if the field in which it first appears is gone.
 enum class contract_effect : std::uint8_t {
-  harmless,          ///< All values pass. Fields that one end lacks are skipped, or keep their default.
-  depends_on_values, ///< Some values are refused, such as those that do not fit, with an error that names the place.
-  breaking,          ///< In at least one direction, no value is sure to pass.
+  harmless,          ///< All values pass. A field that one end lacks is skipped, or keeps its default.
+  depends_on_values, ///< Some values are refused, such as numbers that do not fit, with an error that names the place.
+  breaking,          ///< In at least one direction, no value is certain to pass.
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view to_string(contract_effect effect);
 
 struct contract_change {
   contract_effect effect = contract_effect::harmless;
-  std::string place; ///< "weather.reading.samples[]"
-  std::string what;  ///< "i64 became i32: values that do not fit are refused"
+  std::string place; ///< Such as "weather.reading.samples[]".
+  std::string what;  ///< Such as "i64 became i32: values that do not fit are refused".
 };
 
-/// The changes, in the order of the types' aliases; empty if there are none.
-/// Fails with `malformed`, and the line, if a text is not a contract.
+/// The changes from `older` to `newer`, in the order of the types' aliases; empty if there are none. Fails with
+/// `malformed` if a text is not a contract; the error names the line.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 compare_contracts(std::string_view older, std::string_view newer);
 
-/// The first change, in the direction from `writer` to `reader`, because of which the reader can read no complete
-/// value, as far as the layouts tell. Nullopt if there is none. Neither text is trusted. Fails with `malformed`,
-/// and the line, if a text is not a contract.
+/// The first change because of which the reader can read no complete value of the writer, as far as the layouts tell.
+/// Nullopt if there is none. Neither text needs to be trusted. Fails with `malformed` if a text is not a contract; the
+/// error names the line.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::optional<contract_change>, serialize_error>
 find_unreadable(std::string_view writer, std::string_view reader);
 
 /// One line per change: "breaking: weather.reading.samples: ...".
 [[nodiscard]] TROUPE_EXPORT std::string to_text(const std::vector<contract_change>& changes);
 
-/// For a program's tests: compares the registry with the contract in the file. If the file does not exist yet, or if
-/// the environment variable TROUPE_WRITE_CONTRACT is set and neither empty nor "0", writes the file and returns no
-/// changes. Fails with `malformed`, also if the file cannot be read or written.
+/// For a program's tests: compares the registry with the contract in the file and returns the changes. If the file does
+/// not exist yet, writes it and returns no changes. Does the same if the environment variable TROUPE_WRITE_CONTRACT is
+/// set and neither empty nor "0". Fails with `malformed` if the file cannot be read or written, or is not a contract.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 check_contract(const std::filesystem::path& file, const type_registry& types);
 

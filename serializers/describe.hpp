@@ -12,14 +12,14 @@
 
 #include <troupe/serializers/internal/shape/describe_macros.hpp>
 
-/// Describes a struct, outside of it and in its namespace: `TROUPE_DESCRIBE(reading, sensor, celsius, samples)`.
-/// Leaving a field of a plain aggregate out does not compile.
+/// Describes a struct, outside of the struct and in its namespace: `TROUPE_DESCRIBE(reading, sensor, celsius,
+/// samples)`. If a field of a plain aggregate is left out, the program does not compile.
 #define TROUPE_DESCRIBE(Type, ...)                                                                                     \
   [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
     return TROUPE_DETAIL_DESCRIPTION(Type, ::troupe::bases<>, __VA_ARGS__);                                            \
   }
 
-/// Describes a class from inside, at any place in it, with access to private members; also for class templates.
+/// Describes a class from inside, at any place in the class, with access to private members. Also for class templates.
 #define TROUPE_DESCRIBE_INSIDE(Type, ...)                                                                              \
   [[maybe_unused]] friend constexpr auto troupe_description(::troupe::describe_tag<Type>) {                            \
     return TROUPE_DETAIL_DESCRIPTION(Type, ::troupe::bases<>, __VA_ARGS__);                                            \
@@ -36,8 +36,8 @@
     return TROUPE_DETAIL_DESCRIPTION(Type, TROUPE_DETAIL_BASES Bases, __VA_ARGS__);                                    \
   }
 
-/// Describes an enum. From then on it is closed: a value without a name here is an error on both sides. If two versions
-/// number the values differently, names decide. Do not describe sets of flags: they travel as numbers.
+/// Describes an enum. A described enum is closed: a value without a name here is an error on both sides. If two
+/// versions number the values differently, the names decide. Do not describe sets of flags: they travel as numbers.
 #define TROUPE_DESCRIBE_ENUM(Type, ...)                                                                                \
   [[maybe_unused]] constexpr auto troupe_description(::troupe::describe_tag<Type>) {                                   \
     return TROUPE_DETAIL_ENUM_DESCRIPTION(Type, __VA_ARGS__);                                                          \
@@ -49,14 +49,15 @@
 
 namespace troupe {
 
-/// Names a type to overload resolution without a conversion to its bases: a description is never inherited.
+/// Names a type to overload resolution, without a conversion to its bases, because a description is never inherited.
 template <class T>
 struct describe_tag {};
 
 template <class... Bases>
 struct bases {};
 
-/// The result of the macros for a struct: its spelled name, and a pointer and a name for each field of its own.
+/// The result of the macros for a struct: the struct's spelled name, and a pointer and a name for each of its own
+/// fields.
 template <class T, class Bases, auto... Members>
 struct description {
   std::string_view name;
@@ -89,8 +90,8 @@ concept described_enum = std::is_enum_v<T> && detail::has_description<T>;
 
 namespace detail {
 
-// An argument that converts to any type but T itself and its bases. An aggregate has as many fields as it takes of
-// these. Converts by value, so that members that can neither be copied nor moved are constructed in place.
+// An argument that converts to any type except T itself and its bases. An aggregate has as many fields as it takes of
+// these arguments. Converts by value, so that members that can neither be copied nor moved are constructed in place.
 template <class T>
 struct any_field {
   template <class U>
@@ -107,7 +108,7 @@ constexpr bool takes_fields(std::index_sequence<Index...>) {
   };
 }
 
-// Built-in arrays have no initializer of their own: each of their elements takes an argument.
+// A built-in array has no initializer of its own: each of its elements takes an argument.
 template <class Member>
 inline constexpr std::size_t initializers_of = 1;
 template <class Element, std::size_t Count>
@@ -156,7 +157,7 @@ struct flatten;
 
 } // namespace detail
 
-/// The fields of a described struct, those of its bases first: `names`, `members` (pointers), `count`.
+/// The fields of a described struct, those of its bases first: `names`, `members` (pointers to members), `count`.
 template <described T>
 using fields_of = detail::flatten<decltype(troupe_description(describe_tag<T>{}))>;
 
@@ -183,7 +184,7 @@ void each_base(auto&& visit) {
 template <class... Classes>
 struct class_list {};
 
-/// Merges lists of classes; each class appears once, so that a virtual base shared by several bases does as well.
+/// Merges lists of classes. Each class appears once, so a virtual base that several bases share appears once as well.
 template <class List, class... Others>
 struct merged {
   using type = List;

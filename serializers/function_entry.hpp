@@ -1,4 +1,4 @@
-// A function that peers may ask this process to run, by name: what function.hpp registers.
+// A function that peers may ask this process to run, by name. function.hpp registers it.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@
 
 namespace troupe {
 
-/// A function as a value that can be passed by name: `fn_ref<&count_words>`.
+/// A function as a value that can be passed as an argument and travels by name: `fn_ref<&count_words>`.
 template <auto Function>
 struct registered_function {};
 template <auto Function>
@@ -60,7 +60,8 @@ concept task_functor = std::is_class_v<F> && requires {
   typename call_shape<decltype(&F::operator())>::result;
 };
 
-/// Runs the call. Returns its result on the heap, null if it has none, or the text of what it threw or failed with.
+/// Runs the call. Returns its result on the heap, or null if it has none. Fails with the text of the exception or
+/// error.
 template <class Result>
 std::expected<std::shared_ptr<void>, std::string> settle(auto&& call) {
   const auto failure = [](const auto& error) -> std::string {
@@ -98,7 +99,7 @@ std::expected<std::shared_ptr<void>, std::string> settle(auto&& call) {
 /// are values or references to const. The result is a value, void, or a std::expected of either, whose error is a text
 /// or has a message().
 ///
-/// Threads: any, at once, as far as the function itself allows.
+/// Threads: any number of threads at once, as far as the function itself allows.
 class function_entry {
 public:
   using call = std::expected<std::shared_ptr<void>, std::string> (*)(std::span<const void* const> arguments);
@@ -115,12 +116,13 @@ public:
   [[nodiscard]] const std::string& name() const { return name_; }
   /// The key for lookup in C++: the type of a registered_function, or of the functor.
   [[nodiscard]] std::type_index key() const { return key_; }
-  /// The parameters' types. For functors the first one is the functor itself.
+  /// The types of the parameters. For a functor, the first one is the functor itself.
   [[nodiscard]] std::span<const std::type_index> parameters() const { return parameters_; }
-  /// The result's type; typeid(void) if there is none.
+  /// The type of the result; typeid(void) if there is none.
   [[nodiscard]] std::type_index result() const { return result_; }
-  /// Calls the function with the values at those addresses. Requires: they have the parameters' types. Returns the
-  /// result, null for void. Fails with the text of what the function threw or failed with.
+  /// Calls the function with the values at those addresses. Returns the result, or null for void. Fails with the text
+  /// of the exception that the function threw or of the error that it returned. Requires: the values have the
+  /// parameters' types.
   [[nodiscard]] std::expected<std::shared_ptr<void>, std::string> run(std::span<const void* const> arguments) const {
     return run_(arguments);
   }

@@ -27,31 +27,31 @@ struct family_answer {
   enum class travels : std::uint8_t {
     yes,
     no,
-    unknown, ///< The family has rules of its own, and knows neither this type nor the type that contains it.
+    unknown, ///< The family has rules of its own, and no registration for this type or the type that contains it.
   };
 
   std::string family;
   travels answer = travels::yes;
-  std::string reason; ///< Includes the place: "batch.items[].lock: std::mutex guards memory of its own process".
+  std::string reason; ///< Contains the place: "batch.items[].lock: std::mutex guards memory of its own process".
 };
 
-/// A type, and below it the types that it consists of, each with the verdicts of the families.
+/// A type and, below it, the types of which it consists, each with the verdicts of the families.
 struct TROUPE_EXPORT serializability {
-  std::string path; ///< From the root, which is the type's alias or name: "batch.items[].lock".
+  std::string path; ///< From the root, which is the type's alias or name, such as "batch.items[].lock".
   std::string type; ///< The C++ type.
   std::vector<family_answer> families;
-  std::string advice; ///< What to do if the obstacle lies in this very place; else empty.
+  std::string advice; ///< The remedy if the obstacle is at this very place; else empty.
   std::string note;   ///< A remark that is not an obstacle.
   /// The parts: fields, elements ("[]"), keys ("{key}") and values ("{}") of maps, alternatives ("<label>"), and the
-  /// targets of pointers ("->"). If a struct appears in several places, only the first one lists its parts.
+  /// targets of pointers ("->"). If a struct appears in several places, only the first place lists its parts.
   std::vector<serializability> children;
 
   /// Whether at least one family carries the type.
   [[nodiscard]] bool ok() const;
   [[nodiscard]] bool carried_by(std::string_view family) const;
-  /// The place of that path, here or below; null if there is none.
+  /// The place of that path, here or below; null if there is none. Valid while this object lives unchanged.
   [[nodiscard]] const serializability* find(std::string_view place) const;
-  /// For people: one line per place, with a column per family. Parts without any obstacle are not listed.
+  /// A table for people: one line per place, with a column per family. Parts without any obstacle are not listed.
   [[nodiscard]] std::string to_text() const;
 };
 
@@ -62,7 +62,7 @@ template <class T>
 concept callable = std::is_function_v<T> || std::is_function_v<std::remove_pointer_t<T>> || std::is_member_pointer_v<
     T> || has_call_operator<T>();
 
-/// Texts name registered types; they are never taken for values.
+/// Texts name registered types. They are never taken for values.
 template <class T>
 concept alias_text = std::same_as < std::decay_t<T>,
 char* >
@@ -100,8 +100,8 @@ serializability inspect_thing(const T& thing, const type_registry& types, const 
 
 } // namespace detail
 
-/// Tells by which families values of the type travel alone. The type need not be registered; if it is not, that is one
-/// of the reasons.
+/// Tells which families carry values of the type that travel alone. The type need not be registered. If it is not, that
+/// is one of the reasons.
 template <class T>
 requires(!std::is_void_v<T>) [[nodiscard]] serializability
     inspect_serializability(const type_registry& types, const family_set& families) {
@@ -109,14 +109,14 @@ requires(!std::is_void_v<T>) [[nodiscard]] serializability
   return detail::judge_type(detail::walk_over<std::remove_cv_t<T>>(), entry, types, families);
 }
 
-/// Inspects the registered type of that alias. Fails with `unknown_type`. Every text is taken as an alias; to inspect
-/// texts themselves, pass their type.
+/// Inspects the registered type of that alias. Fails with `unknown_type`. Every text is taken as an alias. To inspect
+/// the type of texts itself, pass it as a template argument.
 [[nodiscard]] TROUPE_EXPORT std::expected<serializability, serialize_error>
 inspect_serializability(std::string_view alias, const type_registry& types, const family_set& families);
 
-/// Tells whether this very value travels: besides the check of its type, each family that carries the type encodes it.
-/// The result is also decoded again, except if that could leave something behind: for shared pointers, which may form a
-/// circle, for a context with an extension, and for families that trust their input.
+/// Tells whether this very value travels. Besides the check of its type, each family that carries the type encodes the
+/// value. The result is also decoded again, unless that could leave something behind: for shared pointers, which may
+/// form a cycle, for a context with an extension, and for families that trust their input.
 template <class T>
 requires(!detail::callable<T> && !detail::alias_text<T>) [[nodiscard]] serializability
     inspect_serializability(const T& value, const type_registry& types, const family_set& families,
@@ -125,7 +125,8 @@ requires(!detail::callable<T> && !detail::alias_text<T>) [[nodiscard]] serializa
 }
 
 /// Tells whether a function travels. A functor that is described or has a codec<T> travels as a value, with its
-/// members. Functions, pointers to them, lambdas and std::function do not; the advice says what to use instead.
+/// members. Functions, pointers to functions, lambdas and std::function do not travel; the advice says what to use
+/// instead.
 template <detail::callable T>
 [[nodiscard]] serializability inspect_serializability(const T& function, const type_registry& types,
                                                       const family_set& families, const context& ctx = {}) {

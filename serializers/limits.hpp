@@ -7,7 +7,9 @@
 
 namespace troupe {
 
-/// Bounds for one payload. Raising a limit raises what a hostile peer can make this process spend per message.
+/// Limits for one payload. A higher limit raises what a hostile peer can make this process spend per message. A value
+/// that exceeds a limit fails with `limit_exceeded`, and the text names the limit. Encoding checks `header_bytes`,
+/// `frames`, `depth` and `height` as well, so that the sender learns what a receiver with the same limits would refuse.
 struct limits {
   std::size_t header_bytes = 64_KiB; ///< A payload's header, including the type's layout.
   std::size_t frames = 65'536;       ///< Frames of one payload.
@@ -15,26 +17,26 @@ struct limits {
   std::size_t frame_bytes = 64_GiB;  ///< One out-of-band frame. Views of frames cost no memory of their own.
   std::size_t text_bytes = 1_GiB;    ///< One string, path or field name.
   std::size_t elements = 64 << 20;   ///< Elements of all containers together; contiguous numbers count as one.
-  std::size_t depth = 256;           ///< Nested containers and pointers; costs stack, also when encoding.
-  /// Nesting depth in which a shared object counts once for each pointer that leads to it: so deep the destructors of
-  /// the value may recurse. If `height` is less than `depth`, it bounds the depth as well.
+  std::size_t depth = 256;           ///< Nested containers and pointers. Each level takes stack, also in encoding.
+  /// The nesting depth if a shared object counts once for each pointer that leads to it. The destructors of the value
+  /// may recurse so deep. If `height` is less than `depth`, it bounds the depth as well.
   std::size_t height = 2048;
   /// Comparisons of keys of unordered containers with other keys of their bucket. For each key the first 64 comparisons
-  /// (8 if the key is long) are not counted. A comparison counts once more for every 32 bytes of the key, or every 2
+  /// (8 for a long key) are not counted. A comparison counts once more for every 32 bytes of the key, or for every 2
   /// bytes if the key is a std::filesystem::path.
   std::size_t hash_probes = 16 << 20;
   std::size_t memory_bytes = 8_GiB; ///< All memory that decoding allocates for described types.
-  /// How many bytes decoding may allocate for each received byte (counted after decompression), in addition to
-  /// `memory_free_bytes`. Large maps of small numbers may need more if they are read as a `record`: an entry takes
-  /// about 270 bytes.
+  /// The bytes that decoding may allocate for each received byte (counted after decompression), in addition to
+  /// `memory_free_bytes`. Large maps of small numbers may need more if they are read as a `record`, because an entry
+  /// takes about 270 bytes.
   std::size_t memory_ratio = 64;
-  /// Every payload may allocate this much, however small it is. The elements of one message share it.
+  /// The bytes that every payload may allocate, however small it is. The elements of one message share them.
   std::size_t memory_free_bytes = 1_MiB;
   std::size_t decompressed_bytes = 1_GiB; ///< All compressed frames of one payload, decompressed; 0 refuses them.
-  /// Decompressed bytes per compressed byte of a frame. lz4 stays below 255; senders keep to this limit.
+  /// Decompressed bytes per compressed byte of a frame. lz4 stays below 255. Senders keep to this limit.
   std::size_t decompression_ratio = 256;
-  /// One object of another host that an object_ref names, by the size that its source announces. Its place in the store
-  /// is taken at once, which may push other objects to disk; pages are taken only as its bytes arrive.
+  /// One object of another host that an object_ref names, by the size that its source announces. The object's place in
+  /// the store is reserved at once, which may spill other objects. Pages are taken only as its bytes arrive.
   std::size_t object_bytes = 64_GiB;
 
   friend bool operator==(const limits&, const limits&) = default;

@@ -34,7 +34,7 @@ enum class number_kind : std::uint8_t {
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view name_of(number_kind kind);
-/// Nullopt if no kind has that name.
+/// The kind of that name. Nullopt if no kind has it.
 [[nodiscard]] TROUPE_EXPORT std::optional<number_kind> number_kind_named(std::string_view name);
 [[nodiscard]] TROUPE_EXPORT std::size_t size_of(number_kind kind);
 /// Whether the code is the value of a kind.
@@ -58,7 +58,7 @@ inline constexpr number_kind kind_of = [] {
     return sizeof(T) == 1 ? u8 : sizeof(T) == 2 ? u16 : sizeof(T) == 4 ? u32 : u64;
 }();
 
-/// One number, stored in the widest type of its sort.
+/// One number, stored in the widest type of its sort: an int64, a uint64 or a double.
 class TROUPE_EXPORT number {
 public:
   enum class sort : std::uint8_t { integer, natural, real, rounded };
@@ -67,7 +67,7 @@ public:
   static number of(std::int64_t value) { return {sort::integer, std::bit_cast<std::uint64_t>(value)}; }
   static number of(std::uint64_t value) { return {sort::natural, value}; }
   static number of(double value) { return {sort::real, std::bit_cast<std::uint64_t>(value)}; }
-  /// A whole number beyond 64 bits, as the nearest double: no integer type holds it.
+  /// A whole number of more than 64 bits, as the nearest double. No integer type can hold it.
   static number rounded(double nearest) { return {sort::rounded, std::bit_cast<std::uint64_t>(nearest)}; }
   /// Reads a number of that kind at `bytes`, which may be unaligned.
   static number load(number_kind kind, const std::byte* bytes);
@@ -77,9 +77,10 @@ public:
   [[nodiscard]] std::uint64_t natural() const { return bits_; }
   [[nodiscard]] double real() const { return std::bit_cast<double>(bits_); }
   [[nodiscard]] std::string text() const;
-  /// Parses the output of text(). -0 and numbers with a fraction become doubles. Nullopt if the text is not a number.
+  /// Parses the output of text(). -0 and numbers with a fraction become doubles. Nullopt unless the whole text is a
+  /// number.
   [[nodiscard]] static std::optional<number> parse(std::string_view text);
-  /// Parses the text as a T. Nullopt also if T cannot hold the number, see to().
+  /// Parses the text as a T. Nullopt also if T cannot hold the number; see to().
   template <class T>
   [[nodiscard]] static std::optional<T> parse_as(std::string_view text) {
     T value{};
@@ -87,8 +88,9 @@ public:
     return parsed && parsed->to(value) ? std::optional(value) : std::nullopt;
   }
 
-  /// Converts the number to a T. False if T cannot hold it: out of range, or a fraction for an integer. Between
-  /// floating types, rounding is allowed and overflow is not.
+  /// Converts the number to a T. Returns false if T cannot hold the number: out of range, or a fraction for an integer.
+  /// Between floating types, rounding is allowed and overflow is not. A whole number fits a floating type only if it is
+  /// exact there. After false, `target` is unspecified.
   template <class T>
   [[nodiscard]] bool to(T& target) const {
     if constexpr (std::is_same_v<T, std::byte>) {
