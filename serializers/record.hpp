@@ -21,21 +21,23 @@
 
 namespace troupe {
 
-/// In the order of record's alternatives; `array` stands for arrays of every kind of number.
+/// The kinds of records, in the order of record's alternatives. `array` stands for arrays of every kind of number.
 enum class record_kind : std::uint8_t { null, boolean, integer, natural, real, text, bytes, list, map, array };
 
-/// Nothing, a boolean, a number, a text, bytes, an array of numbers, a list of records, or records by name. Every
-/// family carries it, and a payload of `typed`, `msgpack` or `json` of any type can be read as one: for data whose C++
-/// type this process does not have.
+/// Nothing, a boolean, a number, a text, bytes, an array of numbers, a list of records, or records by name. Intended
+/// for data whose C++ type this process does not have. Every family carries a record, and a payload of `typed`,
+/// `msgpack` or `json` of any type can be read as one.
 ///
-/// Forms that a record lacks are mapped to those it has. Enum values become texts, and a variant a map of one entry. A
-/// map becomes a list of pairs if a key is not a text, or, in `typed` and `json`, if a multimap has equal keys
-/// (`msgpack` refuses equal keys, since it does not tell a multimap from a struct). An object that several pointers
-/// share is copied for each of them. Arrays stay arrays in `typed` and become a map of "shape" and "data" elsewhere;
-/// as_array() reads both.
+/// Forms that a record lacks are mapped to those that it has. An enum value becomes a text, and a variant a map of one
+/// entry. A map becomes a list of pairs if a key is not a text, or, in `typed` and `json`, if a multimap has equal
+/// keys. (`msgpack` refuses equal keys, because it does not distinguish a multimap from a struct.) An object that
+/// several pointers share is copied for each pointer. Arrays stay arrays in `typed` and become a map of "shape" and
+/// "data" elsewhere; as_array() reads both.
 ///
 /// Each record takes 48 bytes besides its content, and an entry of a map about 270 bytes while it is read. Lists of
-/// small numbers fit into the default limits; for large maps of them raise limits::memory_ratio.
+/// small numbers fit into the default limits. For large maps of small numbers, raise limits::memory_ratio.
+///
+/// Threads: as for any standard container.
 class TROUPE_EXPORT record {
 public:
   using list = std::vector<record>;
@@ -50,7 +52,7 @@ public:
   record(bool value) : value_(value) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) record(T value) {
-    // One form per number, so that equal numbers compare equal: a natural is used only if no int64 holds the number.
+    // One form per number, so that equal numbers compare equal. A natural is used only if no int64 holds the number.
     if (std::in_range<std::int64_t>(value))
       value_ = static_cast<std::int64_t>(value);
     else
@@ -67,25 +69,28 @@ public:
   requires(!std::same_as<T, std::byte> && !std::same_as<T, char>) record(array<T> numbers)
       : value_(std::move(numbers)) {}
 
-  /// `record::of({{"sensor", "roof"}, {"celsius", 21.5}})`
+  /// A map of these fields, as in `record::of({{"sensor", "roof"}, {"celsius", 21.5}})`.
   [[nodiscard]] static record of(std::initializer_list<map::value_type> fields) { return map(fields); }
 
   [[nodiscard]] record_kind kind() const;
   [[nodiscard]] bool is_null() const { return value_.index() == 0; }
+  /// Nullopt if the record is something else; likewise integer().
   [[nodiscard]] std::optional<bool> boolean() const { return value_of<bool>(); }
   [[nodiscard]] std::optional<std::int64_t> integer() const { return value_of<std::int64_t>(); }
-  /// Any number, rounded if a double cannot hold it exactly.
+  /// Any number as a double, rounded if a double cannot hold it exactly. Nullopt if the record is no number.
   [[nodiscard]] std::optional<double> real() const;
-  /// Null if the record is something else.
+  /// Null if the record is something else; likewise bytes(), elements() and fields(). Valid while the record lives
+  /// unchanged.
   [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
   [[nodiscard]] const frame* bytes() const { return std::get_if<frame>(&value_); }
   [[nodiscard]] const list* elements() const { return std::get_if<list>(&value_); }
   [[nodiscard]] const map* fields() const { return std::get_if<map>(&value_); }
   /// The field of that name; null if there is none, or if the record has no fields.
   [[nodiscard]] const record* find(std::string_view name) const;
-  /// The array, also from a list, or from a map of "shape" and "data"; "data" may be bytes if "type" names their
-  /// element type. Nullopt if the record is none of these, if one of its numbers is no T, if sibling lists differ in
-  /// length, or if repeated elements would take more memory than a decoder accepts by default.
+  /// The array, also if the record is a list, or a map of "shape" and "data" ("data" may be bytes if "type" names their
+  /// element type). Nullopt if the record is none of these, if one of its numbers does not fit into a T, if lists side
+  /// by side differ in length, if there are more than 64 dimensions, or if repeated elements would take more memory
+  /// than a decoder accepts by default.
   template <array_element T>
   [[nodiscard]] std::optional<array<T>> as_array() const;
 
@@ -100,7 +105,7 @@ private:
     const auto* value = std::get_if<T>(&value_);
     return value == nullptr ? std::nullopt : std::optional<T>(*value);
   }
-  /// The numbers of a list, or nullopt if it contains anything else.
+  /// The numbers of a list. Nullopt if it contains anything else.
   template <array_element T>
   [[nodiscard]] std::optional<std::vector<T>> numbers() const {
     std::vector<T> all;
@@ -110,7 +115,7 @@ private:
   }
   template <array_element T>
   bool add_numbers(std::vector<T>& all) const;
-  /// Adds the lengths of the nested lists; false if lists beside each other differ.
+  /// Adds the lengths of the nested lists. False if lists side by side differ in length.
   bool add_lengths(std::vector<std::size_t>& all) const;
   template <array_element T>
   [[nodiscard]] std::optional<array<T>> flat_array() const;
@@ -119,7 +124,7 @@ private:
 };
 TROUPE_EXPORT bool operator==(const record& left, const record& right); // A friend cannot be exported.
 
-// Adds all numbers, also of nested lists; false if there is anything else.
+// Adds all numbers, including those of nested lists. False if there is anything else.
 template <array_element T>
 bool record::add_numbers(std::vector<T>& all) const {
   if (const auto* within = elements()) {
@@ -162,8 +167,8 @@ bool record::add_numbers(std::vector<T>& all) const {
 
 namespace detail {
 
-/// The contiguous elements of a frame, whose type has that name: in place, or converted. Nullopt if they are not such
-/// elements, or one does not fit into a T.
+/// The contiguous elements of a frame, whose type has that name: in place, or converted. Nullopt if the frame does not
+/// contain such elements, or if one does not fit into a T.
 template <array_element T>
 std::optional<array<T>> elements_in(const frame& bytes, std::string_view type) {
   const auto kind = number_kind_named(type);
@@ -217,7 +222,7 @@ std::optional<array<T>> record::as_array() const {
   return is_repeated && whole->size() > limits().memory_bytes / sizeof(T) ? std::nullopt : whole;
 }
 
-/// Each name before its value: `{"sensor", "roof", "celsius", 21.5}`. Long values are cut.
+/// The record as text, each name before its value: `{"sensor", "roof", "celsius", 21.5}`. Long values are cut.
 [[nodiscard]] TROUPE_EXPORT std::string to_text(const record& value);
 
 } // namespace troupe

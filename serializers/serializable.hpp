@@ -1,4 +1,5 @@
-// serializable: checks at compile time whether a type can travel by a family. If not, the compiler names the member.
+// serializable: checks at compile time whether a type can travel by a family. If it cannot, the compiler names the
+// member.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +15,13 @@ namespace troupe {
 
 /// A family's verdict on a type at compile time.
 enum class carriage {
-  whole,    ///< Carried as a whole, whatever its parts are.
-  by_parts, ///< Carried if all its parts are.
+  whole,    ///< Carried as a whole, whatever the parts are.
+  by_parts, ///< Carried if all parts are carried.
   refused,
 };
 
-/// A family's rule at compile time. By default it carries described types and those that the library knows. A family
-/// with another rule, like cereal_family, specializes this.
+/// A family's rule at compile time. By default, a family carries described types and the types that this library knows.
+/// A family with another rule, such as cereal_family, specializes this template.
 template <class Family>
 struct carriage_rule {
   template <class T>
@@ -28,14 +29,15 @@ struct carriage_rule {
       detail::obstacle_of<T> == detail::obstacle::none ? carriage::by_parts : carriage::refused;
 };
 
-/// A text as a template argument: compilers show it in their messages.
+/// A text as a template argument. Compilers show it in their messages.
 template <std::size_t Size>
 struct fixed_text {
   char text[Size + 1]{};
   [[nodiscard]] constexpr std::string_view view() const { return {text, Size}; }
 };
 
-/// Why a type cannot travel: the path to the member, and its type. `cannot_travel<{"items[].lock"}, std::mutex>`.
+/// The reason why a type cannot travel: the path to the member, and the member's type, as in
+/// `cannot_travel<{"items[].lock"}, std::mutex>`.
 template <fixed_text Member, class Type>
 struct cannot_travel {};
 
@@ -129,17 +131,18 @@ concept nothing_hinders = std::is_void_v<Found>;
 
 } // namespace detail
 
-/// The first member of T that keeps it from traveling by the family, as cannot_travel<...>; void if there is none.
+/// The first member of T because of which the family cannot carry T, as cannot_travel<...>; void if there is none.
 template <class T, class Family>
 using hindrance_of = typename detail::find_hindrance<Family, std::remove_cv_t<T>, fixed_text<0>{}>::type;
 
-/// Whether the family carries the type, by what is known at compile time: its description and its codec<T>, and for
+/// Whether the family carries the type, as far as is known at compile time: by its description, its codec<T>, and for
 /// cereal_family its cereal functions. Aliases and codecs that a type_registry adds at run time are not considered;
-/// inspect.hpp does that.
+/// inspect.hpp considers them.
 ///
 ///     void publish(const troupe::serializable<troupe::typed_family> auto& value);
 ///
-/// If it is false, the compiler's message has the member and its type, as cannot_travel<{"items[].lock"}, std::mutex>.
+/// If it is false, the compiler's message contains the member and its type, as cannot_travel<{"items[].lock"},
+/// std::mutex>.
 template <class T, class Family>
 concept serializable = detail::nothing_hinders<hindrance_of<T, Family>>;
 

@@ -14,17 +14,18 @@
 
 namespace troupe {
 
-/// A separately encoded value inside a message, or a whole message. It arrives encoded and stays so: if it is sent on,
-/// over any link, the same bytes leave from the same memory, and nothing is decoded on the way. The receiver decodes
-/// the value with get().
+/// A separately encoded value inside a message, or a whole message. It arrives encoded and stays encoded. If it is sent
+/// on, over any link, the same bytes leave from the same memory, and nothing is decoded on the way. The receiver
+/// decodes the value with get().
 ///
 /// Handles of actors and objects in the payload are counted with the surrounding message, and again with each message
-/// that forwards it; the payload holds them while it lives. Only get() can read such a payload, not deserialize() of
-/// encoded().
+/// that forwards it; the payload holds them while it lives. Only get() can read such a payload; deserialize() of
+/// encoded() cannot.
 ///
-/// If made by to_serialize(), it holds a value, which is encoded by the link's families when it is sent. A link refuses
-/// an arriving payload of a family that it does not accept.
+/// If to_serialize() made the object, it holds a value, which the link's families encode when it is sent. A link
+/// refuses an arriving payload of a family that it does not accept.
 ///
+/// Threads: different threads may use copies at once.
 /// Lifetime: copies share the payload and the value. Neither ever changes.
 class TROUPE_EXPORT serialized {
 public:
@@ -34,11 +35,15 @@ public:
   [[nodiscard]] bool empty() const { return !held_ && payload_.header.size_bytes() == 0; }
   /// Whether there is a payload. If not, the object is empty or holds a value that is not encoded yet.
   [[nodiscard]] bool is_encoded() const { return payload_.header.size_bytes() > 0; }
+  /// The payload; empty unless is_encoded().
   [[nodiscard]] const payload& encoded() const { return payload_; }
-  /// Family and alias of the payload. Fails with `malformed` if there is none.
+  /// The header of the payload, with its family and alias. Valid while a copy of this object lives. Fails with
+  /// `malformed` if there is no payload.
   [[nodiscard]] std::expected<header_fields, serialize_error> header() const;
 
-  /// The value: a copy of the held one, or decoded. Refuses families that the link did not accept, whatever is listed.
+  /// The value: a copy of the held value, or the decoded payload. Families that the link did not accept are refused,
+  /// even if `options` lists them. Fails with `type_mismatch` if the held value is no T or cannot be copied, with
+  /// `malformed` if the object is empty, and as deserialize() does.
   template <std::move_constructible T>
   [[nodiscard]] std::expected<T, serialize_error> get(const deserialize_options& options, const type_registry& types,
                                                       const family_set& families) const;
@@ -60,7 +65,7 @@ private:
   friend serialized to_serialize(T value);
   friend struct codec<serialized>;
 
-  /// The options, without the families that the link did not accept.
+  /// The options without the families that the link did not accept.
   [[nodiscard]] std::expected<deserialize_options, serialize_error>
   accepted_options(const deserialize_options& options) const;
   [[nodiscard]] serialize_error holds_another(const std::type_info& wanted) const;
@@ -72,7 +77,8 @@ private:
 };
 
 /// Makes a part of a message a payload of its own. The value is encoded when the message leaves this process, by the
-/// first of the link's families that carries it. A receiver in this process gets the value itself. T needs an alias.
+/// first of the link's families that carries it. A receiver in this process gets the value itself. T must be registered
+/// with an alias; otherwise sending fails with `unknown_type`.
 template <class T>
 [[nodiscard]] serialized to_serialize(T value) {
   serialized made;
@@ -91,7 +97,7 @@ struct TROUPE_EXPORT codec<serialized> {
   using form = serialized_form;
   static std::expected<form, serialize_error> reduce(const serialized& value, const context& ctx);
   static std::expected<serialized, serialize_error> rebuild(form&& from, const context& ctx);
-  /// The cost of reading the header, and of what it lists.
+  /// The cost of reading the header and the mentions that it lists.
   static std::size_t rebuilt_bytes(const serialized_form& form);
 };
 

@@ -40,32 +40,34 @@ std::string label_of();
 
 } // namespace detail
 
-/// The output of a type's own codec: bytes for the header, which come back unchanged, and frames.
+/// The output of a type's own codec: bytes for the header, which the codec gets back unchanged, and frames.
 struct own_form {
   std::vector<std::byte> header;
   std::vector<frame> frames;
 };
 TROUPE_DESCRIBE(own_form, header, frames)
 
-/// A type's own codec for values that travel alone. Exceptions become errors.
+/// A type's own codec for values that travel alone. Any number of threads may call it at once. Exceptions become
+/// `codec_failed`.
 struct own_codec {
-  std::string family = "typed"; // The family that it belongs to.
+  std::string family = "typed"; // The family to which the codec belongs.
   std::function<std::expected<own_form, serialize_error>(const void* value, const context&)> to_frames;
-  /// Decodes into a value, or into memory for one if the type has no default constructor.
+  /// Decodes into a value, or into memory for a value if the type has no default constructor.
   std::function<std::expected<void, serialize_error>(void* target, std::span<const std::byte> header,
                                                      std::span<const frame> frames, const context&)>
       from_frames;
-  /// For codecs whose frames are payloads: checks, without decoding, that the families of all of them are accepted.
+  /// For codecs whose frames are payloads: checks, without decoding, that the families of all these payloads are
+  /// accepted.
   std::function<std::expected<void, serialize_error>(std::span<const std::byte> header, std::span<const frame> frames,
                                                      const context&)>
       check_parts;
   bool makes_pointers = false; // If set, the type does not travel alone.
 };
 
-/// All that is known about a registered type. Keeps its address while its registry lives, and longer if it is held by
-/// shared_from_this().
+/// The properties and codecs of a registered type. Keeps its address while its registry lives, and longer if it is held
+/// by shared_from_this().
 ///
-/// Threads: any, at once.
+/// Threads: any number of threads at once.
 class TROUPE_EXPORT type_entry : public std::enable_shared_from_this<type_entry> {
 public:
   /// Operations on a value at an address. Null if the type does not have the operation.
@@ -79,8 +81,8 @@ public:
     void (*reset)(void* at) = nullptr;                    // To the state after construct().
     std::shared_ptr<void> (*share)(void* made) = nullptr; // Takes ownership of a value made by `new`.
   };
-  /// The codecs made from the type's description. Reading takes a value; if construct() is null, it takes memory for
-  /// one, and on success has constructed a value there.
+  /// The codecs made from the type's description. Reading takes a value. If construct() is null, reading takes memory
+  /// for a value instead, and on success has constructed a value there.
   struct codec_slots {
     bool (*typed_write)(detail::typed_writer&, const void*) = nullptr;
     bool (*typed_read)(detail::typed_reader&, void*) = nullptr;
@@ -98,23 +100,23 @@ public:
   [[nodiscard]] const std::type_info& info() const { return info_; }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
   [[nodiscard]] std::size_t alignment_bytes() const { return alignment_bytes_; }
-  /// The memory of a default value, including its heap memory.
+  /// The memory of a default value in bytes, including its heap memory.
   [[nodiscard]] std::size_t value_bytes() const { return value_bytes_(); }
   [[nodiscard]] const lifecycle& life() const { return life_; }
   [[nodiscard]] const codec_slots& codecs() const { return codecs_; }
-  /// The codec that was registered with the type. Null if there is none, if another one is registered for the type now,
-  /// or if the codec serves only pointers to the type.
+  /// The codec that was registered with the type. Null if there is none, if register_serializer() has registered
+  /// another one for the type, or if the codec serves only pointers to the type.
   [[nodiscard]] const own_codec* own() const {
     return own_ && !own_->makes_pointers && (!stand_ins_ || !stand_ins_->is_registered(type_)) ? &*own_ : nullptr;
   }
-  /// Where and why the type cannot travel by description ("samples[].lock: std::mutex has ..."). Empty if it can, which
-  /// includes that the registry has a codec for each part that needs one.
+  /// The place where and the reason why the type cannot travel by description ("samples[].lock: std::mutex has ...").
+  /// Empty if it can travel, which includes that the registry has a codec for each part that needs one.
   [[nodiscard]] std::string unsupported() const { return foreign_.empty() ? unsupported_ : unsupported_now(); }
   [[nodiscard]] bool is_supported() const {
     return foreign_.empty() ? unsupported_.empty() : unsupported_now().empty();
   }
-  /// The parts of its values if they can be encoded one by one: a collection's elements, a variant's alternative. Null
-  /// for all other types.
+  /// The parts of the type's values if they can be encoded one by one: the elements of a collection, the alternative of
+  /// a variant. Null for all other types.
   [[nodiscard]] const detail::part_access* parts() const { return parts_ ? parts_() : nullptr; }
   /// A class that the type is described to derive from.
   struct base {
@@ -123,31 +125,33 @@ public:
   };
   [[nodiscard]] std::span<const base> bases() const { return bases_; }
 
-  /// Whether values mean the same everywhere: they contain nothing, such as a handle, that a codec has to translate.
+  /// Whether values mean the same everywhere: they contain nothing that a codec has to translate, such as a handle.
   [[nodiscard]] bool is_self_contained() const { return held_bytes_ != nullptr; }
-  /// The approximate memory of a value. Requires: is_self_contained().
+  /// The approximate memory of a value in bytes. Requires: is_self_contained().
   [[nodiscard]] std::size_t memory_bytes(const void* value) const { return size_bytes_ + held_bytes_(value); }
-  /// As memory_bytes(), but without frames and arrays, which only view their memory. Requires: is_self_contained().
+  /// Like memory_bytes(), but without frames and arrays, which only view their memory. Requires: is_self_contained().
   [[nodiscard]] std::size_t owned_bytes(const void* value) const { return size_bytes_ + owned_bytes_(value); }
 
-  /// The type's layout, and its hash. If the layouts of both ends are equal, decoding does not consult them.
+  /// The type's layout, and its hash. If the layouts of both ends are equal, decoding does not use them.
   [[nodiscard]] std::span<const std::byte> schema() const { return schema_; }
   [[nodiscard]] std::uint32_t fingerprint() const { return fingerprint_; }
 
-  /// The header of this type's payloads in that family if the codec adds nothing. Made once, then fast.
+  /// The header of this type's payloads in that family if the codec adds nothing. Valid while the entry lives. Made by
+  /// the first call; later calls are fast.
   [[nodiscard]] const frame& standard_header(const family& of) const;
 
   /// Writes the value to any writer, or builds it from any reader. False on failure, or if the type has no description;
-  /// the writer or reader has the reason.
+  /// the writer or reader then has the reason.
   bool write(value_writer& to, const void* value) const;
   bool read(value_reader& from, void* target) const;
 
-  /// Attaches an object to the type: one per class A, the last one attached counts.
+  /// Attaches an object to the type. There is one object per class A; the last attached one counts.
   template <class A>
   void attach(std::shared_ptr<A> object) const {
     attach_as(typeid(A), std::move(object));
   }
-  /// Null if there is none. Fast. The pointer stays valid while the entry lives, whatever is attached later.
+  /// The attached object of class A; null if there is none. Fast. The pointer stays valid while the entry lives, even
+  /// if another object is attached later.
   template <class A>
   [[nodiscard]] A* attachment() const {
     return static_cast<A*>(attached_as(typeid(A)));
@@ -194,25 +198,29 @@ private:
   mutable std::mutex mutex_; // Guards what follows.
   mutable std::unique_ptr<const kept_header> headers_;
   mutable std::unique_ptr<const attached> attachments_;
-  // The fronts of both chains, for readers: stored with release and loaded with acquire, so that a reader sees all
-  // nodes behind them. Encoders and decoders look here for every value, in many threads; a lock would cost too much.
+  // The fronts of both chains, for readers. They are stored with release and loaded with acquire, so that a reader sees
+  // all nodes behind them. Encoders and decoders look here for every value, in many threads; a lock would cost too
+  // much.
   mutable std::atomic<const kept_header*> first_header_ = nullptr;
   mutable std::atomic<const attached*> first_attached_ = nullptr;
 };
 
-/// The types by alias and by C++ type. Starts with the numbers ("i32", "f64", ...), "bool", "str", "bytes", vectors
-/// ("list<f64>") and arrays ("array<f64>") of them.
+/// The types by alias and by C++ type. A new registry contains the numbers ("i32", "f64", ...), vectors ("list<f64>")
+/// and arrays ("array<f64>") of them, "bool", "char", "byte", "str", "bytes", "array<byte>", "list<str>",
+/// "map<str,str>", "path", "frame", "record" and "serialized". A type that travels alone needs an entry; a member of a
+/// described type does not.
 ///
-/// Threads: any, at once. A type that travels alone needs an entry; a member of a described type does not.
+/// Threads: any number of threads at once.
+/// Lifetime: must outlive the nodes and calls that use it, and the any_values of its types.
 class TROUPE_EXPORT type_registry {
 public:
   type_registry();
   type_registry(const type_registry&) = delete;
   type_registry& operator=(const type_registry&) = delete;
 
-  /// Registers a described type under the alias that travels, of at most 32,768 bytes, since a header has to hold it.
-  /// Throws `registration_error` if the alias stands for another type, or the type has another alias. Adding the same
-  /// type twice does nothing: the first codec stays.
+  /// Registers a described type under the alias that travels. Throws `registration_error` if the alias is empty or
+  /// longer than 32,768 bytes (a header must have room for it), if the alias stands for another type, if the type has
+  /// another alias, or if the type is registered with a codec of its own. Adding the same type again does nothing.
   template <class T>
   type_registry& add(std::string alias) {
     insert(std::make_unique<type_entry>(std::in_place_type<T>, std::move(alias), std::nullopt));
@@ -221,28 +229,31 @@ public:
 
   /// Registers a type with a codec of its own: `to_frames(const T&, const context&) -> expected<own_form,
   /// serialize_error>` and `from_frames(span<const byte> header, span<const frame>, const context&) -> expected<T,
-  /// serialize_error>`. Its output comes back to it unchanged. The codec belongs to `family` if the type travels alone;
-  /// inside another value, if the type has no description, the codec serves all families.
+  /// serialize_error>`. from_frames gets the output of to_frames unchanged. The codec belongs to `family` if the type
+  /// travels alone. Inside another value, if the type has no description, the codec serves all families.
   ///
   /// If from_frames returns `expected<unique_ptr<T>, serialize_error>`, the codec serves pointers to T. These may point
   /// to any class that derives from T and has no alias itself. T may be abstract.
+  ///
+  /// Throws as above, and if the type is registered without a codec of its own or with one for another family. Adding
+  /// the same type again does nothing: the first codec stays.
   template <class T, class ToFrames, class FromFrames>
   type_registry& add(std::string alias, ToFrames to_frames, FromFrames from_frames, std::string family = "typed");
 
   /// Registers a described type whose fields travel separately: small ones in the header, the others as payloads of
-  /// their own, by the first listed family that carries them. So a type that no single family carries as a whole may
-  /// travel. `family` names the codec's family, which must be the same on both ends.
+  /// their own, by the first listed family that carries them. Thus a type that no single family carries as a whole can
+  /// travel. `family` names the codec's family, which must be the same on both ends. Throws as add() with a codec does.
   template <described T>
   type_registry& register_generic(std::string alias, std::string family = "typed");
 
   /// Lets a type that cannot be changed, and has no description, travel in the form of another type, alone and inside
   /// other values: `to(const T&) -> Form` and `from(Form) -> T`. Both may take a `const context&` as last parameter and
   /// return an `expected<..., serialize_error>`; `from` may return a unique_ptr<T>, as in add(). To travel alone, the
-  /// type needs an alias as well. A second registration replaces the first one, from the next value on. Throws
+  /// type also needs an alias. A second registration replaces the first one, from the next value on. Throws
   /// `registration_error` if the form cannot travel; then the type has no serializer.
   template <class T, class To, class From>
   type_registry& register_serializer(To to, From from);
-  /// Removes the serializer, if any. Then the type cannot travel any more, unless it was added with a codec.
+  /// Removes the serializer, if there is one. Then the type cannot travel any more, unless it was added with a codec.
   template <class T>
   type_registry& deregister_serializer() {
     stand_ins_->remove(typeid(T));
@@ -250,18 +261,18 @@ public:
   }
 
   /// Lets peers run the function, by that name, if their link allows tasks. Defined in function.hpp. A functor is also
-  /// registered as a type under that name, since its state travels. Adding the same function twice does nothing.
-  /// Throws `registration_error` if the name stands for another function, or the function has another name.
+  /// registered as a type under that name, because its state travels. Adding the same function again does nothing.
+  /// Throws `registration_error` if the name stands for another function, or if the function has another name.
   template <auto Function>
   type_registry& add_function(std::string name);
   template <class Functor>
   type_registry& add_function(std::string name);
-  /// Finds a function by its name, or by its key in C++ (function_entry::key); null if there is none.
+  /// Finds a function by its name, or by its key in C++ (function_entry::key). Null if there is none.
   [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const function_entry> find_function(std::type_index key) const;
   [[nodiscard]] std::vector<std::shared_ptr<const function_entry>> functions() const;
 
-  /// Lets pointers to Base point to a Derived. Needed if the description does not say so.
+  /// Lets pointers to Base point to a Derived. Needed if the description of Derived does not name the base.
   template <class Derived, class Base>
   requires(std::is_polymorphic_v<Base>&& std::derived_from<Derived, Base> && !std::same_as<Derived, Base>)
       type_registry& add_base() {
@@ -269,16 +280,18 @@ public:
                                            return static_cast<Base*>(static_cast<Derived*>(derived));
                                          }});
   }
-  /// Whether pointers to `base` may point to objects of the class; as_base() returns the object as its base, or null.
+  /// Whether pointers to `base` may point to objects of class `derived`. as_base() returns the object as its base, or
+  /// null if they may not.
   [[nodiscard]] bool derives(std::type_index derived, std::type_index base) const;
   [[nodiscard]] void* as_base(std::type_index derived, void* object, std::type_index base) const;
-  /// Whether the class's codec makes pointers to it.
+  /// Whether the class's codec makes pointers to the class.
   [[nodiscard]] bool rebuilds_pointers(std::type_index type) const;
   [[nodiscard]] const detail::stand_in_table& stand_ins() const { return *stand_ins_; }
 
+  /// The entry of that type or alias; null if there is none. Valid while the registry lives.
   [[nodiscard]] const type_entry* find(std::type_index type) const;
   [[nodiscard]] const type_entry* find(std::string_view alias) const;
-  /// Fast if the thread has found the type in this registry before.
+  /// Like find(typeid(T)), but fast if the thread has found the type in this registry before.
   template <class T>
   [[nodiscard]] const type_entry* find() const {
     thread_local found_before known;
@@ -297,11 +310,11 @@ public:
 
   /// All entries in the order in which they were added.
   [[nodiscard]] std::vector<const type_entry*> entries() const;
-  /// The error for a type that is not found.
+  /// The error `unknown_type` for a type that is not found.
   [[nodiscard]] static serialize_error why_not_found(const std::type_info& type);
 
 private:
-  /// Throws `registration_error` if it clashes with an existing entry.
+  /// Throws `registration_error` if the entry clashes with an existing one.
   void insert(std::unique_ptr<type_entry> entry);
   type_registry& insert_base(std::type_index derived, type_entry::base base);
   type_registry& insert_function(std::shared_ptr<const function_entry> made);
@@ -310,8 +323,8 @@ private:
   template <class T>
   [[nodiscard]] std::shared_ptr<const type_entry> form_entry() const;
 
-  /// A cached lookup; an entry that was found stays. A number names the registry, since another one may later be made
-  /// at the same address.
+  /// A cached lookup. An entry that was found stays. The registry is named by a number, because another registry may
+  /// later be made at the same address.
   struct found_before {
     std::uint64_t registry = 0; // None.
     const type_entry* entry = nullptr;

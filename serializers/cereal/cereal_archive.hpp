@@ -1,8 +1,8 @@
 // cereal_writer and cereal_reader: archives of the cereal library over this project's buffers and frames.
 //
-// The bytes are those of cereal's portable binary archive. These archives replace cereal's own, which work over a
-// stream: they write directly to the buffer that is sent, charge sizes before anything is allocated, bound recursion,
-// know the types of shared objects, and send handles and arrays inside a value as frames.
+// The bytes are those of cereal's portable binary archive. These archives replace cereal's own archives, which work
+// over a stream. They write directly to the buffer that is sent, charge sizes before anything is allocated, limit
+// recursion, know the types of shared objects, and send handles and arrays inside a value as frames.
 //
 // Polymorphic types: include this header, or cereal_type.hpp, before CEREAL_REGISTER_TYPE, which binds a type to the
 // archives that are known at that point.
@@ -53,7 +53,7 @@ public:
   cereal_stop() : ::cereal::Exception("the value cannot go on") {}
 };
 
-/// Archives that no function is written for. They show which functions a type has for archives in general.
+/// Archives for which no function is written. They show which functions a type has for archives in general.
 struct any_output : ::cereal::OutputArchive<any_output, ::cereal::AllowEmptyClassElision> {};
 struct any_input : ::cereal::InputArchive<any_input, ::cereal::AllowEmptyClassElision> {};
 
@@ -61,7 +61,7 @@ template <class T>
 inline constexpr bool brings_cereal = ::cereal::traits::is_output_serializable<T, any_output>::value
                                       || ::cereal::traits::is_input_serializable<T, any_input>::value;
 
-/// Whether the archives carry the type by its shape in this project, since it has no cereal functions.
+/// Whether the archives carry the type by its shape in this project, because it has no cereal functions.
 template <class T>
 consteval bool carried_by_shape() {
   constexpr auto of = shape_of<T>;
@@ -85,7 +85,7 @@ concept holds_elements = requires {
   typename T::value_type;
 }
 &&!is_text<T>;
-/// The memory of an element, including nodes and tables of containers that are not contiguous.
+/// The memory of an element in bytes, including nodes and tables of containers that are not contiguous.
 template <holds_elements T>
 std::size_t element_bytes_of() {
   if constexpr (requires(T & of) { of.data(); })
@@ -93,7 +93,7 @@ std::size_t element_bytes_of() {
   else
     return new_node_bytes<typename T::value_type>();
 }
-/// The standard library's sets and maps without equal keys.
+/// The sets and maps of the standard library that have no equal keys.
 template <class T>
 inline constexpr bool has_keys_once = false;
 template <class... Rest>
@@ -119,7 +119,8 @@ template <class T>
 inline constexpr bool is_weak<std::weak_ptr<T>> = true;
 
 /// Types that count toward the depth, as in the other families: containers of a variable number of elements, and
-/// pointers. The standard library's pointers count only if not null. A weak_ptr travels as a shared_ptr, which counts.
+/// pointers. The standard library's pointers count only if they are not null. A weak_ptr travels as a shared_ptr, which
+/// counts.
 template <class T>
 concept nests = (holds_elements<T> && shape_of<T> != shape::optional && shape_of<T> != shape::fixed
                  && shape_of<T> != shape::path)
@@ -169,10 +170,10 @@ public:
       element_bytes_ = text_;
   }
   struct charge {
-    bool is_text; // If set, the size counts the bytes of one element.
+    bool is_text; // If set, the size is the number of bytes of one element.
     std::size_t element_bytes;
   };
-  /// Called once the size has come. A size that a user's own function writes counts one byte per element.
+  /// Called once the size is known. A size that a user's own function writes counts one byte per element.
   [[nodiscard]] charge take() {
     const auto element_bytes = std::exchange(element_bytes_, 1);
     return element_bytes == text_ ? charge{true, 1} : charge{false, element_bytes};
@@ -189,9 +190,9 @@ inline std::size_t shared_object_bytes(std::size_t size_bytes) {
   return size_bytes + shared_bytes;
 }
 
-/// The memory of an array's lengths and layouts.
+/// The memory of an array's lengths and layouts, in bytes.
 inline std::size_t array_layouts_bytes(std::size_t rank, std::size_t data_rank) {
-  constexpr auto copies = 2; // Each is copied, and the array that is made has its own shape and strides.
+  constexpr auto copies = 2; // Each is copied, and the new array has its own shape and strides.
   return copies * (rank + data_rank) * sizeof(std::size_t) + layouts_bytes(data_rank == 0 ? 1 : 2, rank);
 }
 
@@ -201,7 +202,7 @@ struct cereal_pointers {
     const std::type_info* pointee;
     bool owned;               // The pointer is not a weak_ptr.
     std::size_t size_bytes;   // Of the object.
-    void (*reset)(void*);     // Empties it.
+    void (*reset)(void*);     // Empties the object.
     bool has_content = false; // The object's content is being read or written.
   };
   std::vector<pointer> open;
@@ -222,7 +223,7 @@ struct cereal_pointers {
   }
 
 private:
-  // Does nothing if T's own function constructs the object, since there may be none yet.
+  // Does nothing if T's own function constructs the object, because there may be no object yet.
   template <class T>
   static void reset(void* object) {
     if constexpr (
@@ -239,7 +240,9 @@ void read_shape(cereal_reader& from, T& target);
 
 } // namespace detail
 
-/// Appends to an output's body. After a failure, stops by an exception.
+/// The output archive. Appends to an output's body. After a failure, stops by throwing an exception.
+///
+/// Threads: one at a time. Lifetime: `output` and the context must outlive it.
 class TROUPE_EXPORT cereal_writer final
     : public encoding,
       public ::cereal::OutputArchive<cereal_writer, ::cereal::AllowEmptyClassElision> {
@@ -251,23 +254,24 @@ public:
   void put(std::span<const std::byte> bytes) { output_.body().append(bytes); }
   /// Adds a frame that leaves behind the body. The reader takes frames in the same order.
   void attach(const frame& attached) { output_.attach(attached); }
-  /// Whether the body already contains the array's elements. If so, attach them instead of writing them again.
+  /// Whether the body already contains the array's elements. If it does, attach them instead of writing them again.
   [[nodiscard]] bool is_again(const frame& elements) {
     return arrays_.is_again(elements, context().limits.frames, output_);
   }
-  /// Writes the elements of an array that may come again, right behind the byte that says that they are in the body.
+  /// Writes the elements of an array that may come again. Requires: the byte which says that the elements are in the
+  /// body was written just before.
   void put_array(const frame& elements) {
     const auto at = output_.body().size();
     weigh(elements.size_bytes());
     put(elements.bytes());
     arrays_.wrote(elements, {at - 1, at}, output_);
   }
-  /// Requires: everything has been written.
+  /// Ends the output. Requires: everything has been written.
   void finish();
   /// Sets the failure and throws.
   [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
 
-  /// Hides cereal's function, which would take an object and its first member for the same.
+  /// Hides cereal's function, which would take an object and its first member for the same object.
   std::uint32_t registerSharedPointer(const std::shared_ptr<const void>& object);
 
 private:
@@ -346,7 +350,10 @@ private:
   std::unordered_map<const void*, shared_object> shared_objects_;
 };
 
-/// Reads a body. After a failure, stops by an exception. Withstands any bytes; the types' own functions may not.
+/// The input archive. Reads a body. After a failure, stops by throwing an exception. The archive withstands any bytes;
+/// the types' own functions may not.
+///
+/// Threads: one at a time. Lifetime: the frames and the context must outlive it.
 class TROUPE_EXPORT cereal_reader final
     : public decoding,
       public ::cereal::InputArchive<cereal_reader, ::cereal::AllowEmptyClassElision> {
@@ -358,7 +365,7 @@ public:
 
   /// Reads the byte in front of the value.
   void begin();
-  /// Fails if bytes or frames are left over.
+  /// Checks that the input has been read to its end. Fails with `malformed` if bytes or frames are left over.
   void finish();
 
   [[nodiscard]] std::size_t left() const { return body_.size(); }
@@ -371,7 +378,7 @@ public:
   }
   [[nodiscard]] const frame& take_frame();
   [[noreturn, gnu::cold]] void refuse(serialize_errc code, std::string reason);
-  /// As decoding::charge, but throws on failure.
+  /// Like decoding::charge(), but throws on failure.
   void spend(std::size_t count, std::size_t element_bytes) {
     if (!charge(count, element_bytes)) [[unlikely]]
       throw detail::cereal_stop();
@@ -380,15 +387,15 @@ public:
   /// These hide cereal's functions, which do not check that a reference leads to an object of the right type.
   void registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object);
   [[nodiscard]] std::shared_ptr<void> getSharedPointer(std::uint32_t id);
-  /// Hides cereal's function, which would accept names under any numbers, also numbers that all fall into one bucket.
+  /// Hides cereal's function, which would accept names under any numbers, even numbers that all fall into one bucket.
   void registerPolymorphicName(std::uint32_t id, const std::string& name);
 
 private:
   [[noreturn, gnu::cold]] void refuse_cut(std::size_t size_bytes);
   [[nodiscard]] bool take_boolean();
-  /// Whether the unique pointer that is next has an object, by its first byte.
+  /// Whether the unique pointer that is next has an object. Its first byte tells.
   [[nodiscard]] bool has_pointee() const { return !body_.empty() && body_.front() != std::byte{0}; }
-  /// Whether the pointer of that type that is next has an object: bytes of 0 in front mean that it has none.
+  /// Whether the pointer of that type that is next has an object. Bytes of 0 in front mean that it has none.
   template <class T>
   [[nodiscard]] bool leads_somewhere() const {
     constexpr bool is_flag = !std::is_polymorphic_v<typename T::element_type> && requires(T & of) {
@@ -440,7 +447,7 @@ private:
   friend void load(cereal_reader& from, std::unordered_multimap<Key, Value, Hash, Equal, Memory>& target) {
     from.load_hashed(target);
   }
-  // These replace cereal's functions, which keep each value that is being read on the stack, however large.
+  // These replace cereal's functions, which keep each value that is being read on the stack, however large it is.
   template <class Key, class Compare, class Memory>
   friend void load(cereal_reader& from, std::set<Key, Compare, Memory>& target) {
     from.load_ordered(target);
@@ -538,7 +545,7 @@ private:
     }
   }
 
-  /// Charges what a container is about to allocate. Called once its size has been read.
+  /// Charges the memory that a container is about to allocate. Called once the container's size has been read.
   void charge_size(std::uint64_t count);
   /// Checks for equal keys. Called once a container without equal keys has been read.
   void check_size(std::size_t size);
@@ -546,7 +553,7 @@ private:
   static constexpr std::uint64_t unknown_size_ = UINT64_MAX;
 
   std::span<const std::byte> body_;
-  std::span<const frame> frames_; // Those behind the body that have not been taken yet.
+  std::span<const frame> frames_; // The frames behind the body that have not been taken yet.
   detail::cereal_container container_;
   bool awaits_size_ = false;         // The next size belongs to sizes_.back().
   std::vector<std::uint64_t> sizes_; // Of the open containers without equal keys.
@@ -561,7 +568,7 @@ private:
   detail::cereal_pointers pointers_;
   std::vector<bool> entered_;                 // For each pointer being read: whether it counts for the depth.
   std::vector<std::type_index> shared_types_; // Of the objects, by cereal's numbers, which begin with 1.
-  std::uint32_t polymorphic_names_ = 0;       // How many have been numbered, from 1 on.
+  std::uint32_t polymorphic_names_ = 0;       // How many names have been numbered, from 1 on.
 };
 
 namespace detail {
@@ -586,8 +593,8 @@ void for_each_field(coding& state, Step step) {
   (std::make_index_sequence<fields::count>{});
 }
 
-/// Writes two shapes as cereal writes a list of numbers; the second is the data shape if elements are repeated, else
-/// empty. A byte of flags follows, and then the elements, unless they are a frame.
+/// Writes two shapes as cereal writes a list of numbers: the shape and the data shape, which is empty unless elements
+/// are repeated. A byte of flags follows, and then the elements, unless they are a frame.
 inline constexpr std::uint8_t array_in_body = 1; // The lowest bit, which body_arrays may change.
 inline constexpr std::uint8_t array_in_fortran_order = 2;
 

@@ -1,6 +1,7 @@
-// The family "cereal": types that bring functions of the cereal library. Form: cereal/format.md.
+// The family "cereal": types that have functions for the cereal library. Form: cereal/format.md.
 //
-// Includes nothing of cereal, to stay light; cereal_type.hpp, which registers types, includes it.
+// This header includes nothing of cereal, so that it stays light. cereal_type.hpp, which registers types, includes
+// cereal.
 #pragma once
 
 #include <troupe/base/export.hpp>
@@ -13,21 +14,23 @@ class cereal_writer;
 template <class Family>
 struct carriage_rule;
 
-/// The family's functions for one type; add_cereal() attaches them to the type's entry.
+/// The family's functions for one type. add_cereal() attaches them to the type's entry.
 struct cereal_functions {
   void (*write)(cereal_writer&, const void* value) = nullptr;
   void (*read)(cereal_reader&, void* target) = nullptr;
-  /// The value travels by its description, since the type has no cereal functions. Then both ends need the same layout,
-  /// which is compared; a type's own functions can tell versions apart themselves.
+  /// Whether the value travels by its description, because the type has no cereal functions. Then both ends need the
+  /// same layout, which is compared. A type's own functions can distinguish versions themselves.
   bool by_description = false;
 };
 
-/// Portable binary, as written by cereal's own archive of that name. Carries the types that were registered with
-/// add_cereal(), and without that numbers, texts and lists of them.
+/// Portable binary, as cereal's own archive of that name writes it. Carries the types that were registered with
+/// add_cereal(), and without registration numbers, texts and lists of them.
 ///
-/// It trusts its input: the types' own functions construct values, and cannot protect themselves from hostile bytes. A
-/// link lists it only with `trusted_families`. For the same reason no family_set starts with it; to use it, call
-/// `families.add(std::make_unique<cereal_family>())`.
+/// The family trusts its input: the types' own functions construct values, and cannot protect themselves from hostile
+/// bytes. A link lists the family only with `trusted_families`. For the same reason a new family_set does not contain
+/// it. To use it, call `families.add(std::make_unique<cereal_family>())`.
+///
+/// Decoding fails with `not_supported`, `layout_mismatch`, `malformed`, `limit_exceeded` or `codec_failed`.
 class TROUPE_EXPORT cereal_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "cereal"; }
@@ -41,7 +44,7 @@ public:
                                                             const context& ctx) const override;
 };
 
-/// For `serializable<T, cereal_family>`. Defined in cereal_type.hpp, since it must know the cereal library.
+/// For `serializable<T, cereal_family>`. Defined in cereal_type.hpp, because it must know the cereal library.
 template <>
 struct carriage_rule<cereal_family>;
 

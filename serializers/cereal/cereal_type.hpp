@@ -1,5 +1,5 @@
-// add_cereal: registers a type for the family "cereal" as well. Includes the cereal library, also for the standard
-// library's types. Link troupe::cereal, and include this header only where types are registered.
+// add_cereal: registers a type also for the family "cereal". Includes the cereal library with its functions for the
+// standard library's types. Link troupe::cereal, and include this header only where types are registered.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ cereal_functions cereal_functions_of() {
           .by_description = by_shape<T>};
 }
 
-// Cereal's traits accept a container without checking its elements, so these are checked here.
+// Cereal's traits accept a container without checking its elements. Therefore the elements are checked here.
 template <class T>
 consteval carriage find_cereal_carriage() {
   constexpr auto of = shape_of<T>;
@@ -70,9 +70,10 @@ struct carriage_rule<cereal_family> {
   static constexpr carriage of = detail::find_cereal_carriage<T>();
 };
 
-/// Does what `types.add<T>(alias)` does, and lets the family "cereal" carry the type as well: by its cereal functions,
-/// in any form that cereal knows, else by its TROUPE_DESCRIBE or codec<T>. A type that has only cereal functions
-/// travels by this family alone. Can also be called for a type that is already registered with the same alias.
+/// Does the same as `types.add<T>(alias)`, and lets the family "cereal" carry the type as well: by its cereal
+/// functions, in any form that cereal knows, else by its TROUPE_DESCRIBE or codec<T>. A type that has only cereal
+/// functions travels by this family alone. The type may be registered already with the same alias. Throws as
+/// type_registry::add() does.
 ///
 ///     struct lamp { template <class Archive> void serialize(Archive& archive) { archive(brightness); } ... };
 ///     troupe::add_cereal<lamp>(types, "home.lamp");

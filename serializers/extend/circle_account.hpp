@@ -1,4 +1,4 @@
-// Limits the memory that received circles of shared pointers keep.
+// Limits the memory that received cycles of shared pointers keep alive.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,22 @@
 
 namespace troupe {
 
-/// Counts the memory that decoded circles of shared pointers keep alive, and limits it. Only the program can break such
-/// a circle, so each payload with circles counts from its arrival until its circles are gone.
+/// Counts the memory that decoded cycles of shared pointers keep alive, and limits it. Only the program can break such
+/// a cycle. Therefore each payload with cycles counts from its arrival until its cycles are gone.
 ///
-/// Threads: any, at once.
+/// Threads: any number of threads at once.
 class TROUPE_EXPORT circle_account {
 public:
   explicit circle_account(std::size_t bytes_max) : bytes_max_(bytes_max) {}
   circle_account(const circle_account&) = delete;
   circle_account& operator=(const circle_account&) = delete;
 
-  /// How many more bytes circles may keep.
+  /// The number of further bytes that cycles may keep. Forgets payloads whose cycles are gone.
   [[nodiscard]] std::size_t room();
-  /// How many bytes circles keep now.
+  /// The number of bytes that cycles keep now. Forgets payloads whose cycles are gone.
   [[nodiscard]] std::size_t kept_bytes();
-  /// Counts `bytes` for a payload until its cycles are gone. `circles` has one object of each cycle.
+  /// Counts `bytes`, but at least 4,096, for a payload until its cycles are gone. `circles` contains one object of each
+  /// cycle.
   void keep(std::vector<std::weak_ptr<void>> circles, std::size_t bytes);
 
 private:

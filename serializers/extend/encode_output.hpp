@@ -1,4 +1,4 @@
-// Where a family writes its output. One per thread, reused; allocates nothing once warm.
+// The output of a family. There is one per thread, which is reused.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// A byte buffer that grows at the end without clearing the new bytes.
+/// A byte buffer that grows at the end and does not initialize the new bytes. Throws std::bad_alloc.
 class TROUPE_EXPORT byte_buffer {
 public:
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
@@ -40,7 +40,7 @@ public:
     data_[size_++] = byte;
   }
 
-  /// Frees the memory if more than `keep_bytes` are held; then the buffer is empty.
+  /// Frees the memory if the buffer holds more than `keep_bytes`. Then the buffer is empty.
   void shrink(std::size_t keep_bytes) {
     if (capacity_ > keep_bytes) [[unlikely]]
       *this = {};
@@ -59,10 +59,10 @@ private:
 };
 
 /// The result of encoding one value: a body (frame 0 of the payload), out-of-band frames, and fields that the codec
-/// adds to the header. Requires: one thread at a time.
+/// adds to the header. Threads: one at a time.
 class encode_output {
 public:
-  /// Empties it. Keeps memory for the next value, but at most 1 MiB per buffer.
+  /// Empties the output. Keeps memory for the next value, but at most 1 MiB per buffer.
   void clear() {
     constexpr std::size_t kept_bytes = 1 << 20;
     for (auto* each : {&body_, &extra_, &frame_codecs_, &frame_pieces_, &frame_repeats_}) {
@@ -75,13 +75,13 @@ public:
   [[nodiscard]] byte_buffer& body() { return body_; }
   [[nodiscard]] const byte_buffer& body() const { return body_; }
 
-  /// Adds a frame that travels behind the body. Returns its number, counted from 0 without the body.
+  /// Adds a frame that travels behind the body. Returns the frame's number, counted from 0 without the body.
   std::size_t attach(frame bytes) {
     frames_.push_back(std::move(bytes));
     return frames_.size() - 1;
   }
   [[nodiscard]] const std::vector<frame>& frames() const { return frames_; }
-  /// Requires: a number that attach() gave.
+  /// Replaces a frame. Requires: attach() returned `number`.
   void replace(std::size_t number, frame bytes) { frames_[number] = std::move(bytes); }
   void replace(std::vector<frame> frames) { frames_ = std::move(frames); }
 
@@ -89,15 +89,15 @@ public:
   [[nodiscard]] byte_buffer& extra() { return extra_; }
   [[nodiscard]] const byte_buffer& extra() const { return extra_; }
 
-  /// The header's note on which frames are compressed, and how. Families leave it alone. Empty: none.
+  /// The header's note on which frames are compressed, and how. Families do not change it. Empty: none.
   [[nodiscard]] byte_buffer& frame_codecs() { return frame_codecs_; }
   [[nodiscard]] const byte_buffer& frame_codecs() const { return frame_codecs_; }
 
-  /// The header's note on which frames are pieces of one. Families leave it alone. Empty: none.
+  /// The header's note on which frames are pieces of one. Families do not change it. Empty: none.
   [[nodiscard]] byte_buffer& frame_pieces() { return frame_pieces_; }
   [[nodiscard]] const byte_buffer& frame_pieces() const { return frame_pieces_; }
 
-  /// The header's note on which frames repeat earlier ones. Families leave it alone. Empty: none.
+  /// The header's note on which frames repeat earlier ones. Families do not change it. Empty: none.
   [[nodiscard]] byte_buffer& frame_repeats() { return frame_repeats_; }
   [[nodiscard]] const byte_buffer& frame_repeats() const { return frame_repeats_; }
 

@@ -1,5 +1,5 @@
-// Values in pieces: the shortest way to a family that carries every described type. The family writes one piece and
-// reads one; the rest of the visitors is implemented here.
+// Values in pieces: the shortest way to a family that carries every described type. The family implements writing one
+// piece and reading one piece; the rest of the visitors is implemented here.
 #pragma once
 
 #include <cstdint>
@@ -29,24 +29,25 @@ enum class piece_kind : std::uint8_t {
   again = 10, ///< The object of that number again.
 };
 
-/// One of the pieces of a value. The kind determines which member is used.
+/// One of the pieces of a value. The kind determines which member is used. Views are valid as long as the text that
+/// they view.
 struct TROUPE_EXPORT value_piece {
   piece_kind kind = piece_kind::null;
   bool boolean = false;
   troupe::number number = {}; ///< Of `number`. Of `shared` and `again`: the object's number, counted from 0.
-  std::string_view text = {}; ///< Of `text`, and of `bytes`, as characters. Any bytes; not checked for UTF-8.
-  std::size_t count = 0;      ///< Of `list` and `map`: how many elements or pairs follow; when reading, 0 if unknown.
+  std::string_view text = {}; ///< Of `text` and of `bytes`, as characters. Any bytes; not checked for UTF-8.
+  std::size_t count = 0;      ///< Of `list` and `map`: the number of elements or pairs; in reading, 0 if unknown.
 
-  /// The content as characters: "1" for true, "21.5", a text itself, a list's or map's count. Only the kind is lost.
+  /// The content as characters: "1" for true, "21.5", a text itself, the count of a list or map. Only the kind is lost.
   [[nodiscard]] std::string content() const;
-  /// The piece with that content; nullopt if the kind cannot have it. Refers to the text.
+  /// The piece of that kind with that content; nullopt if the kind cannot have it. Views `content`.
   [[nodiscard]] static std::optional<value_piece> of(piece_kind kind, std::string_view content);
 };
 
 /// A value_writer that writes a value piece by piece. If the format has no form for a piece, put() calls `fail()`.
 class TROUPE_EXPORT piece_writer : public value_writer {
 public:
-  /// append() adds to the body of `output`.
+  /// append() adds to the body of `output`, which must outlive this writer.
   piece_writer(const troupe::context& ctx, encode_output& output) : value_writer(ctx), body_(output.body()) {}
 
   bool null() final { return put({.kind = piece_kind::null}); }
@@ -71,7 +72,7 @@ protected:
   /// Writes the piece. False on failure.
   virtual bool put(const value_piece& next) = 0;
 
-  /// Adds to the body. Always true, so that put() can return it.
+  /// Adds to the body. Always returns true, so that put() can return it.
   bool append(std::string_view characters);
 
 private:
@@ -86,7 +87,8 @@ private:
 /// A value_reader that reads a value piece by piece.
 class TROUPE_EXPORT piece_reader : public value_reader {
 public:
-  /// `received_bytes`: what the sender spent, for the memory budget.
+  /// `received_bytes`: the number of bytes that the sender sent, for the memory budget. The body must outlive this
+  /// reader.
   piece_reader(const troupe::context& ctx, std::span<const std::byte> body, std::size_t received_bytes);
 
   [[nodiscard]] value_kind kind() final;
@@ -104,17 +106,17 @@ public:
   bool end_some() final { return true; }
   [[nodiscard]] std::size_t position() const final { return size_ - (next_ ? looked_at_ : left_).size(); }
 
-  /// Fails with `malformed` if anything is left over.
+  /// Checks that the body has been read to its end. Otherwise fails with `malformed`.
   [[nodiscard]] bool finish();
 
 protected:
-  /// Takes the next piece off the body, which is not empty. Its text stays valid until the next call. Nullopt if there
-  /// is no valid piece; call fail() to say more. Must withstand any bytes.
+  /// Takes the next piece off the body, which is not empty. The piece's text stays valid until the next call. Nullopt
+  /// if there is no valid piece; call fail() to give a reason. Must withstand any bytes.
   virtual std::optional<value_piece> take() = 0;
 
-  /// Takes that many characters; nullopt if fewer are left.
+  /// Takes that many characters. Nullopt if fewer are left.
   [[nodiscard]] std::optional<std::string_view> take_characters(std::size_t count);
-  /// Takes the characters before the next `end`, and skips `end`; nullopt if there is none.
+  /// Takes the characters before the next `end`, and skips `end`. Nullopt if there is no `end`.
   [[nodiscard]] std::optional<std::string_view> take_until(char end);
   /// The part of the body that has not been taken.
   [[nodiscard]] std::string_view left() const { return left_; }

@@ -1,4 +1,4 @@
-// Makes a family from a value_writer and a value_reader: it carries every described type.
+// Makes a family from a value_writer and a value_reader. The family carries every described type.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace troupe {
 
-/// Constructed from the context and the output, to whose body it appends.
+/// A writer that is constructed from the context and the output, to whose body it appends.
 template <class T>
 concept output_writer =
     std::derived_from<T, value_writer> && std::constructible_from<T, const context&, encode_output&>;
 
-/// Constructed from the context, the body, the frames behind it if the reader can use them, and the number of received
-/// bytes, for the memory budget. finish() fails if anything is left over.
+/// A reader that is constructed from the context, the body, the frames behind the body if the reader can use them, and
+/// the number of received bytes, for the memory budget. finish() fails if anything is left over.
 template <class T>
 concept input_reader = std::derived_from<T, value_reader> &&(
     std::constructible_from<
@@ -27,11 +27,14 @@ concept input_reader = std::derived_from<T, value_reader> &&(
   { reader.finish() } -> std::same_as<bool>;
 };
 
-/// A derived class only adds the name:
+/// A family made of a writer and a reader. A derived class only adds the name:
 ///
 ///     struct lines_family final : troupe::visitor_family<lines_writer, lines_reader> {
 ///       std::string_view name() const override { return "lines"; }
 ///     };
+///
+/// Encoding and decoding fail with `not_supported` if the type has no description. Decoding fails with `malformed` if
+/// frames are left over that the reader cannot use.
 template <output_writer Writer, input_reader Reader>
 class visitor_family : public family {
 public:

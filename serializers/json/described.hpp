@@ -1,4 +1,5 @@
-// Values as JSON texts and back, without a registry: for files that people edit, and for looking at values.
+// Values as JSON texts and back, without a registry: for files that people edit, and for looking at values. All
+// functions may be called from any thread.
 #pragma once
 
 #include <expected>
@@ -25,7 +26,8 @@ template <class T>
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// Skips fields of other names; missing fields keep their default. White space between, before and behind is skipped.
+/// Decodes a T. Skips fields of other names. Missing fields keep their default. White space between, before and behind
+/// values is skipped. Fails with `malformed`, with `limit_exceeded`, or as the codecs of T's fields do.
 template <class T>
 [[nodiscard]] std::expected<T, serialize_error> decode_described(std::string_view text, const limits& bounds = {}) {
   context ctx;

@@ -9,7 +9,7 @@
 namespace troupe {
 
 /// One JSON text in one frame. Described structs are objects by field name, described enums their names, bytes and
-/// frames base64.
+/// frames base64. Needs no trust.
 class TROUPE_EXPORT json_family final : public visitor_family<json_writer, json_reader> {
 public:
   [[nodiscard]] std::string_view name() const override { return "json"; }

@@ -1,4 +1,5 @@
-// Reads JSON, piece by piece and without an intermediate tree. Form: json/format.md.
+// Reads JSON, piece by piece and without an intermediate tree. Form: json/format.md. One thread at a time may use a
+// reader. The context and the body must outlive it.
 #pragma once
 
 #include <forward_list>
@@ -10,13 +11,12 @@
 
 namespace troupe {
 
-/// Pulls values out of an untrusted text: strictly by RFC 8259, without recursion, and memory is charged before it is
-/// allocated.
+/// Reads values from an untrusted text, strictly by RFC 8259. Memory is charged before it is allocated.
 ///
-/// A parser of its own because visitors pull values, while libraries push them or build a tree first.
+/// Troupe has its own parser because visitors pull values, while JSON libraries push them or first build a tree.
 class TROUPE_EXPORT json_reader final : public value_reader {
 public:
-  /// `received_bytes`: what the sender spent, for the memory budget.
+  /// `received_bytes`: the number of bytes that the sender sent, for the memory budget.
   json_reader(const troupe::context& ctx, std::span<const std::byte> body, std::size_t received_bytes);
 
   [[nodiscard]] value_kind kind() override;
@@ -37,7 +37,7 @@ public:
   [[nodiscard]] bool at_numbered_array(std::size_t& number, bool& again) override;
   [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
-  /// Fails with `malformed` unless only white space is left.
+  /// Checks that only white space is left. Otherwise fails with `malformed`.
   [[nodiscard]] bool finish();
 
 private:
@@ -50,7 +50,7 @@ private:
   struct level {
     form of;
     bool at_key;           // Of members and pairs.
-    bool all_keys;         // All keys are compared; else only those that are skipped.
+    bool all_keys;         // All keys are compared; else only the skipped ones.
     std::size_t first_key; // In keys_.
     bool begun = false;
     const char* return_to = nullptr; // Where to continue behind a reference, if its array is read in its place.
@@ -92,12 +92,12 @@ private:
   const char* at_;
   std::vector<level> levels_;
   std::string scratch_;                // The result of decoding escapes or base64.
-  std::string_view key_;               // The last one, until anything else is read.
-  std::vector<std::string_view> keys_; // Of the open objects, one object's after the other's.
+  std::string_view key_;               // The last key, until anything else is read.
+  std::vector<std::string_view> keys_; // The keys of the open objects, one object after the other.
   std::forward_list<std::string> copied_keys_;
   struct numbered_array {
     std::size_t number;
-    const char* content; // Behind its number.
+    const char* content; // Behind the number.
   };
   std::vector<numbered_array> arrays_; // By number; filled once a reference has to be read as its array.
   bool knows_arrays_ = false;

@@ -1,4 +1,5 @@
-// Writes JSON, piece by piece and without an intermediate tree. Form: json/format.md.
+// Writes JSON, piece by piece and without an intermediate tree. Form: json/format.md. One thread at a time may use a
+// writer. The context and the output must outlive it.
 #pragma once
 
 #include <optional>
@@ -82,7 +83,7 @@ private:
     std::vector<std::size_t> shape;
     std::vector<std::size_t> data_shape;
     memory_order order;
-    std::size_t at = 0; // Behind the opening brace of its object.
+    std::size_t at = 0; // Behind the opening brace of the array's object.
     std::optional<std::size_t> number;
   };
 

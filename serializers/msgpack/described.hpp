@@ -1,4 +1,5 @@
-// Described structs as msgpack maps, without a registry: for the small messages of protocols.
+// Described structs as msgpack maps, without a registry: for the small messages of protocols. All functions may be
+// called from any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@
 
 namespace troupe::msgpack {
 
-/// The value as a map by field name. Values without frames, shared pointers and own codecs always succeed. Returns an
-/// empty result if the value cannot be encoded.
+/// The value as a map by field name. A value without frames, shared pointers and own codecs can always be encoded.
+/// Empty if the value cannot be encoded.
 template <class T>
 [[nodiscard]] std::vector<std::byte> encode_described(const T& value) {
   const context ctx;
@@ -26,7 +27,8 @@ template <class T>
   return {bytes.begin(), bytes.end()};
 }
 
-/// Skips fields of other names; missing fields keep their default; trailing bytes are an error.
+/// Decodes a T. Skips fields of other names. Missing fields keep their default. Fails with `malformed`, also for
+/// trailing bytes, with `limit_exceeded`, or as the codecs of T's fields do.
 template <class T>
 [[nodiscard]] std::expected<T, serialize_error> decode_described(std::span<const std::byte> bytes,
                                                                  const limits& bounds = {}) {

@@ -1,4 +1,5 @@
-// Writes and reads msgpack, piece by piece and without an intermediate tree.
+// Writes and reads msgpack, piece by piece and without an intermediate tree. Form: msgpack/format.md. One thread at a
+// time may use a writer or reader. The context and the buffers must outlive it.
 #pragma once
 
 #include <unordered_map>
@@ -11,10 +12,10 @@
 
 namespace troupe {
 
-/// Troupe's extension types. Unless noted, their content is four bytes, big-endian as in all of msgpack. Append only.
+/// Troupe's extension types. Unless noted, the content is four bytes, big-endian as in all of msgpack. Append only.
 enum class msgpack_extension : std::uint8_t {
-  shared_again = 1, // A shared object's number.
-  shared_first = 2, // Its number, in a list of two whose second element is the object.
+  shared_again = 1, // The number of a shared object.
+  shared_first = 2, // The number of a shared object, in a list of two whose second element is the object.
   frame = 3,        // The number of an out-of-band frame.
   some = 4,         // One byte, 0, in a list of two whose second element is a value that could itself be null.
 };
@@ -29,8 +30,8 @@ public:
   msgpack_writer(const troupe::context& ctx, encode_output& output, noting)
       : value_writer(ctx), output_(output), notes_(true) {}
   [[nodiscard]] bool found_repeat() const { return found_repeat_; }
-  /// Writes arrays as frames if `noted` found them more than once in the same value, so that shared memory travels
-  /// once, or if they have at least out_of_band_bytes. Requires: `noted` outlives this writer.
+  /// Writes an array as a frame if `noted` found it more than once in the same value, so that shared memory travels
+  /// once, or if the array has at least out_of_band_bytes. Requires: `noted` outlives this writer.
   msgpack_writer(const troupe::context& ctx, encode_output& output, msgpack_writer& noted)
       : value_writer(ctx), output_(output), noted_(&noted) {
     take_packed(noted);
@@ -77,10 +78,11 @@ private:
   std::unordered_map<const std::byte*, noted_array> written_; // By the address of their elements.
 };
 
-/// Pulls values out of untrusted bytes: no count may exceed the number of bytes left.
+/// Reads values from untrusted bytes. A count that exceeds the number of bytes left is refused.
 class TROUPE_EXPORT msgpack_reader final : public value_reader {
 public:
-  /// `frames`: those behind the body. `received_bytes`: what the sender spent, for the memory budget.
+  /// `frames`: the frames behind the body. `received_bytes`: the number of bytes that the sender sent, for the memory
+  /// budget.
   msgpack_reader(const troupe::context& ctx, std::span<const std::byte> body, std::span<const frame> frames,
                  std::size_t received_bytes);
 
@@ -101,7 +103,7 @@ public:
   bool attached(frame& target) override;
   [[nodiscard]] std::size_t position() const override { return static_cast<std::size_t>(at_ - begin_); }
 
-  /// Fails with `malformed` if bytes or frames are left over.
+  /// Checks that the input has been read to its end. Fails with `malformed` if bytes or frames are left over.
   [[nodiscard]] bool finish();
 
 private:

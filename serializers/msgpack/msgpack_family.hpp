@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Described structs are maps by field name, variants maps of one entry, described enums their names.
+/// Described structs are maps by field name, variants maps of one entry, described enums their names. Needs no trust.
 class TROUPE_EXPORT msgpack_family final : public visitor_family<msgpack_writer, msgpack_reader> {
 public:
   [[nodiscard]] std::string_view name() const override { return "msgpack"; }

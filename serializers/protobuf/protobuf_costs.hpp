@@ -1,4 +1,4 @@
-// protobuf_costs: predicts how much protobuf's parser allocates for the bytes of a message.
+// protobuf_costs: predicts the memory that protobuf's parser allocates for the bytes of a message.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,16 @@ class FieldDescriptor;
 
 namespace troupe::detail {
 
-/// The parser allocates without asking, so its allocations are predicted. First by an upper bound from the number of
-/// bytes, which suffices for nearly every message. If the bound exceeds the budget, a walk over the bytes counts what
-/// they really contain.
+/// Predicts the parser's allocations, which cannot be limited otherwise. An upper bound that follows from the number of
+/// bytes suffices for nearly every message. If it exceeds the budget, charge() counts the actual content of the bytes.
 ///
-/// Immutable. Threads: any, at once.
+/// Immutable. Threads: any number of threads at once.
 class TROUPE_EXPORT protobuf_costs {
 public:
   /// Visits all message types that can be reached from that type, including the extensions that are known by now.
   explicit protobuf_costs(const google::protobuf::Descriptor& of);
 
-  /// An upper bound of what the parser allocates for any message of that many bytes.
+  /// An upper bound of the bytes that the parser allocates for any message of that many received bytes.
   [[nodiscard]] std::size_t memory_bytes_most(std::size_t received_bytes) const;
   /// The deepest nesting of messages in the type; SIZE_MAX if it contains itself.
   [[nodiscard]] std::size_t depth_most() const { return depth_most_; }
@@ -41,7 +40,8 @@ private:
 
   std::size_t look_at(const google::protobuf::Descriptor& of);
   void look_at_field(const google::protobuf::FieldDescriptor& field);
-  /// The most that one appearance of the field takes, without its bytes; null stands for an unknown field.
+  /// The largest number of bytes that one appearance of the field takes, without its content; null stands for an
+  /// unknown field.
   [[nodiscard]] std::size_t bytes_of(const google::protobuf::FieldDescriptor* field) const;
 
   const google::protobuf::Descriptor& of_;

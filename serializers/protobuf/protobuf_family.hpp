@@ -1,6 +1,7 @@
 // The family "protobuf": generated messages of the protobuf library. Form: protobuf/format.md.
 //
-// Includes nothing of protobuf, to stay light; protobuf_type.hpp, which registers types, includes it.
+// This header includes nothing of protobuf, so that it stays light. protobuf_type.hpp, which registers types, includes
+// protobuf.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,7 @@ class protobuf_costs;
 
 } // namespace detail
 
-/// The family's functions for one message type; add_protobuf() attaches them to the type's entry.
+/// The family's functions for one message type. add_protobuf() attaches them to the type's entry.
 struct protobuf_functions {
   const google::protobuf::Message& (*message_of)(const void* value) = nullptr;
   google::protobuf::Message& (*message_at)(void* target) = nullptr;
@@ -36,10 +37,13 @@ struct protobuf_functions {
 /// A message's own bytes, as SerializeToArray writes them, and nothing else. Carries the types that were registered
 /// with add_protobuf().
 ///
-/// It needs no trust: protobuf's parser constructs the values. It was written for untrusted bytes, is fuzzed as such,
-/// and runs no code of the message types' users. Its allocations are checked against the limits before it starts, and
-/// its depth while it runs. No family_set starts with it, since not every program has protobuf; to use it, call
-/// `families.add(std::make_unique<protobuf_family>())`.
+/// The family needs no trust. Protobuf's parser constructs the values. It was written for untrusted bytes, is fuzzed as
+/// such, and runs no code of the message types' users. Its allocations are checked against the limits before it starts,
+/// and its depth while it runs. A new family_set does not contain this family, because not every program has protobuf.
+/// To use it, call `families.add(std::make_unique<protobuf_family>())`.
+///
+/// Encoding fails with `not_supported`, `codec_failed` (required fields are missing) or `limit_exceeded`; decoding with
+/// `not_supported`, `malformed` or `limit_exceeded`.
 class TROUPE_EXPORT protobuf_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "protobuf"; }
@@ -51,7 +55,7 @@ public:
                                                             const context& ctx) const override;
 };
 
-/// For `serializable<T, protobuf_family>`. Defined in protobuf_type.hpp, since it must know protobuf.
+/// For `serializable<T, protobuf_family>`. Defined in protobuf_type.hpp, because it must know protobuf.
 template <>
 struct carriage_rule<protobuf_family>;
 

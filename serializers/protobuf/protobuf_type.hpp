@@ -30,17 +30,17 @@ struct carriage_rule<protobuf_family> {
   static constexpr carriage of = protobuf_message<T> ? carriage::whole : carriage::refused;
 };
 
-/// Does what `types.add<T>(alias)` does, and lets the family "protobuf" carry the type. Inside values of other
+/// Does the same as `types.add<T>(alias)`, and lets the family "protobuf" carry the type. Inside values of other
 /// families, such as a described struct with a message as a member, the message travels as its bytes (by
-/// type_registry::register_serializer, with a list of bytes as the form). It does so alone as well if another family
-/// comes first in the list.
+/// type_registry::register_serializer, with a list of bytes as the form). It also does so alone if another family comes
+/// first in the list. Throws as type_registry::add() does.
 ///
 ///     troupe::add_protobuf<shop::order>(types, "shop.order");
 template <protobuf_message T>
 void add_protobuf(type_registry& types, std::string alias) {
   types.add<T>(std::move(alias));
   const auto* entry = types.find<T>();
-  if (entry == nullptr) // Its alias is taken; the registry has recorded the clash.
+  if (entry == nullptr) // Never, since add() throws if it does not add the type.
     return;
   const auto costs = std::make_shared<const detail::protobuf_costs>(*T::descriptor());
   entry->attach(std::make_shared<protobuf_functions>(

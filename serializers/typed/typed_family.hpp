@@ -7,7 +7,7 @@
 namespace troupe {
 
 /// The default family. If both ends have the same layout of a type, values are stored field after field, without tags.
-/// If versions differ, the sender's layout from the header guides the decoder.
+/// If their versions differ, the sender's layout in the header guides the decoder. Needs no trust.
 class TROUPE_EXPORT typed_family final : public family {
 public:
   [[nodiscard]] std::string_view name() const override { return "typed"; }
