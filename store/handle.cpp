@@ -13,7 +13,7 @@ namespace {
   return {store_errc::empty, "the handle is empty; it was moved from"};
 }
 
-/// Only builders' holds are `unfinished`.
+/// Only a builder's hold is `unfinished`.
 [[nodiscard]] constexpr hold_reason of_sealed(hold_reason why) {
   return why == hold_reason::unfinished ? hold_reason::reference : why;
 }
@@ -87,7 +87,7 @@ std::expected<std::vector<handle>, store_error> handle::hold_captured() const {
   auto handles = std::vector<handle>{};
   handles.reserve(ids->size());
   auto failure = std::optional<store_error>{};
-  for (const auto& held : attachment_->finder().find_all(*ids)) { // All, so that every hold is released.
+  for (const auto& held : attachment_->finder().find_all(*ids)) { // Visits all, so that each hold gets a handle.
     if (held)
       handles.emplace_back(*attachment_, held->index, held->generation);
     else
@@ -168,7 +168,7 @@ void pin::release() noexcept {
   if (object_.empty())
     return;
   object_.attachment_->holds().release_pin(object_.index_);
-  if (mapping_ != nullptr) // Rare: most objects lie in the store's memory. Resetting a null pointer takes time as well.
+  if (mapping_ != nullptr) // Rare: most objects lie in the store's memory. Resetting a null pointer also takes time.
     mapping_.reset();
   object_.release();
 }

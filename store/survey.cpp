@@ -23,7 +23,8 @@ using namespace internal;
   return settings;
 }
 
-/// Retries `look` while others open and close the store, since between two steps a store may become used or unused.
+/// Retries `look` while other processes open and close the store, because the store may become used or unused between
+/// two steps.
 template <class Look>
 [[nodiscard]] auto until_settled(const options& settings, Look look) {
   const auto until = deadline(settings.lock_timeout);
@@ -66,7 +67,7 @@ std::vector<cleaned_store> clean_all(const std::filesystem::path& directory) {
     const auto& store = cleaned.store;
     if (store.is_of_this_layout) {
       const auto done = clean(store.name, directory);
-      // Meanwhile its last process may have closed it, or another process may have cleaned up.
+      // Meanwhile the last process may have closed the store, or another process may have cleaned up.
       cleaned.is_removed = done ? !*done : done.error().code() == store_errc::not_found && !has_files(store);
       if (!done && !cleaned.is_removed)
         cleaned.problem = done.error().message();

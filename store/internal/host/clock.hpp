@@ -1,4 +1,4 @@
-// The two clocks of the store. Both are the host's, so that ages compare between processes.
+// The two clocks of the store. Both are clocks of the host, so that ages can be compared between processes.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace troupe::store::internal {
   return clock_ns(CLOCK_MONOTONIC);
 }
 
-/// Clamps to 0 to 24 hours: "for ever" has too many nanoseconds.
+/// Limits `time` to the range from 0 to 24 hours, because the nanoseconds of "for ever" would overflow.
 [[nodiscard]] inline std::chrono::nanoseconds at_most_a_day(std::chrono::milliseconds time) {
   return std::clamp<std::chrono::milliseconds>(time, std::chrono::milliseconds{0}, std::chrono::hours{24});
 }
@@ -34,7 +34,7 @@ public:
     return {static_cast<time_t>(at_ns_ / 1'000'000'000), static_cast<long>(at_ns_ % 1'000'000'000)};
   }
 
-  /// Rounded down; 0 once it has passed.
+  /// The time that is left, rounded down; 0 once the deadline has passed.
   [[nodiscard]] std::chrono::milliseconds left() const {
     return std::max(none, std::chrono::milliseconds{(at_ns_ - monotonic_ns()) / 1'000'000});
   }
@@ -44,7 +44,7 @@ private:
   std::int64_t at_ns_;
 };
 
-/// A few milliseconds coarse and much cheaper: for creation times.
+/// A clock that is a few milliseconds coarse and much cheaper to read, for creation times.
 [[nodiscard]] inline std::int64_t coarse_ns() {
   return clock_ns(CLOCK_MONOTONIC_COARSE);
 }

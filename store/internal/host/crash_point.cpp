@@ -52,7 +52,7 @@ void crash_point_reached(crash_point point) {
   armed_point = -1;
   if (armed_action == crash_action::run_out_of_memory)
     throw std::bad_alloc{};
-  ::raise(armed_action == crash_action::kill ? SIGKILL : SIGSTOP); // To this thread, which does not continue.
+  ::raise(armed_action == crash_action::kill ? SIGKILL : SIGSTOP); // Sent to this thread, which does not continue.
 }
 
 } // namespace troupe::store::internal

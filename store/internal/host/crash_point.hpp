@@ -1,8 +1,8 @@
-// Named places between the steps of every mutation, where a test can make the process kill itself. Unless armed, a
-// point costs one load of a flag.
+// Named places between the steps of every mutation, at which a test can make the process kill itself. A point that is
+// not armed costs one load of a flag.
 //
-// A crash point is also a compiler fence: stores before it are made before stores after it, so that a SIGKILL finds
-// memory in the order of the source.
+// A crash point is also a compiler fence: stores before the point are made before stores after it. Therefore a SIGKILL
+// finds memory in the order of the source.
 #pragma once
 
 #include <array>
@@ -130,8 +130,8 @@ enum class crash_action : std::uint8_t {
 void arm_crash_point(crash_point point, std::uint32_t nth = 1, crash_action action = crash_action::kill);
 void disarm_crash_points();
 
-/// Arms the point that TROUPE_STORE_CRASH_POINT names, "create_published" or "create_published:3"; called by every
-/// open.
+/// Arms the point that TROUPE_STORE_CRASH_POINT names, such as "create_published" or "create_published:3". Every open
+/// calls it.
 void arm_crash_points_from_environment();
 
 extern std::atomic<bool> crash_points_armed;

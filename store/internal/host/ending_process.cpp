@@ -15,8 +15,8 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// The readable content of a file in the process's /proc folder; the process may end between two reads. Uses no stream,
-/// whose buffer throws then.
+/// The readable content of a file in the process's /proc folder. The process may end between two reads. Uses no stream,
+/// because a stream's buffer throws in that case.
 [[nodiscard]] std::string text_of(pid_t process, const char* name) {
   const auto path = "/proc/" + std::to_string(process) + '/' + name;
   const auto descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -35,7 +35,7 @@ namespace {
   return text;
 }
 
-/// Whether its state is a zombie's, or the kernel has begun to take it apart.
+/// Whether the process is a zombie, or the kernel has begun to end it.
 [[nodiscard]] bool exits(pid_t process) {
   constexpr auto exiting_flag = std::uint64_t{0x4}; // PF_EXITING, see proc(5) and the kernel's sched.h.
   const auto stat = text_of(process, "stat");
@@ -52,7 +52,7 @@ namespace {
   return static_cast<bool>(fields >> flags) && (state == 'Z' || state == 'X' || (flags & exiting_flag) != 0);
 }
 
-/// Whether SIGKILL was sent to it: until it exits, one is pending for each of its threads.
+/// Whether SIGKILL was sent to the process. Until the process exits, the signal is pending for each of its threads.
 [[nodiscard]] bool is_being_killed(pid_t process) {
   constexpr auto kill_bit = std::uint64_t{1} << (SIGKILL - 1);
   auto lines = std::istringstream{text_of(process, "status")};

@@ -6,7 +6,7 @@
 
 namespace troupe::store::internal {
 
-/// Whether the environment has "1" under that name.
+/// Whether the environment variable has the value "1".
 [[nodiscard]] inline bool is_set(const char* variable) {
   const auto* const value = std::getenv(variable);
   return value != nullptr && std::string_view{value} == "1";

@@ -5,8 +5,8 @@
 
 namespace troupe::store::internal {
 
-/// Device and inode of an open file, taken when it was opened. A closefrom(), or a close of the wrong number, elsewhere
-/// in the process ends a descriptor, and the next open gives its number to another file.
+/// Device and inode of an open file, taken when it was opened. Other code in the process may end the descriptor, by
+/// closefrom() or by closing the wrong number. The next open then gives the number to another file.
 class file_identity {
 public:
   file_identity() = default;

@@ -1,4 +1,4 @@
-// Detects that this process was forked: the parent's attachments are poisoned in it.
+// Detects that this process was forked. In the child, the parent's attachments are poisoned.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,8 @@
 
 namespace troupe::store::internal {
 
-/// Counts the forks between this process and the first one that used the library. Only fork() itself counts: a raw
-/// clone system call would not be noticed.
+/// Counts the forks between this process and the first one that used the library. Only fork() counts; a raw clone
+/// system call is not noticed.
 extern std::atomic<std::uint32_t> fork_epoch;
 
 [[nodiscard]] inline std::uint32_t current_fork_epoch() {

@@ -17,9 +17,9 @@
 
 namespace troupe::store::internal {
 
-/// Makes an error from errno. Missing rights give `denied`, missing space gives `full`. A name that another user took
-/// first (any user may, in a directory like /dev/shm) gives `denied` and a text that names the owner. A directory of
-/// that name gives `layout_mismatch`.
+/// Makes an error from errno. Missing rights give `denied`, missing space gives `full`. If another user took the name
+/// first (any user may, in a directory like /dev/shm), the error is `denied`, and its text names the owner. A directory
+/// of that name gives `layout_mismatch`. All other failures give `system_failure`.
 [[nodiscard]] inline store_error system_failure(const char* call, const std::filesystem::path& path) {
   const auto reason = errno;
   struct stat status {};
@@ -42,7 +42,7 @@ namespace troupe::store::internal {
   return {code, std::string(call) + " of " + path.string() + " failed: " + std::strerror(reason)};
 }
 
-/// The largest file that this process may make; a write beyond that raises a signal that ends the process.
+/// The largest file that this process may make. A write beyond that raises a signal that ends the process.
 [[nodiscard]] inline std::uint64_t file_bytes_max() {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;

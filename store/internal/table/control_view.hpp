@@ -71,8 +71,9 @@ private:
 };
 
 /// Stores a value that a crash must find in order with the stores before and after it. The compiler keeps the order. A
-/// processor may make the stores visible in another order, but that does no harm, since all finished instructions of a
-/// killed process take effect. Not for decisions between two processes that depend on whose store is seen first.
+/// processor may make the stores visible in another order. That does no harm, because all finished instructions of a
+/// killed process take effect. Do not use it for decisions between two processes that depend on whose store is seen
+/// first.
 template <class T>
 void store_in_order(std::atomic<T>& where, std::type_identity_t<T> value) {
   where.store(value, std::memory_order_release);
@@ -85,7 +86,7 @@ void store_in_order(std::atomic<T>& where, std::type_identity_t<T> value) {
 }
 
 /// Operations on the bit of one slot. All are sequentially consistent: if two processes clear the last two bits at
-/// once, at least one of them must see that none is left.
+/// once, at least one of them must see that no bit is left.
 inline void set_bit(slot_bits& bits, std::uint32_t slot) {
   bits[slot / 64].fetch_or(std::uint64_t{1} << slot % 64);
 }
@@ -100,7 +101,7 @@ inline void clear_bit(slot_bits& bits, std::uint32_t slot) {
 }
 
 /// Like clear_bit(). Requires: the caller holds the table's lock, without which no bit is set. If the bit is the only
-/// one in its word, no other process changes the word.
+/// one in its word, then no other process changes the word.
 inline void clear_bit_locked(slot_bits& bits, std::uint32_t slot) {
   auto& word = bits[slot / 64];
   if (word.load(std::memory_order_relaxed) == std::uint64_t{1} << slot % 64)

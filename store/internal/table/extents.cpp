@@ -106,7 +106,7 @@ std::uint64_t extent_map::longest() const {
   return header.extents.parent ? std::max(rest, header.extents.parent->length) : rest;
 }
 
-// There are always enough nodes: every free piece in a node lies directly before an object, and there are as many nodes
+// There are always enough nodes. Every free piece in a node lies directly before an object, and there are as many nodes
 // as committed object rows.
 extent_node& extent_map::take_node() {
   auto& header = view_.header();

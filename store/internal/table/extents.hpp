@@ -1,7 +1,8 @@
-// Free room in the data file, allocated lowest address first, so that touched pages are reused before cold ones.
+// Free room in the data file. The lowest addresses are allocated first, so that touched pages are reused before cold
+// ones.
 //
-// A tree ordered by offset with the longest piece on top of each subtree (a treap with the length as its priority): one
-// descent finds the lowest piece that is long enough. All of it is derived.
+// The free pieces form a tree that is ordered by offset and has the longest piece on top of each subtree (a treap with
+// the length as its priority). Thus one descent finds the lowest piece that is long enough. All of it is derived.
 #pragma once
 
 #include <troupe/store/internal/table/table_held.hpp>

@@ -1,8 +1,8 @@
-// Hints at rows that may have lost their last holder. Given without the lock, taken under it.
+// Hints at rows that may have lost their last holder. They are given without the lock and taken under it.
 //
-// A hint may be wrong, since the taker inspects the row, but no hint may get lost. So the giver sets leaf, middle, top,
-// any, in this order; the taker clears any, top, middle, leaf and then inspects the row. A giver killed in between
-// leaves a row without a hint; reaping the giver scans all rows.
+// A hint may be wrong, because the taker inspects the row, but no hint may get lost. Therefore the giver sets leaf,
+// middle, top, any, in this order. The taker clears any, top, middle, leaf and then inspects the row. A giver that is
+// killed in between leaves a row without a hint; the reaping of the giver scans all rows.
 #pragma once
 
 #include <troupe/store/internal/table/layout.hpp>
@@ -24,7 +24,7 @@ inline void give_hint(hint_words& hints, std::uint32_t index) {
 }
 
 [[nodiscard]] inline bool any_hint(const hint_words& hints) {
-  return hints.any.load() != 0; // Not relaxed: the lock's holder checks for hints after it has released the lock.
+  return hints.any.load() != 0; // Not relaxed: the holder of the lock checks for hints after it has released the lock.
 }
 
 /// Calls `visit(index)` for about `rows_max` hinted rows at most and clears their hints. Returns whether hints are

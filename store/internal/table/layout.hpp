@@ -1,7 +1,8 @@
-// The contents of the control file, byte for byte. store/format.md documents them; change both, and layout_version.
+// The contents of the control file, byte for byte. store/format.md documents them: change both together, and
+// layout_version.
 //
-// All references are indexes or self-relative pointers, since each process maps the file at another address. "Truth"
-// must be readable after a crash; "derived" data is rebuilt from the truth by recover().
+// All references are indexes or self-relative pointers, because each process maps the file at another address. "Truth"
+// must be readable after a crash. "Derived" data is rebuilt from the truth by recover().
 #pragma once
 
 #include <troupe/store/summary.hpp>
@@ -38,14 +39,14 @@ inline constexpr std::uint32_t no_row = 0xffffffff;        // "None" for every k
 inline constexpr std::uint32_t no_slot = 0xffffffff;
 inline constexpr std::uint32_t generation_max = 0xffffffff; // Generation of a row's last object.
 
-// Shared between processes: an atomic that needs a lock works only within one process.
+// These atomics are shared between processes. An atomic that needs a lock works only within one process.
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// One bit per process slot.
 using slot_bits = std::array<std::atomic<std::uint64_t>, slots_max / 64>;
 
-/// A table that grows: rows below `committed` have pages, rows below `used` have been taken at least once.
+/// A table that grows. Rows below `committed` have pages; rows below `used` have been taken at least once.
 struct growing_table {
   std::uint64_t file_offset;
   std::uint32_t row_bytes;
@@ -88,15 +89,15 @@ struct alignas(64) object_row_entry {
   std::uint32_t call_site;               // Row of its creator's place in the call site table, plus 1; 0: not known.
   std::atomic<std::uint32_t> spill_file; // Row of the file that has a copy, written last; no_row: no copy.
   std::uint64_t spill_offset;            // Position of the extent in that file.
-  std::uint32_t spill_checksum;          // CRC32C of the extent. While it is being written: see note_progress().
-  std::uint16_t worker_slot;             // The process that spills or restores it.
-  std::atomic<std::uint16_t> used;       // Not 0: pinned since the last look, so that it is spilled later.
-  slot_bits outside_pinners;             // Reserved: pins outside the local counts, such as a device's.
+  std::uint32_t spill_checksum;    // CRC32C of the extent. While the object is being written: see note_progress().
+  std::uint16_t worker_slot;       // The process that spills or restores the object.
+  std::atomic<std::uint16_t> used; // Not 0: pinned since the last look, so that it is spilled later.
+  slot_bits outside_pinners;       // Reserved: pins outside the local counts, such as a device's.
   // Derived.
   std::atomic<std::uint32_t> captured_by;  // Number of edges that point here.
   std::atomic<std::uint32_t> first_flight; // Chain of entries in flight.
   std::uint32_t first_edge;                // Chain of edges that start here.
-  std::uint32_t origin_or_next_free;       // While the object lives: its row in the table of origins, or no_row.
+  std::uint32_t origin_or_next_free;       // While the object lives, its row in the table of origins, or no_row.
   std::uint32_t lru_before, lru_after;     // List of objects in memory, least recently used first.
 };
 static_assert(sizeof(object_row_entry) == 192);
@@ -149,7 +150,8 @@ struct waiter_entry {
   std::atomic<std::uint64_t> ticket; // Written last; 0: a free entry. The lowest ticket is served first.
   std::uint64_t nonce;
   std::uint64_t size_bytes;
-  // CLOCK_MONOTONIC. A waiter stopped beyond this time delays no other waiter. 0: given up, which needs no lock.
+  // CLOCK_MONOTONIC. A waiter that is stopped beyond this time delays no other waiter. 0: given up, which needs no
+  // lock.
   std::atomic<std::int64_t> expires_ns;
   std::uint32_t slot;
   // Derived.
@@ -159,9 +161,9 @@ static_assert(sizeof(waiter_entry) == 40);
 
 enum class spill_file_state : std::uint32_t {
   free = 0,
-  writing = 1,  // Its worker writes it; it has no objects yet, and its size is the planned one.
+  writing = 1,  // Its worker writes the file; it has no objects yet, and the size is the planned one.
   complete = 2, // Read only.
-  removing = 3, // It has no objects, and never will.
+  removing = 3, // The file has no objects, and never will.
 };
 
 /// A file of spilled objects. Its name contains row and generation, so that a late removal never hits a newer file.
@@ -170,11 +172,11 @@ struct alignas(64) spill_file_entry {
   std::atomic<spill_file_state> state;
   std::uint32_t generation;
   std::uint64_t size_bytes;
-  std::uint64_t worker_nonce; // Writing or removing: its worker.
+  std::uint64_t worker_nonce; // While writing or removing: of the worker.
   std::uint32_t worker_slot;
   // Derived.
   std::uint32_t next_free;
-  std::uint32_t live_objects; // Objects with a copy in it, including those in memory.
+  std::uint32_t live_objects; // Objects with a copy in the file, including those in memory.
   std::uint32_t reserved;
   std::uint64_t live_bytes;
 };
@@ -218,8 +220,8 @@ struct control_header {
   std::atomic<std::uint32_t> lock_owner;      // Slot, or no_slot.
   std::atomic<std::uint32_t> rebuild_wanted;  // Not 0: recover() ran out of memory.
   std::atomic<std::uint32_t> lock_waiting;    // Waiters for the lock, including those killed while waiting.
-  std::atomic<std::uint32_t> lock_left_until; // Truncated clock in ms: newcomers hold back until then for a waiter that
-                                              // has waited long; 0: none.
+  std::atomic<std::uint32_t> lock_left_until; // Truncated clock in ms: until then, newcomers hold back for a waiter
+                                              // that has waited long. 0: none.
 
   // Changed by any process, without the lock.
   alignas(64) std::atomic<std::uint64_t> data_committed; // All bytes of the data file below it have pages.

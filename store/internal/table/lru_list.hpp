@@ -1,7 +1,7 @@
 // The objects in memory, least recently used first. Derived.
 //
-// Exact for finding and sealing. A pin takes no lock and only marks its object; a search for room gives marked objects
-// a second chance.
+// Finding and sealing an object changes the order at once. A pin takes no lock and only marks its object; a search for
+// room gives marked objects a second chance.
 #pragma once
 
 #include <troupe/store/internal/table/table_held.hpp>
@@ -18,13 +18,13 @@ public:
     header.lru_first = header.lru_last = no_row;
   }
 
-  /// Appends an object as used just now. Requires: it is not in the list.
+  /// Appends an object that was used just now. Requires: the object is not in the list.
   void add(std::uint32_t index) const {
     stamp(view_.object(index));
     append(index);
   }
 
-  /// Appends an object without changing the time of its last use. Requires: it is not in the list.
+  /// Appends an object without changing the time of its last use. Requires: the object is not in the list.
   void append(std::uint32_t index) const {
     auto& header = view_.header();
     auto& row = view_.object(index);
@@ -42,7 +42,7 @@ public:
     (row.lru_after == no_row ? header.lru_last : view_.object(row.lru_after).lru_before) = row.lru_before;
   }
 
-  /// Moves an object to the end, as used just now. Requires: it is in the list.
+  /// Moves an object that was used just now to the end. Requires: the object is in the list.
   void touch(std::uint32_t index) const {
     if (view_.header().lru_last == index)
       return stamp(view_.object(index));

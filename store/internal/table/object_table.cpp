@@ -23,7 +23,7 @@ outcome object_table::check_room(const creation& wanted) const {
   return check_captured(wanted.captured);
 }
 
-/// Whether all of them can be captured, so that no later step can fail half-way.
+/// Whether all `ids` can be captured. Checked first, so that no later step can fail half-way.
 outcome object_table::check_captured(std::span<const object_id> ids) const {
   if (!has_room(view_.header().edges, ids.size()))
     return outcome::need_edges;
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> object_table::take_extent(std::uint64_t length) {
   return offset;
 }
 
-/// For an object that leaves memory.
+/// Frees the extent of an object that leaves memory.
 void object_table::return_extent(std::uint32_t index) {
   const auto& row = view_.object(index);
   const auto length = length_of(row);
@@ -90,7 +90,7 @@ void object_table::fill_row(std::uint32_t index, const creation& wanted, std::ui
   reach(crash_point::create_row_filled);
 }
 
-/// Behind its existing edges.
+/// Adds edges behind the existing ones.
 void object_table::add_edges(std::uint32_t outer, std::span<const object_id> inner) {
   auto position = static_cast<std::uint32_t>(count_captured(outer));
   for (const auto& id : inner)
@@ -219,14 +219,14 @@ void object_table::free_if_unreferenced(std::uint32_t index) {
   const auto state = view_.object(index).state.load();
   const auto is_idle =
       state == object_state::sealed || state == object_state::aborted || state == object_state::spilled;
-  if (is_idle && unreferenced(index)) // Otherwise its writer or worker frees it.
+  if (is_idle && unreferenced(index)) // Otherwise the object's writer or worker frees it.
     free_row(index);
 }
 
 void object_table::free_unfinished(std::uint32_t index) {
   auto& row = view_.object(index);
   assert(row.state.load() == object_state::writing);
-  for (auto& word : row.holders) // They hold only the dead writer's bit.
+  for (auto& word : row.holders) // Only the dead writer's bit is set.
     word.store(0);
   free_row(index);
 }

@@ -1,5 +1,5 @@
-// The mutations of the object table: rows, edges, entries in flight. Each writes the truth in an order that recover()
-// can read after a kill at any instruction; store/format.md states that order.
+// The mutations of the object table: rows, edges, entries in flight. Each mutation writes the truth in an order that
+// recover() can read after a kill at any instruction. store/format.md states that order.
 #pragma once
 
 #include <troupe/store/internal/table/table_held.hpp>
@@ -15,7 +15,7 @@ namespace troupe::store::internal {
 
 inline constexpr auto reclaim_batch = std::uint32_t{64}; // Rows that one create or release inspects in passing.
 
-/// The result of a call on the table; the attachment turns it into an error with a text.
+/// The result of a call on the table. The attachment turns it into an error with a text.
 enum class outcome : std::uint8_t {
   done,
   need_objects, // No committed row is free: commit more without the lock and retry.
@@ -42,12 +42,12 @@ struct spill_place {
 struct creation {
   std::uint64_t size_bytes = 0;
   std::uint32_t metadata_bytes = 0;
-  std::span<const object_id> captured; // Requires: their store number is right.
+  std::span<const object_id> captured; // Requires: ids of this store.
   std::uint32_t slot = 0;
   std::uint32_t pid = 0;
   std::uint32_t call_site = 0; // As in the object's row.
   object_origin origin{};
-  bool grows = false; // Its pages are committed as its bytes arrive.
+  bool grows = false; // The pages are committed as the bytes arrive.
 };
 
 /// The object, sender, receiver and channel of handles in flight.
@@ -59,7 +59,7 @@ struct flight_key {
   std::uint64_t channel = 0;
 };
 
-/// Reads those parts of the table that can be read without its lock. Without the lock an answer may be out of date.
+/// Reads the parts of the table that can be read without its lock. Without the lock, an answer may be out of date.
 class table_reader {
 public:
   explicit table_reader(control_view view) : view_(view) {}
@@ -107,11 +107,11 @@ public:
   /// The first row of the chain that contains this origin.
   [[nodiscard]] std::uint32_t& bucket_of(const object_origin& origin) const;
 
-  /// The row of that origin, or no_row. Returns the row even if its object is not found any more.
+  /// The row of that origin, or no_row. Returns the row even if its object can no longer be found.
   [[nodiscard]] std::uint32_t find_origin(const object_origin& origin) const;
 
   /// Makes an object in the state `writing` capture `ids` as well, all or none, behind those that it captures already.
-  /// Fails unless all are sealed. Requires: together they are at most `captured_max`.
+  /// Fails unless all `ids` are sealed. Requires: together there are at most `captured_max`.
   [[nodiscard]] outcome capture(std::uint32_t index, std::span<const object_id> ids);
 
   /// How many ids the object captures.
@@ -124,8 +124,8 @@ public:
   /// Shrinks an object in the state `writing`.
   void shrink(std::uint32_t index, std::uint64_t size_bytes);
 
-  /// Frees hinted rows that nothing keeps alive, and hints at the rows that these captured. Inspects about `rows_max`
-  /// rows. Returns whether hints are left.
+  /// Frees hinted rows that nothing keeps alive, and gives hints at the rows that they captured. Inspects about
+  /// `rows_max` rows. Returns whether hints are left.
   bool reclaim(std::uint32_t rows_max);
 
   /// Frees the row if nothing keeps it alive and it is not in use by a writer or mover.
@@ -145,38 +145,39 @@ public:
   /// Drops an entry with all its handles, and hints at its object.
   void drop_flight(std::uint32_t flight);
 
-  // -- spilling: object_table_spilling.cpp. `worker` is the process that moves the object; no other process frees the
+  // -- spilling: object_table_spilling.cpp. `worker` is the process that moves the object. No other process frees the
   // object meanwhile.
 
   struct victims {
     std::size_t to_write = 0;        // Number of objects in `chosen`.
     std::uint64_t evicted_bytes = 0; // Freed from objects that had a copy on disk; only the copy is left.
-    std::uint64_t calls_for_all = 1; // This many calls without result have inspected every object twice.
+    std::uint64_t calls_for_all = 1; // After so many calls without result, every object was inspected twice.
   };
-  /// Fills `chosen` with sealed, unpinned objects, least recently used first, up to the contents of one file. Together
-  /// with the objects evicted at once they make about `wanted_bytes`. Inspects a bounded number of objects. Objects
-  /// that cannot be spilled count as just used, so that the next call inspects others.
+  /// Fills `chosen` with sealed, unpinned objects, least recently used first, up to the content of one file. Together
+  /// with the objects that are evicted at once, they have about `wanted_bytes`. Inspects a limited number of objects.
+  /// Objects that cannot be spilled count as just used, so that the next call inspects others.
   [[nodiscard]] victims choose_victims(std::uint64_t wanted_bytes, std::span<std::uint32_t> chosen);
 
   /// A walk over the objects in memory, least recently used first, in several holds of the lock.
   struct walk {
     std::uint32_t at = no_row;
-    std::uint64_t looks_left = 0; // In all holds together.
+    std::uint64_t looks_left = 0; // Of all holds together.
     bool has_begun = false;
     bool spares_used = true; // The first round spares recently pinned objects.
     bool has_ended = false;
   };
-  /// Frees the memory of unpinned objects that have a copy on disk, which needs no write, until `wanted_bytes` are
-  /// free. The order of the other objects stays. Returns the bytes freed. Inspects a bounded number of objects, so call
-  /// it until the walk has ended.
+  /// Frees the memory of unpinned objects that have a copy on disk, until `wanted_bytes` are free. This needs no write.
+  /// The order of the other objects stays. Returns the bytes freed. Inspects a limited number of objects, so call it
+  /// until the walk has ended.
   [[nodiscard]] std::uint64_t evict_copied(std::uint64_t wanted_bytes, walk& where);
-  /// Like evict_copied(), but only among the least recently used half of memory, or the part of it that one call
-  /// inspects, and without recently pinned objects. Objects in use stay in memory, even if others must be written for
-  /// that.
+  /// Like evict_copied(), but considers only the least recently used half of memory, or the part of it that one call
+  /// inspects, and no recently pinned objects. Thus objects in use stay in memory, even if other objects must be
+  /// written for that.
   [[nodiscard]] std::uint64_t evict_old_copied(std::uint64_t wanted_bytes);
 
   void begin_spill(std::uint32_t index, std::uint32_t worker);
-  /// Records the place of the copy and evicts the object, unless a process has pinned it meanwhile; returns false then.
+  /// Records the place of the copy and evicts the object. If a process has pinned the object meanwhile, the object
+  /// stays in memory and the call returns false.
   bool end_spill(std::uint32_t index, const spill_place& place);
   void give_up_spill(std::uint32_t index);
 
@@ -189,9 +190,9 @@ public:
   [[nodiscard]] outcome take_spill_file(const process_id& worker, std::uint32_t& file);
   /// Marks the file as written. end_spill() must record its objects before the lock is released.
   void end_spill_file(std::uint32_t file, std::uint64_t size_bytes);
-  /// Bytes that living processes are writing to disk.
+  /// The number of bytes that living processes are writing to disk.
   [[nodiscard]] std::uint64_t bytes_being_spilled() const;
-  /// Hands `worker` a file to remove; returns no_row if there is none.
+  /// Gives `worker` a file to remove; returns no_row if there is none.
   [[nodiscard]] std::uint32_t take_file_to_remove(const process_id& worker);
   void end_removal(std::uint32_t file);
 
@@ -205,7 +206,7 @@ public:
   void remove_waiter(std::uint32_t waiter);
   [[nodiscard]] bool anybody_waits() const { return view_.header().waiters.used != view_.header().waiters.free_rows; }
   /// The smallest size that any waiter ahead of `waiter` wants; 0 if no waiter is ahead. For no_row, all waiters are
-  /// ahead. Removes the entries of dead processes and the expired ones.
+  /// ahead. Removes the entries of dead processes and expired entries.
   [[nodiscard]] std::uint64_t wanted_ahead(std::uint32_t waiter, std::int64_t now_ns);
 
 private:

@@ -14,7 +14,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-constexpr auto spill_file_bytes_max = std::uint64_t{64} << 20; // All small objects together.
+constexpr auto spill_file_bytes_max = std::uint64_t{64} << 20; // Of all small objects in one file.
 constexpr auto alone_bytes_min = std::uint64_t{16} << 20;      // From this size on, an object gets its own file.
 constexpr auto looks_max = std::uint32_t{4096};                // Objects inspected in one hold of the lock.
 
@@ -65,7 +65,7 @@ std::uint64_t object_table::evict_copied(std::uint64_t wanted_bytes, walk& where
   const auto& header = view_.header();
   if (!where.has_begun)
     where = {header.lru_first, 2 * header.live_objects, true};
-  // Since the last hold, its object may have been spilled, or its row reused.
+  // Since the last hold of the lock, the object may have been spilled, or its row reused.
   if (where.at != no_row && !lies_in_memory(view_.object(where.at)))
     where.at = header.lru_first;
   auto freed = std::uint64_t{0};
@@ -138,7 +138,7 @@ bool object_table::end_spill(std::uint32_t index, const spill_place& place) {
 bool object_table::evict(std::uint32_t index) {
   auto& header = view_.header();
   auto& row = view_.object(index);
-  row.state.store(object_state::evicting); // From here on a pinning process waits for the lock ...
+  row.state.store(object_state::evicting); // From here on, a pinning process waits for the lock ...
   reach(crash_point::spill_evicting);
   if (is_pinned(row)) { // ... and earlier pins are visible.
     row.state.store(object_state::sealed);
@@ -190,8 +190,8 @@ void object_table::give_up_restore(std::uint32_t index) {
   return_extent(index);
 }
 
-/// Requires: the object is not published yet. The file counts as complete from now on: if the writer dies, its object
-/// is reaped, and the file goes with it.
+/// Requires: the object is not published yet. From now on the file counts as complete. If the writer dies, its object
+/// is reaped, and the file is removed with the object.
 void object_table::give_own_file(std::uint32_t index, std::uint32_t file) {
   auto& row = view_.object(index);
   row.place = 1;
@@ -212,7 +212,7 @@ void object_table::uncount_spilled(const object_row_entry& row) {
   header.spilled_bytes -= length_of(row);
 }
 
-/// For an object that is gone.
+/// Removes an object that is gone from the count of spilled ones.
 void object_table::leave_spill_file(const object_row_entry& row) {
   auto& header = view_.header();
   auto& file = view_.spill_file(row.spill_file.load());

@@ -43,7 +43,7 @@ struct extent {
          && view.slot(flight.to_slot).nonce.load() == flight.to_nonce;
 }
 
-/// The extents of all objects in memory, by offset. Fails if two overlap or one lies outside the store.
+/// The extents of all objects in memory, by offset. Fails if two extents overlap or one lies outside the store.
 [[nodiscard]] std::expected<std::vector<extent>, std::string> live_extents(const control_view& view) {
   auto found = std::vector<extent>{};
   for (auto index = std::uint32_t{0}; index < view.header().objects.used; ++index) {
@@ -70,7 +70,7 @@ void end_evictions(const control_view& view) {
       row.state.store(object_state::sealed);
 }
 
-/// Orders the objects by their stamps, since the list itself is lost.
+/// Orders the objects by their stamps, because the list itself is lost.
 void rebuild_lru(table_held held) {
   const auto view = held.view();
   auto found = std::vector<std::pair<std::uint64_t, std::uint32_t>>{};
@@ -127,7 +127,7 @@ void rebuild_objects(const control_view& view) {
   header.objects.first_free = no_row;
   header.objects.free_rows = 0;
   header.live_objects = 0;
-  for (auto index = header.objects.used; index-- > 0;) { // Backwards, so that low rows are used first.
+  for (auto index = header.objects.used; index-- > 0;) { // In descending order, so that low rows are used first.
     auto& row = view.object(index);
     row.first_edge = no_row;
     row.first_flight.store(no_row);
@@ -324,7 +324,7 @@ void rebuild_origins(table_held held) {
   return {};
 }
 
-/// Each origin belongs to one living object, which refers to it, and lookups find it.
+/// Checks that each origin belongs to one living object, which refers to the origin, and that lookups find it.
 [[nodiscard]] check_result verify_origins(table_held held) {
   const auto view = held.view();
   const auto& header = view.header();
@@ -351,7 +351,7 @@ void rebuild_origins(table_held held) {
   return {};
 }
 
-/// The object's chain has all of its edges, each at a position of its own.
+/// Checks that the object's chain has all of its edges, each at a position of its own.
 [[nodiscard]] check_result verify_captured(const control_view& view, std::uint32_t index, std::uint32_t edges) {
   if (edges > captured_max)
     return std::unexpected(difference("most ids that an object captures", edges, captured_max));

@@ -5,11 +5,11 @@
 
 namespace troupe::store::internal {
 
-/// Proves that the current thread holds the table's lock; all access to the guarded data needs this proof. A
+/// Proves that the current thread holds the table's lock. All access to the guarded data needs this proof. A
 /// table_guard converts to it. Valid only as long as that guard lives.
 class table_held {
 public:
-  /// For the lock itself, for rebuilding the table, and for a process that alone has the store open.
+  /// Only for the lock itself, for rebuilding the table, and for a process that alone has the store open.
   [[nodiscard]] static table_held vouched_for(control_view view) { return table_held{view}; }
 
   [[nodiscard]] control_view view() const { return view_; }

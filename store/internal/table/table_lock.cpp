@@ -18,15 +18,15 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// Rebuilds the table. If memory runs out, the lock stays usable, and the next owner tries again. Requires: the lock is
-/// held, and inconsistent if `owner_died`.
+/// Rebuilds the table. If memory runs out, the lock stays usable, and its next owner tries again. Requires: the lock is
+/// held, and is inconsistent if `owner_died`.
 [[nodiscard]] std::expected<table_guard, store_error> rebuild(control_view view, std::uint32_t slot, bool owner_died) {
   auto& header = view.header();
   header.lock_owner.store(slot);
   header.rebuild_wanted.store(1);
   try {
     if (auto rebuilt = recover(table_held::vouched_for(view)); !rebuilt) {
-      pthread_mutex_unlock(&header.lock); // If its owner died, the lock stays inconsistent and fails for all callers.
+      pthread_mutex_unlock(&header.lock); // If the owner died, the lock stays inconsistent and fails for all callers.
       return std::unexpected(store_error{store_errc::corrupt, "the store's table is inconsistent: " + rebuilt.error()});
     }
   } catch (const std::bad_alloc&) {
@@ -43,7 +43,7 @@ namespace {
   return table_guard{view, slot};
 }
 
-/// `status` is what a lock call returned: turns it into a guard or an error.
+/// Turns `status`, the result of a lock call, into a guard or an error.
 [[nodiscard]] std::expected<table_guard, store_error> finish(control_view view, std::uint32_t slot, int status) {
   if (status == 0 && view.header().rebuild_wanted.load(std::memory_order_relaxed) == 0)
     return table_guard{view, slot};
@@ -86,8 +86,8 @@ void relax_processor() {
 #endif
 }
 
-/// How much this process and others contend for the lock. Rises with each lock that was not free at once, falls with
-/// each that was. Only a hint, so threads may overwrite each other's updates.
+/// A measure of the contention for the lock between this process and others. Rises with each lock that was not free at
+/// once, and falls with each that was. It is only a hint, so threads may overwrite each other's updates.
 class contention {
 public:
   [[nodiscard]] int level() const { return level_.load(std::memory_order_relaxed); }
@@ -103,9 +103,9 @@ private:
 
 contention recent_contention;
 
-/// Spins for a lock that is held for less than a microsecond, since that is not worth a sleep; returns `EBUSY` if it is
-/// held for longer. Moving the table from one core to another costs more than changing it. So if two processes change
-/// it all the time, each leaves it to the other for a few dozen changes in a row.
+/// Spins for a lock that is held for less than a microsecond, because a sleep would take longer. Returns `EBUSY` if the
+/// lock is held for longer. Moving the table from one core to another costs more than changing it. Therefore, if two
+/// processes change the table all the time, each leaves it to the other for a few dozen changes in a row.
 [[nodiscard]] int try_for_a_moment(pthread_mutex_t& lock) {
   constexpr auto tries = 8;
   auto status = EBUSY;
@@ -119,8 +119,8 @@ contention recent_contention;
   return status;
 }
 
-/// Never below 0: reaping resets the count because of waiters killed while waiting, and with them it forgets living
-/// ones.
+/// The count never falls below 0. Reaping resets it because of waiters that were killed while waiting, and thereby
+/// forgets living ones.
 void leave_waiting(control_header& header) {
   auto waiting = header.lock_waiting.load(std::memory_order_relaxed);
   while (waiting > 0 && !header.lock_waiting.compare_exchange_weak(waiting, waiting - 1, std::memory_order_relaxed)) {
@@ -131,9 +131,9 @@ void leave_waiting(control_header& header) {
   return static_cast<std::uint32_t>(monotonic_ns() / 1'000'000) | 1; // Never 0.
 }
 
-/// While many threads lock and unlock all the time, a sleeper may never find the lock free, since a mutex goes to the
-/// next thread that comes by. So after a long wait, this thread asks all others to hold back for a moment, and repeats
-/// that until it has the lock.
+/// While many threads lock and unlock all the time, a sleeping thread may never find the lock free, because a mutex
+/// goes to the next thread that comes by. So after a long wait, this thread asks all others to hold back for a moment,
+/// and repeats that until it has the lock.
 [[nodiscard]] int lock_patiently(control_header& header, std::chrono::milliseconds timeout) {
   constexpr auto patience = std::chrono::milliseconds{50};
   constexpr auto step = std::chrono::milliseconds{2};
@@ -148,7 +148,7 @@ void leave_waiting(control_header& header) {
   return status;
 }
 
-/// Lets long waiters have the lock first, but not for ever: a stopped owner keeps it from all.
+/// Lets long waiters have the lock first, but not for ever, because a stopped owner keeps it from all.
 void hold_back(control_header& header) {
   constexpr auto pause = std::chrono::microseconds{200};
   constexpr auto pauses_max = 50;
@@ -220,7 +220,7 @@ void reclaim_some(table_held held) noexcept {
 }
 
 void let_others_go_first(control_view view) {
-  // The time it takes to wake a waiter.
+  // The time that it takes to wake a waiter.
   constexpr auto pause = std::chrono::microseconds{100};
   if (view.header().lock_waiting.load(std::memory_order_relaxed) > 0)
     std::this_thread::sleep_for(pause);

@@ -11,8 +11,8 @@
 
 namespace troupe::store::internal {
 
-/// Reclaims some of the hinted rows, unless another thread or process holds the lock, which then does so. `self` is the
-/// caller's slot.
+/// Reclaims some of the hinted rows, unless another thread or process holds the lock and thus will reclaim them. `self`
+/// is the caller's slot.
 void reclaim_hinted(control_view view, std::uint32_t self) noexcept;
 
 /// Like reclaim_hinted(), for a holder of the lock.
@@ -58,15 +58,16 @@ private:
 void init_table_lock(control_view view);
 
 /// Acquires the lock. If its last owner died, rebuilds the table first and sets `reap_wanted`. Fails with `busy`,
-/// naming the process that held the lock all the time, and with `corrupt` if the table cannot be rebuilt.
+/// naming the process that held the lock all the time, with `corrupt` if the table cannot be rebuilt, or with
+/// `system_failure`.
 [[nodiscard]] std::expected<table_guard, store_error> lock_table(control_view view, std::uint32_t slot,
                                                                  std::chrono::milliseconds timeout);
 
 /// Like lock_table(), without waiting; `busy` then has no text.
 [[nodiscard]] std::expected<table_guard, store_error> try_lock_table(control_view view, std::uint32_t slot);
 
-/// Call this between two holds of the lock in a long job: a thread that releases a mutex and locks it again at once
-/// keeps all others waiting. Requires: this thread does not hold the lock.
+/// Call this between two holds of the lock in a long job. Otherwise a thread that releases a mutex and locks it again
+/// at once keeps all others waiting. Requires: this thread does not hold the lock.
 void let_others_go_first(control_view view);
 
 } // namespace troupe::store::internal
