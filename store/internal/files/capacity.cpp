@@ -15,7 +15,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-/// The number in a file; nullopt if there is none ("max"), or if it is so large that it means none.
+/// The number in a file. Nullopt if there is none ("max"), or if it is so large that it means no limit.
 [[nodiscard]] std::optional<std::uint64_t> number_in(const std::filesystem::path& path) {
   auto number = std::uint64_t{0};
   constexpr auto larger_than_any_memory = std::uint64_t{1} << 60;

@@ -1,4 +1,4 @@
-// How much memory a store may take, and where.
+// The amount of memory that a store may take, and where.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct memory_facts {
 [[nodiscard]] memory_facts memory_facts_of(const std::filesystem::path& directory);
 
 /// The smallest of 30 % of the memory, 90 % of the free space in the directory and half of what the container may still
-/// take: whole pages, at least one.
+/// take. Whole pages, at least one.
 [[nodiscard]] std::uint64_t default_capacity(const memory_facts& facts);
 
 } // namespace troupe::store::internal

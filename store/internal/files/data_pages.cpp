@@ -46,7 +46,7 @@ std::expected<void, store_error> data_pages::commit(range wanted, bool whole_ste
   for (auto part = first_unknown(wanted); part.from < part.until; part = first_unknown({part.until, wanted.until})) {
     auto taken = whole_steps ? with_whole_steps(part) : part;
     auto done = take(taken);
-    if (!done && (taken.from < part.from || taken.until > part.until)) { // The pages asked for may still fit.
+    if (!done && (taken.from < part.from || taken.until > part.until)) { // The requested pages may still fit.
       taken = part;
       done = take(taken);
     }
@@ -72,9 +72,9 @@ data_pages::range data_pages::first_unknown(range among) const {
   return {from, std::min(until, longest)};
 }
 
-/// Fails if a range of several pieces does not fit into the file system now, so that none of it is taken: pages cannot
-/// be given back, since another process may already rely on them. The file system takes a single piece whole or not at
-/// all.
+/// Fails if a range of several pieces does not fit into the file system now, so that none of it is taken. Pages cannot
+/// be given back, because another process may already rely on them. A single piece is not checked: the file system
+/// takes it whole or not at all.
 std::expected<void, store_error> data_pages::check_room(range wanted) const {
   const auto first = first_unknown(wanted);
   if (first.until >= wanted.until)
@@ -94,7 +94,7 @@ data_pages::range data_pages::with_whole_steps(range part) const {
 }
 
 std::expected<void, store_error> data_pages::take(range part) {
-  if (view_.header().huge_pages != 0) // The kernel gives huge pages on touch, not for fallocate.
+  if (view_.header().huge_pages != 0) // The kernel gives huge pages at a touch, not for fallocate.
     touch_for_writing({writable_ + part.from, part.until - part.from});
   return commit_pages(file_, part.from, part.until);
 }

@@ -1,4 +1,5 @@
-// Pages of the data file: taken from the system before a byte is written there, and only for bytes to be written.
+// Pages of the data file. They are taken from the system before a byte is written there, and only for bytes to be
+// written.
 #pragma once
 
 #include <troupe/store/internal/files/store_files.hpp>
@@ -13,26 +14,28 @@
 
 namespace troupe::store::internal {
 
-/// Tracks which parts of the data file are known to have pages. The truth is in the file system alone: a process that
-/// does not know asks it for the pages again, which changes nothing. So nothing has to be rebuilt after a kill.
+/// Tracks which parts of the data file are known to have pages. The truth is in the file system alone. A process that
+/// does not know about a part asks the file system for its pages again, which changes nothing. Therefore nothing has to
+/// be rebuilt after a kill.
 ///
 /// Invariants:
 /// 1. A page of the file stays until the file is removed.
 /// 2. All bytes below the watermark in shared memory (`data_committed`) have pages. The watermark only grows, and does
-///    not pass allocated room without pages.
-/// 3. A step whose bit is set has pages. The bits are private to this process, for the file above the watermark.
+/// not pass allocated room without pages.
+/// 3. A step whose bit is set has pages. The bits are private to this process and describe the file above the
+/// watermark.
 ///
 /// Threads: any.
 class data_pages {
 public:
-  /// `writable` is the mapping of `file`; both outlive this.
+  /// `writable` is the mapping of `file`. Both must outlive this object.
   data_pages(control_view view, const owned_file& file, std::byte* writable);
 
-  /// Ensures that [from, until) has pages. Takes whole steps, or only the pages asked for if whole steps do not fit.
+  /// Ensures that [from, until) has pages. Takes whole steps, or only the requested pages if whole steps do not fit.
   /// Fails with `full`, `system_failure` or `detached`.
   [[nodiscard]] std::expected<void, store_error> commit(std::uint64_t from, std::uint64_t until);
 
-  /// Like commit(), but takes only the pages asked for: the bytes behind them may never be written.
+  /// Like commit(), but takes only the requested pages, because the bytes behind them may never be written.
   [[nodiscard]] std::expected<void, store_error> commit_exactly(std::uint64_t from, std::uint64_t until);
 
   /// Whether all of [from, until) is known to have pages.

@@ -24,7 +24,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-// The same in every layout version, so that each version can tell whether another one is alive.
+// These are the same in every layout version, so that each version can tell whether another one is in use.
 constexpr off_t opening_byte = 65536;
 constexpr off_t slot_bytes = 65536;
 
@@ -37,11 +37,11 @@ constexpr off_t slot_bytes = 65536;
   return lock;
 }
 
-// Cleared at the first lock on a kernel without locks of open file descriptions.
+// Cleared at the first lock, if the kernel has no locks of open file descriptions.
 std::atomic<bool> has_descriptions{true};
 
-/// Calls fcntl with the command for locks of open file descriptions or, on a kernel without them, with that for record
-/// locks. With record locks, two copies of this library in one process must not have the same store open.
+/// Calls fcntl with the command for locks of open file descriptions. On a kernel without them, calls it with the
+/// command for record locks; then two copies of this library in one process must not have the same store open.
 [[nodiscard]] int lock_call(int descriptor, int command, struct flock& lock) {
   auto status = 0;
   do
@@ -62,8 +62,8 @@ std::atomic<bool> has_descriptions{true};
       store_error{store_errc::system_failure, "locking " + path.string() + " failed: " + std::strerror(errno)});
 }
 
-/// The first byte of that range that another owner has locked. A failed call counts as a lock on the first byte, since
-/// a living process must not be taken for dead.
+/// The first byte of that range that another owner has locked. A failed call counts as a lock on the first byte,
+/// because a living process must not be taken for dead.
 struct found_lock {
   off_t at;
   pid_t owner; // 0: an open file description, or a process of another pid namespace.
@@ -119,7 +119,7 @@ void close_descriptors() {
   return descriptor;
 }
 
-/// Removes a descriptor from the list, and closes it unless it belongs to another file by now.
+/// Removes a descriptor from the list, and closes it unless it now belongs to another file.
 void close_listed(int descriptor, const file_identity& identity) {
   const auto alone = std::lock_guard{descriptors().mutex};
   std::erase(descriptors().all, std::pair{descriptor, identity});
@@ -169,7 +169,8 @@ std::expected<lock_file, store_error> lock_file::open(const std::filesystem::pat
       return std::unexpected(owned.error());
     if (auto locked = file.lock_opening(timeout); !locked)
       return std::unexpected(locked.error());
-    if (file.is_still_named()) // Otherwise the last process closed it meanwhile, and the name is another file's.
+    if (file.is_still_named()) // Otherwise the last process closed the store meanwhile, and the name belongs to another
+                               // file.
       return file;
   }
 }
@@ -232,7 +233,7 @@ pid_t lock_file::last_opener() const {
   return read_opener(descriptor_);
 }
 
-/// Only for error texts: a full file system does not prevent opening.
+/// Used only for error texts, so a full file system does not prevent opening.
 void lock_file::say_who_opens() {
   struct stat status {};
   (void)::fstat(descriptor_, &status);

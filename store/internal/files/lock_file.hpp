@@ -1,10 +1,11 @@
-// Liveness of processes: a file on which each attached process locks the byte of its slot, plus one more byte that
+// Liveness of processes: a file on which each attached process locks the byte of its slot, and on which one more byte
 // serializes opening and closing.
 //
-// These are locks of open file descriptions. They end with the process, however it ends. Unlike POSIX record locks,
-// they survive the closing of another descriptor of the file, so two copies of this library in one process (say, in two
-// plugins) can open the same store as two processes do. The cost: a forked child inherits the description, so that a
-// dead parent would seem alive. So open descriptors are listed, and closed in the child before fork() returns there.
+// The locks are locks of open file descriptions. They end with the process, however it ends. Unlike POSIX record locks,
+// they survive the closing of another descriptor of the file. Therefore two copies of this library in one process (for
+// example in two plugins) can open the same store as two processes do. The cost is that a forked child inherits the
+// description, so that a dead parent would seem alive. Therefore open descriptors are listed, and closed in the child
+// before fork() returns there.
 #pragma once
 
 #include <troupe/store/internal/host/clock.hpp>
@@ -23,29 +24,32 @@ namespace troupe::store::internal {
 
 class lock_file {
 public:
-  /// Opens the file, making it if needed, and takes the open lock: until unlock_opening() no other process opens or
-  /// closes this store. Fails with `busy`, naming the process that has the lock, `denied` or `system_failure`.
+  /// Opens the file, or creates it, and takes the open lock: until unlock_opening() no other process opens or closes
+  /// this store. Waits for the lock for `timeout`. Fails with `busy`, naming the process that has the lock, `denied`,
+  /// `full` or `system_failure`.
   [[nodiscard]] static std::expected<lock_file, store_error> open(const std::filesystem::path& path,
                                                                   std::chrono::milliseconds timeout);
 
   lock_file(lock_file&& other) noexcept;
   lock_file& operator=(lock_file&&) = delete;
   /// Closes the file, which drops all locks. Does not close it in a forked child, where that would drop the child's own
-  /// locks on the file, nor if the descriptor belongs to another file by now.
+  /// locks on the file. Does not close the descriptor either if it now belongs to another file.
   ~lock_file();
 
-  /// Whether the descriptor still is the lock file. If not, this process has lost its locks and cannot query those of
-  /// others: check this before reaping, sweeping or closing.
+  /// Whether the descriptor still belongs to the lock file. If not, this process has lost its locks and cannot query
+  /// those of others. Check this before reaping, sweeping or closing.
   [[nodiscard]] bool is_intact() const { return identity_.is_of(descriptor_); }
 
-  /// Whether the name still belongs to this file, and not to a store made after this one's files were removed.
+  /// Whether the name still belongs to this file. Otherwise it belongs to a store that was made after this store's
+  /// files were removed.
   [[nodiscard]] bool is_still_named() const;
 
   [[nodiscard]] std::expected<void, store_error> lock_opening(std::chrono::milliseconds timeout);
   void unlock_opening();
 
-  /// Restores the file's content and time from before this process took the open lock; for a process that has only
-  /// looked at the store. The time tells since when no process has used the store. Requires: the open lock is held.
+  /// Restores the content and time that the file had before this process took the open lock. For a process that has
+  /// only looked at the store: the time tells since when no process has used the store. Requires: the open lock is
+  /// held.
   void leave_as_found() const;
 
   /// The process that is opening or closing the store, or was the last one to do so; 0 if unknown. For error texts.
@@ -55,8 +59,8 @@ public:
   [[nodiscard]] std::expected<bool, store_error> lock_slot(std::uint32_t slot);
   void unlock_slot(std::uint32_t slot);
 
-  /// Whether another process holds that byte; never true for this process's own. True if the system does not tell,
-  /// since a living process must not be taken for dead.
+  /// Whether another process holds that byte; never true for this process's own byte. True if the system does not tell,
+  /// because a living process must not be taken for dead.
   [[nodiscard]] bool is_locked(std::uint32_t slot) const;
 
   /// Whether any process is attached, apart from this lock_file's own locks. True if the system does not tell.
@@ -82,12 +86,13 @@ private:
   content found_; // As of when the open lock was taken.
 };
 
-/// Whether `path` exists and belongs to another user. Such files are ignored, since any user may take any name in a
+/// Whether `path` exists and belongs to another user. Such files are ignored, because any user may take any name in a
 /// directory like /dev/shm.
 [[nodiscard]] bool is_of_another_user(const std::filesystem::path& path);
 
-/// A process that holds any lock on that lock file, or nullopt; 0 if it is not known which process. Ignores another
-/// user's file. A file that cannot be queried counts as locked, since a living process must not be taken for dead.
+/// A process that holds any lock on that lock file; 0 if it is not known which process; nullopt if there is none. A
+/// file of another user counts as not locked. A file that cannot be queried counts as locked, because a living process
+/// must not be taken for dead.
 [[nodiscard]] std::optional<pid_t> any_lock_on(const std::filesystem::path& path);
 
 } // namespace troupe::store::internal

@@ -44,7 +44,7 @@ void ask_for_huge_pages(std::span<const std::byte> mapping) noexcept {
   advise(mapping, MADV_HUGEPAGE);
 }
 
-// A mount's line: "36 35 98:0 /root /mount options ... - tmpfs source huge=advise,size=...".
+// The line of a mount: "36 35 98:0 /root /mount options ... - tmpfs source huge=advise,size=...".
 bool gives_huge_pages(const std::filesystem::path& directory) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0)

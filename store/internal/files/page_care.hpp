@@ -8,12 +8,12 @@
 
 namespace troupe::store::internal {
 
-/// Prepares the pages for this process, zeroed if new, so that using them causes no fault. Failures are ignored: then
-/// the first use pays.
+/// Prepares the pages for this process, zeroed if they are new, so that their use causes no fault. Failures are
+/// ignored; then the first use takes longer.
 void touch_for_writing(std::span<std::byte> pages) noexcept;
 void touch_for_reading(std::span<const std::byte> pages) noexcept;
 
-/// Asks for huge pages, if the file system provides them.
+/// Requests huge pages, if the file system provides them.
 void ask_for_huge_pages(std::span<const std::byte> mapping) noexcept;
 
 /// Whether the directory is on a tmpfs that gives huge pages on request.

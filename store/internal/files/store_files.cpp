@@ -31,7 +31,7 @@ namespace {
 
 namespace ipc = boost::interprocess;
 
-// If memory has less room than this, a store with a spill directory lies on disk.
+// If memory has less room than this, a store with a spill directory is placed on disk.
 constexpr auto small_store_bytes = std::uint64_t{128} << 20;
 
 /// Adapts a descriptor for Boost's mapped_region.
@@ -50,7 +50,7 @@ struct mappable {
   return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-/// The offsets of the parts of the control file. Each begins on a page of its own, so that they can be committed
+/// The offsets of the parts of the control file. Each part begins on a page of its own, so that each can be committed
 /// separately.
 struct control_plan {
   std::uint64_t spill_directory, hints, buckets, objects, nodes, edges, flights, waiters, spill_files, call_sites,
@@ -121,7 +121,8 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   init_table_lock(view);
 }
 
-/// The error for a spill directory that this user cannot write: names the directory, or the one where it would be made.
+/// The error for a spill directory that this user cannot write. Names the directory, or the one in which it would be
+/// made.
 [[nodiscard]] store_error unusable_spill_directory(const std::filesystem::path& path, int reason) {
   const auto is_denied = reason == EACCES || reason == EPERM;
   auto text = "spill_directory " + quoted(path) + " cannot be used: ";
@@ -157,8 +158,8 @@ void init_header(void* base, const control_plan& plan, std::uint64_t capacity, s
   return {};
 }
 
-/// Makes a temporary file of that size, private to this user. Replaces an older one of that name, which is a dead
-/// process's.
+/// Makes a temporary file of that size, private to this user. Replaces an older file of that name, which a dead process
+/// has left.
 [[nodiscard]] std::expected<owned_file, store_error> make_file(const std::filesystem::path& path, std::uint64_t size) {
   ::unlink(path.c_str());
   auto file = owned_file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
@@ -331,7 +332,7 @@ owned_file::~owned_file() {
 
 namespace {
 
-/// The spill directory of a store whose processes are all dead. Its control file may be anything, even a FIFO.
+/// The spill directory of a store whose processes are all dead. The control file may be anything, even a FIFO.
 [[nodiscard]] std::filesystem::path left_spill_directory(const std::filesystem::path& control) {
   const auto file = owned_file{::open(control.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
   alignas(control_header) auto bytes = std::array<std::byte, sizeof(control_header)>{};
@@ -425,7 +426,7 @@ std::filesystem::path absolute_path(const std::filesystem::path& path) {
     return path;
   auto failure = std::error_code{};
   auto found = std::filesystem::weakly_canonical(path, failure);
-  return failure ? path.lexically_normal() : found; // This user may not be allowed to read a folder of the path.
+  return failure ? path.lexically_normal() : found; // This user may lack the right to read a folder of the path.
 }
 
 std::string quoted(const std::filesystem::path& path) {
@@ -534,7 +535,7 @@ std::expected<mapped_store, store_error> map_files(const store_paths& paths, con
     ask_for_huge_pages({static_cast<const std::byte*>(readable->get_address()), capacity});
     ask_for_huge_pages({static_cast<const std::byte*>(writable->get_address()), capacity});
   }
-  // A forked child must not write: its copy of a builder's bytes would be the parent's object.
+  // A forked child must not write, because its copy of a builder's bytes would be the parent's object.
   (void)::madvise(writable->get_address(), capacity, MADV_DONTFORK);
   return mapped_store{std::move(*control_file), std::move(*data_file), std::move(*control),
                       std::move(*readable),     std::move(*writable),  view};
@@ -557,7 +558,7 @@ std::expected<void, store_error> remove_files(const store_paths& paths) {
   remove(paths.lock);
   reach(crash_point::close_lock_removed);
   if (paths.is_in_own_folder)
-    (void)::rmdir(paths.directory.c_str()); // Fails if it has another store.
+    (void)::rmdir(paths.directory.c_str()); // Fails if another store is there.
   return result;
 }
 
@@ -568,7 +569,7 @@ std::expected<void, store_error> commit_pages(const owned_file& file, std::uint6
   if (!file.is_intact())
     return std::unexpected(store_error{store_errc::detached, "this process has closed a file of the store"});
   auto status = 0;
-  do // Not posix_fallocate, whose emulation in the C library overwrites others' bytes with zeros.
+  do // Not posix_fallocate: its emulation in the C library overwrites bytes of other processes with zeros.
     status = ::fallocate(file.descriptor(), 0, static_cast<off_t>(from), static_cast<off_t>(to - from));
   while (status != 0 && errno == EINTR);
   if (status == 0)

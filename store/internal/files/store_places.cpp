@@ -12,7 +12,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-// A place, or another user's file, may vanish between the look and the take: then the search restarts.
+// A place, or another user's file, may vanish between the look and the take. Then the search restarts.
 constexpr auto tries_max = 100;
 
 /// Whether `path` is a directory of this user in which no other user can make files.
@@ -67,8 +67,8 @@ void leave_place(taken_place& place) {
 /// The reaction to other processes that took another place at the same time.
 enum class verdict : std::uint8_t { stay, go_there, look_again };
 
-/// Each owner of a place's open lock checks all other places: of two processes that do so at once, at least one sees
-/// the other. Then the one in the later place gives up, and the other waits to see whether it did.
+/// Each owner of a place's open lock checks all other places. Thus of two processes that do so at once, at least one
+/// sees the other. Then the one in the later place gives up, and the other waits to see whether it did.
 [[nodiscard]] std::expected<verdict, store_error>
 compare_with_others(const taken_place& mine, std::optional<taken_place>& theirs, const options& options) {
   const auto all = all_paths_of(options);
@@ -114,7 +114,7 @@ compare_with_others(const taken_place& mine, std::optional<taken_place>& theirs,
     }
     auto mine = take(*paths, options);
     if (!mine && (is_of_another_user(paths->lock) || !std::filesystem::exists(directory)))
-      return std::optional<taken_place>{}; // Taken or removed just now.
+      return std::optional<taken_place>{}; // The name was taken, or the directory removed, just now.
     if (!mine)
       return std::unexpected(mine.error());
     auto theirs = std::optional<taken_place>{};

@@ -1,8 +1,8 @@
-// The places of a store's files: its directory or, if another user has taken a name there first, a place that no other
-// user can write to.
+// The places of a store's files: its directory or, if another user has taken a name there first, a place to which no
+// other user can write.
 //
-// The places and their order depend only on the directory and the user id, never on the environment, which differs
-// between a login, sudo and a service. All places are searched for a living store before a new one is made.
+// The places and their order depend only on the directory and the user id. They never depend on the environment, which
+// differs between a login, sudo and a service. All places are searched for a living store before a new one is made.
 #pragma once
 
 #include <troupe/store/internal/files/lock_file.hpp>
@@ -15,7 +15,7 @@
 
 namespace troupe::store::internal {
 
-/// The directory itself, this user's own folder in it, and, if the directory is /dev/shm, /run/user/<uid>.
+/// The directory itself, this user's own folder in it and, if the directory is /dev/shm, /run/user/<uid>.
 [[nodiscard]] std::vector<std::filesystem::path> places_of(const std::filesystem::path& directory);
 
 /// The paths in each existing place.
@@ -31,8 +31,9 @@ struct taken_place {
 /// Takes the place of the store in use. If there is none, returns nullopt and leaves no file behind.
 [[nodiscard]] std::expected<std::optional<taken_place>, store_error> take_place_in_use(const options& options);
 
-/// Takes the place of the store in use or, if there is none, the first one where it can be made. Two processes that do
-/// so at the same time get the same place. Fails with `denied` if other users have taken a name in each place.
+/// Takes the place of the store in use. If there is none, takes the first place where the store can be made. Two
+/// processes that do so at the same time get the same place. Fails with `denied` if other users have taken a name in
+/// each place, and with `busy` if other processes constantly open and close the store.
 [[nodiscard]] std::expected<taken_place, store_error> take_place(const options& options);
 
 } // namespace troupe::store::internal

@@ -23,7 +23,7 @@ class dead_slots {
 public:
   void add(const process_id& dead) { all_.push_back(dead); }
 
-  /// Drops slots that another process has reaped meanwhile. Returns whether any are left.
+  /// Drops slots that another process has reaped meanwhile. Returns whether any slots are left.
   bool keep_those_that_still_are(table_held held) {
     std::erase_if(all_, [&](const process_id& dead) { return !is_still(held, dead); });
     mask_ = {};
@@ -60,7 +60,8 @@ private:
     const auto& slot = view.slot(index);
     if (index == self || slot.state.load() == slot_state::free)
       continue;
-    const auto nonce = slot.nonce.load(); // Before the byte: a process locks its byte first and unlocks it last.
+    const auto nonce =
+        slot.nonce.load(); // Read before the byte, because a process locks its byte first and unlocks it last.
     if (!lock.is_locked(index))
       dead.add({index, nonce});
   }
@@ -87,7 +88,7 @@ void reap_row(table_held held, std::uint32_t index, const dead_slots& dead) {
   dead.clear_in(row.pinners);
   dead.clear_in(row.outside_pinners);
   dead.clear_in(row.holders);
-  table.free_if_unreferenced(index); // Includes rows that a dead process released without a hint.
+  table.free_if_unreferenced(index); // Also frees rows that a dead process released without a hint.
 }
 
 [[nodiscard]] std::expected<void, store_error> mark(control_view view, dead_slots& dead, std::uint32_t self,
@@ -97,7 +98,8 @@ void reap_row(table_held held, std::uint32_t index, const dead_slots& dead) {
     return std::unexpected(guard.error());
   dead.keep_those_that_still_are(*guard);
   for (const auto& each : dead.all())
-    view.slot(each.slot).state.store(slot_state::reaping); // From now on no process hands anything over to it.
+    view.slot(each.slot).state.store(
+        slot_state::reaping); // From now on, no process hands anything over to the dead one.
   reach(crash_point::reap_marked);
   return {};
 }
@@ -123,9 +125,9 @@ free_slots(control_view view, dead_slots& dead, std::uint32_t self, std::chrono:
   const auto guard = lock_table(view, self, timeout);
   if (!guard)
     return std::unexpected(guard.error());
-  if (dead.keep_those_that_still_are(*guard)) // The dead may have been writing or removing a file.
+  if (dead.keep_those_that_still_are(*guard)) // A dead process may have been writing or removing a file.
     view.header().spill_files_to_remove.store(1);
-  view.header().lock_waiting.store(0, std::memory_order_relaxed); // A dead process may have died waiting.
+  view.header().lock_waiting.store(0, std::memory_order_relaxed); // A process may have died while it waited.
   for (const auto& each : dead.all()) {
     view.slot(each.slot).state.store(slot_state::free);
     reach(crash_point::reap_slot_freed);

@@ -11,10 +11,10 @@
 
 namespace troupe::store::internal {
 
-/// Clears the columns of all slots whose process is gone: their holder bits, unfinished objects and handles in flight
-/// to them; then frees the slots. One pass for all slots, in batches, so that no process waits long for the lock. Skips
-/// `self`. Returns the number of slots freed. If the caller is killed meanwhile, the next call repeats the work. Fails
-/// as lock_table() does, at the first failure.
+/// Clears the columns of all slots whose process is gone (holder bits, unfinished objects and handles in flight to
+/// these processes), then frees the slots. Makes one pass for all slots, in batches, so that no process waits long for
+/// the lock. Skips `self`. Returns the number of slots freed. If the caller is killed meanwhile, the next call repeats
+/// the work. Fails as lock_table() does, at the first failure.
 [[nodiscard]] std::expected<std::size_t, store_error> reap_dead(control_view view, const lock_file& lock,
                                                                 std::uint32_t self, std::chrono::milliseconds timeout);
 
@@ -22,8 +22,8 @@ namespace troupe::store::internal {
 [[nodiscard]] std::expected<void, store_error> reclaim_all(control_view view, std::uint32_t self,
                                                            std::chrono::milliseconds timeout);
 
-/// Drops all entries in flight for which `matches(entry)` holds, in batches. May fail half-way with `busy` or
-/// `corrupt`.
+/// Drops all entries in flight for which `matches(entry)` is true, in batches. Fails as lock_table() does, possibly
+/// half-way.
 template <class Matches>
 std::expected<void, store_error> drop_flights(control_view view, std::uint32_t self, std::chrono::milliseconds timeout,
                                               Matches matches) {

@@ -1,4 +1,4 @@
-// The turns of one process's threads at a disk, and how long the thread with the turn may retry.
+// The turns of one process's threads at a disk, and the time for which the thread with the turn may retry.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace troupe::store::internal {
 
-/// Gives the disk to one thread at a time. That thread retries only until a waiting thread runs out of time: otherwise
+/// Gives the disk to one thread at a time. That thread retries only until a waiting thread runs out of time. Otherwise
 /// a full disk would cost threads with a shorter limit, even zero, the whole time of the retries.
 ///
 /// Threads: any.
@@ -23,7 +23,7 @@ public:
     turn& operator=(const turn&) = delete;
     ~turn();
 
-    /// Sleeps that long. Returns false at once if that exceeds the limit of this thread or of a waiting one.
+    /// Sleeps for that time. Returns false at once if that would exceed the limit of this thread or of a waiting one.
     [[nodiscard]] bool pause(std::chrono::nanoseconds how_long);
     /// Whether any pause was refused.
     [[nodiscard]] bool was_cut_short() const noexcept { return was_cut_short_; }

@@ -24,17 +24,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Before each retry.
+// The pause before each retry.
 constexpr auto pauses = std::array{10ms, 100ms, 400ms};
 
-// Bytes checked and copied at a time, so that they stay in a core's cache in between.
+// Bytes that are checked and copied at a time, so that they stay in a core's cache in between.
 constexpr auto piece_bytes = std::size_t{256} << 10;
 
 constexpr auto write_step_bytes = off_t{8} << 20;
 
 constexpr auto read_ahead_bytes_max = std::size_t{8} << 20;
 
-/// Starts the write-back early: spilled bytes must leave memory, and a writer that fills memory first has to wait.
+/// Starts the write-back early. Spilled bytes must leave memory, and a writer that fills memory first has to wait.
 void start_writing(const owned_file& file, std::size_t added) {
   const auto end = ::lseek(file.descriptor(), 0, SEEK_CUR);
   const auto begin = end - static_cast<off_t>(added);
@@ -44,7 +44,7 @@ void start_writing(const owned_file& file, std::size_t added) {
     (void)::sync_file_range(file.descriptor(), from, until - from, SYNC_FILE_RANGE_WRITE);
 }
 
-/// A writable mapping is not inherited by a fork, where it would be the parent's object.
+/// Maps a file. A forked child does not inherit a writable mapping, because that would be the parent's object.
 [[nodiscard]] std::expected<mapping_ptr, store_error> map_shared(const owned_file& file, std::uint64_t bytes,
                                                                  int protection, const std::filesystem::path& path,
                                                                  off_t offset = 0) {
@@ -54,12 +54,12 @@ void start_writing(const owned_file& file, std::size_t added) {
   if ((protection & PROT_WRITE) != 0)
     (void)::madvise(base, bytes, MADV_DONTFORK);
   return mapping_ptr{base, [bytes, epoch = current_fork_epoch()](const void* mapped) {
-                       if (epoch == current_fork_epoch()) // In a child something else may be mapped there.
+                       if (epoch == current_fork_epoch()) // In a child, something else may be mapped there.
                          ::munmap(const_cast<void*>(mapped), bytes);
                      }};
 }
 
-/// Whether the failure in errno may pass; if so, has waited for that. Preserves errno.
+/// Whether the failure in errno may pass. If so, has waited for that. Preserves errno.
 [[nodiscard]] bool may_try_again(std::size_t& tries, const disk_pause& pause) {
   const auto error = errno;
   const auto may_pass =
@@ -131,8 +131,8 @@ std::expected<owned_file, store_error> spill_directory::open(const std::filesyst
   return std::unexpected(system_failure("open", path));
 }
 
-/// Reads `bytes` from `offset` on and compares their checksum. `room_for` returns the buffer for the next piece, given
-/// the number of bytes already read.
+/// Reads `bytes` from `offset` on and compares their checksum. `room_for` gets the number of bytes already read and
+/// returns the buffer for the next piece.
 std::expected<void, store_error>
 spill_directory::read_checked(const owned_file& file, const std::filesystem::path& path, std::uint64_t offset,
                               std::size_t bytes, std::uint32_t wanted_sum, const disk_pause& pause,
@@ -167,7 +167,7 @@ std::expected<void, store_error> spill_directory::read(std::uint32_t file, std::
   const auto opened = open(path);
   if (!opened)
     return std::unexpected(opened.error());
-  // The next objects in the file were the next least recently used ones, and are often wanted next.
+  // The next objects in the file were also the next least recently used ones, and are often wanted next.
   (void)::posix_fadvise(opened->descriptor(), static_cast<off_t>(offset),
                         static_cast<off_t>(into.size() + std::min(4 * into.size(), read_ahead_bytes_max)),
                         POSIX_FADV_WILLNEED);

@@ -1,6 +1,6 @@
-// The files of objects that were moved out of memory: naming, writing, reading and removing them. No locks.
+// The files of objects that were moved out of memory: naming, writing, reading and removing them. Takes no locks.
 //
-// A file holds the extents of one or more objects one after the other and nothing else; the object table has the
+// A file contains the extents of one or more objects one after the other and nothing else. The object table has the
 // position and checksum of each.
 #pragma once
 
@@ -29,10 +29,14 @@ private:
   std::uint32_t sum_ = ~std::uint32_t{0};
 };
 
-/// Waits before a full or failing disk is retried. Returns false if that takes too long; then there is no retry.
+/// Waits before a full or failing disk is retried. Returns false if the wait would take too long; then there is no
+/// retry.
 using disk_pause = std::function<bool(std::chrono::nanoseconds)>;
 
-/// Retries a full or failing disk up to three times, half a second in all, if `pause` allows.
+/// The files in one spill directory. A full or failing disk is retried up to three times, half a second in all, if
+/// `pause` allows.
+///
+/// Threads: any.
 class spill_directory {
 public:
   /// No directory: nothing is spilled.
@@ -43,21 +47,24 @@ public:
   [[nodiscard]] bool is_there() const { return !directory_.empty(); }
   [[nodiscard]] const std::filesystem::path& path() const { return directory_; }
 
-  /// Makes a new, empty file, private to this user. Replaces a file of that name, which is a dead process's.
+  /// Makes a new, empty file, private to this user. Replaces a file of that name, which a dead process has left. Fails
+  /// as system_failure() does.
   [[nodiscard]] std::expected<owned_file, store_error> create(std::uint32_t file, std::uint32_t generation,
                                                               const disk_pause& pause) const;
 
-  /// Appends `bytes`. Returns their checksum.
+  /// Appends `bytes`. Returns their checksum. Fails with `full` or as system_failure() does.
   [[nodiscard]] std::expected<std::uint32_t, store_error>
   append(const owned_file& file, std::span<const std::byte> bytes, const disk_pause& pause) const;
 
-  /// Fails with `damaged` if the file is gone or cut short, or if the bytes read do not have that checksum.
+  /// Reads into `into`. Fails with `damaged` if the file is gone or cut short, or if the bytes do not have that
+  /// checksum, and as system_failure() does.
   [[nodiscard]] std::expected<void, store_error> read(std::uint32_t file, std::uint32_t generation,
                                                       std::uint64_t offset, std::span<std::byte> into,
                                                       std::uint32_t wanted_sum, const disk_pause& pause) const;
 
   /// Makes a new file of that size, mapped for writing; no other process reads it yet. Allocates its disk room, unless
-  /// it `grows`: then commit() must do so before a byte is written there.
+  /// the file `grows`; then commit() must allocate the room before a byte is written there. Fails with `full` or as
+  /// system_failure() does.
   [[nodiscard]] std::expected<mapping_ptr, store_error> create_mapped(std::uint32_t file, std::uint32_t generation,
                                                                       std::uint64_t bytes, bool grows,
                                                                       const disk_pause& pause) const;
@@ -76,6 +83,7 @@ public:
                                                                  std::uint32_t wanted_sum,
                                                                  const disk_pause& pause) const;
 
+  /// Truncates the file to `bytes`. If that fails, only disk room is lost.
   void cut(std::uint32_t file, std::uint32_t generation, std::uint64_t bytes) const noexcept;
 
   void remove(std::uint32_t file, std::uint32_t generation) const noexcept;

@@ -212,7 +212,7 @@ void object_table::uncount_spilled(const object_row_entry& row) {
   header.spilled_bytes -= length_of(row);
 }
 
-/// Removes an object that is gone from the count of spilled ones.
+/// Removes an object from the count of its spill file, after the object is gone.
 void object_table::leave_spill_file(const object_row_entry& row) {
   auto& header = view_.header();
   auto& file = view_.spill_file(row.spill_file.load());
