@@ -83,7 +83,7 @@ attachment::~attachment() {
   }
   background_.end();
   const auto nothing_is_half_done = half_done_.give_up();
-  close_store(store_, nothing_is_half_done); // Otherwise the process that reaps this slot gives the moves up.
+  close_store(store_, nothing_is_half_done); // If moves are left, the process that reaps this slot gives them up.
 }
 
 void attachment::begin_background() noexcept {
@@ -93,7 +93,7 @@ void attachment::begin_background() noexcept {
     background_.want(job::look);
 }
 
-/// Failures are dropped: a call that needs the job's result meets the error itself.
+/// Failures are ignored: a call that needs the job's result gets the error itself.
 progress attachment::do_unasked(job what) {
   switch (what) {
   case job::give_up_half_done:

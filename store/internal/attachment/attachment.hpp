@@ -1,4 +1,4 @@
-// This process's end of one store: the parts that the public classes use, and how they are wired.
+// This process's end of one store: the parts that the public classes use, and how they are connected.
 #pragma once
 
 #include <troupe/store/internal/attachment/background.hpp>
@@ -32,11 +32,11 @@ public:
   attachment& operator=(const attachment&) = delete;
   ~attachment();
 
-  /// Counts a user. try_keep() fails if there are no users left: the attachment is being destroyed.
+  /// Counts a user. try_keep() fails if there are no users left, which means that the attachment is being destroyed.
   void keep() noexcept { users_.add(); }
   [[nodiscard]] bool try_keep() noexcept { return users_.try_add(); }
-  /// Removes a user; the last one detaches and destroys the attachment. So does the last hold that is released or
-  /// aborted.
+  /// Removes a user. If that was the last one, detaches and destroys the attachment. release() and abort() do the same
+  /// if they remove the last hold and no other user is left.
   void let_go() noexcept {
     if (users_.remove())
       detach(*this);
@@ -54,7 +54,7 @@ public:
   void begin_background() noexcept;
 
   [[nodiscard]] const options& settings() const { return store_.settings; }
-  /// Key in the list of this process's attachments.
+  /// The key in the list of this process's attachments.
   [[nodiscard]] const std::string& key() const { return key_; }
   [[nodiscard]] std::uint64_t number() const { return view_.header().store_number; }
   [[nodiscard]] const std::array<std::uint64_t, 4>& secret() const { return view_.header().secret; }
@@ -72,7 +72,7 @@ public:
 private:
   [[nodiscard]] progress do_unasked(job what);
 
-  // Each uses some of those above it.
+  // Each member uses some of those above it.
   opened_store store_;
   const std::string key_;
   control_view view_;

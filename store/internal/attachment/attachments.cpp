@@ -17,16 +17,16 @@ std::atomic<std::uint32_t> fork_epoch{0};
 
 namespace {
 
-/// An entry exists from before a store is opened until it is closed. While its attachment is null, the store is being
-/// opened or closed, and other threads wait.
+/// An entry exists from before a store is opened until the store is closed. While the entry's attachment is null, the
+/// store is being opened or closed, and other threads wait.
 struct attachment_list {
   std::mutex mutex;
   std::condition_variable changed;
   std::map<std::string, attachment*> entries;
 };
 
-// The list is never destroyed, since handles may outlive main. A forked child makes a new list: the threads that wait
-// for the old list's condition do not exist in the child.
+// The list is never destroyed, because handles may outlive main. A forked child makes a new list, because the threads
+// that wait for the old list's condition do not exist in the child.
 attachment_list* list = new attachment_list;
 
 void lock_list() {
@@ -59,7 +59,8 @@ void forget(const std::string& key) {
   list->changed.notify_all();
 }
 
-/// The first option in which the two differ, or empty. A capacity_bytes or objects_max of 0 accepts any value.
+/// The first option in which the two differ, or an empty text. In `asked`, a capacity_bytes or objects_max of 0 accepts
+/// any value.
 [[nodiscard]] std::string difference(const options& open, const options& asked) {
   auto text = [](const char* what, const std::string& has, const std::string& wanted) {
     return std::string(what) + " " + has + ", not " + wanted;
@@ -97,7 +98,7 @@ void forget(const std::string& key) {
   return known;
 }
 
-/// Removes an entry that never got an attachment, however attach() ends, since other threads wait for it.
+/// Removes an entry that never got an attachment, however attach() ends, because other threads wait for the entry.
 class placeholder {
 public:
   explicit placeholder(const std::string& key) : key_(key) {}
@@ -136,7 +137,7 @@ void detach(attachment& unused) noexcept {
   const auto key = unused.key();
   {
     const auto lock = std::lock_guard{list->mutex};
-    list->entries[key] = nullptr; // From here on attach() waits instead of finding it.
+    list->entries[key] = nullptr; // From here on, attach() waits instead of finding the attachment.
   }
   delete &unused; // NOLINT
   forget(key);

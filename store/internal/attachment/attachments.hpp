@@ -1,4 +1,4 @@
-// The process's attachments by store: opening one twice gives the same one.
+// The process's attachments by store. Opening a store twice gives the same attachment.
 #pragma once
 
 #include <troupe/store/fwd.hpp>
@@ -9,9 +9,9 @@
 
 namespace troupe::store::internal {
 
-/// Returns this process's only attachment to the store, creating it if needed. A second attachment would open the lock
-/// file again, and on a kernel without locks of open file descriptions, closing that descriptor would drop the first
-/// one's locks.
+/// Returns this process's only attachment to the store, and creates it if needed. There is only one because a second
+/// attachment would open the lock file again. On a kernel without locks of open file descriptions, closing that second
+/// descriptor would drop the locks of the first attachment.
 [[nodiscard]] std::expected<attachment_ptr, store_error> attach(const options& options);
 
 } // namespace troupe::store::internal

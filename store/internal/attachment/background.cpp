@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto jobs = static_cast<std::size_t>(job::touch) + 1;
 
-// Pause before a held-up job is retried, in addition to the time of each try.
+// The pause before a held-up job is retried, in addition to the time of each try.
 constexpr auto held_up_pause = std::chrono::milliseconds{10};
 
 } // namespace
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  /// Blocks all signals in the thread, since they are for the program's own threads.
+  /// Starts the thread with all signals blocked, because signals are for the program's own threads.
   std::thread start() {
     auto all = sigset_t{};
     auto before = sigset_t{};
@@ -74,7 +74,7 @@ private:
   void run() {
     auto guard = std::unique_lock{mutex_};
     for (auto next_look = std::chrono::steady_clock::now() + look_interval_; !ending_;) {
-      // Even if other jobs are pending.
+      // The look takes place even if other jobs are pending.
       if (const auto now = std::chrono::steady_clock::now(); look_interval_.count() > 0 && now >= next_look) {
         wanted_[static_cast<std::size_t>(job::look)] = true;
         next_look = now + look_interval_;
@@ -101,11 +101,11 @@ private:
       if (came == progress::held_up)
         std::this_thread::sleep_for(held_up_pause);
       want_again(what);
-    } catch (const std::bad_alloc&) { // A call that needs the result does the work itself and reports the error.
+    } catch (const std::bad_alloc&) { // A call that needs the job's result does the work itself and reports the error.
     }
   }
 
-  /// Called by the thread itself, which checks for jobs before it sleeps.
+  /// Called by the thread itself. It checks for jobs before it sleeps.
   void want_again(job what) {
     const auto guard = std::lock_guard{mutex_};
     wanted_[static_cast<std::size_t>(what)] = true;
@@ -142,7 +142,7 @@ void background::want(job what) noexcept {
 void background::end() noexcept {
   std::call_once(begun_, [] {}); // Prevents a later start.
   if (worker_ != nullptr)
-    worker_->end(); // Before the reset, since the thread may still call want().
+    worker_->end(); // Before the reset, because the thread may still call want().
   worker_.reset();
 }
 

@@ -23,24 +23,24 @@ enum class job : std::uint8_t {
 /// The result of a job.
 enum class progress : std::uint8_t {
   done,
-  more,   // Part of it is done; the rest follows once other jobs have run.
+  more,   // Part of the job is done; the rest follows once other jobs have run.
   held_up // Nothing is done; the job is retried soon.
 };
 
 /// Runs background jobs in one thread, which starts with the first job.
 ///
-/// Threads: any; end() and leave_to_parent() once no other thread uses it.
+/// Threads: any. end() and leave_to_parent() only once no other thread uses it.
 class background {
 public:
   using doer = std::function<progress(job)>;
 
-  /// Runs `look` every `look_interval`, even if other jobs are pending; 0: never.
+  /// Runs the job `look` every `look_interval`, even if other jobs are pending; 0: never.
   background(std::chrono::nanoseconds look_interval, doer do_it);
   background(const background&) = delete;
   background& operator=(const background&) = delete;
   ~background();
 
-  /// Requests a job; a running job may request another. If no thread can be started, runs the job at once.
+  /// Requests a job. A running job may request another one. If no thread can be started, runs the job at once.
   void want(job what) noexcept;
 
   /// Waits for the running job. No job runs after that.

@@ -20,7 +20,7 @@ class call_sites {
 public:
   call_sites(const table_access& access, table_growth& growth) : access_(access), growth_(growth) {}
 
-  /// The number for an object's row. 0 if call sites are not recorded or the place could not get a row.
+  /// The number for an object's row. 0 if call sites are not recorded, or if the place could not get a row.
   [[nodiscard]] std::uint32_t number_of(const std::source_location& where);
 
 private:

@@ -8,7 +8,7 @@
 
 namespace troupe::store::internal {
 
-// How often a waiter checks for dead processes, since a death wakes no waiter.
+// The interval at which a waiter checks for dead processes, because a death wakes no waiter.
 inline constexpr auto look_pause = std::chrono::milliseconds{100};
 
 /// Signals changes of the store to waiters in all processes.
@@ -24,8 +24,8 @@ public:
 
   void announce() noexcept;
 
-  /// State of one waiter. The waiter checks its condition, calls wait() to register, checks again, then calls wait() to
-  /// block, and so on: the second check closes the race.
+  /// The state of one waiter. The waiter checks its condition, calls wait() to register, checks again, then calls
+  /// wait() to block, and so on. The second check closes the race.
   struct watch {
     std::uint32_t seen = 0;
     bool is_set = false;

@@ -16,8 +16,8 @@ namespace troupe::store::internal {
 
 /// Drops the handles in flight on ended channels.
 ///
-/// A peer that does not know yet that a channel has ended may still send on it and then die. So every reaping drops the
-/// channel's handles again, until the peer is gone.
+/// A peer that does not know yet that a channel has ended may still send on it and then die. Therefore every reaping
+/// drops the channel's handles again, until the peer is gone.
 ///
 /// Threads: any.
 class ended_channels {
@@ -28,7 +28,7 @@ public:
   /// Ends the channel with `peer`, in both directions.
   [[nodiscard]] std::expected<void, store_error> end(const process_id& peer, std::uint64_t channel);
 
-  /// Drops the handles sent since on any ended channel.
+  /// Drops the handles that were sent meanwhile on any ended channel.
   [[nodiscard]] std::expected<void, store_error> drop_late();
 
 private:

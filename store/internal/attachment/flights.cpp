@@ -22,7 +22,7 @@ std::expected<void, store_error> flights::hand_over(const held_object& what, con
         return std::unexpected(errors_.of(came, {view_.header().store_number, what.index, what.generation}));
     }
     if (auto grown = growth_.grow_or_reap(outcome::need_flights, failures); !grown)
-      return grown; // Reaping freed no entry either.
+      return grown; // Reaping did not free an entry either.
   }
 }
 

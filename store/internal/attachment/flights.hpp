@@ -24,16 +24,16 @@ public:
           table_growth& growth, ended_channels& ended, const store_errors& errors)
       : view_(view), member_(member), access_(access), holds_(holds), growth_(growth), ended_(ended), errors_(errors) {}
 
-  /// Counts one handle in flight. Requires: this process holds the object. Fails with `peer_gone` or `table_full`, or
-  /// if the table cannot be locked.
+  /// Counts one handle in flight. Requires: this process holds the object. Fails with `peer_gone`, as growing the table
+  /// does, or as locking it does.
   [[nodiscard]] std::expected<void, store_error> hand_over(const held_object& what, const process_id& to,
                                                            std::uint64_t channel);
   /// Undoes one hand_over(). Does nothing if no such handle is in flight.
   void take_back(const held_object& what, const process_id& to, std::uint64_t channel);
-  /// Takes one handle off its entry. Fails with `not_found` if there is none, or if the table cannot be locked.
+  /// Takes one handle off its entry. Fails with `not_found` or `unsealed`, or as locking the table does.
   [[nodiscard]] std::expected<held_object, store_error> adopt(const object_id& id, const process_id& from,
                                                               std::uint64_t channel);
-  /// Drops all handles in flight on the channel, now and later.
+  /// Drops all handles that are in flight on the channel now or later.
   std::expected<void, store_error> abandon(const process_id& peer, std::uint64_t channel);
 
 private:

@@ -21,7 +21,7 @@ public:
   half_done_moves(const table_access& access, background& unasked, spill_file_removal& files, change_signal& changes)
       : access_(access), unasked_(unasked), files_(files), changes_(changes) {}
 
-  /// Keeps objects that were being spilled to `file` or, if `file` is no_row, restored. They are given up in the
+  /// Keeps objects that were being spilled to `file` or, if `file` is no_row, restored. Their moves are given up in the
   /// background once the lock is available again.
   void keep(std::uint32_t file, std::span<const std::uint32_t> objects);
 

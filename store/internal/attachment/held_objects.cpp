@@ -57,13 +57,13 @@ bool held_objects::release(std::uint32_t index, hold_reason why) noexcept {
 bool held_objects::abort(std::uint32_t index) noexcept {
   if (member_.forked())
     return false;
-  if (member_.is_valid()) // Otherwise the row may be another object's.
+  if (member_.is_valid()) // Otherwise the row may belong to another object.
     view_.object(index).state.store(object_state::aborted);
   reach(crash_point::abort_marked);
   return release(index, hold_reason::unfinished);
 }
 
-/// Clears this process's bit, and frees the object if it was the last one.
+/// Clears this process's bit, and frees the object if no bit is left.
 held_objects::clearing held_objects::clear_hold(std::uint32_t index) noexcept {
   const auto slot = member_.self().slot;
   auto& holders = view_.object(index).holders;

@@ -14,7 +14,7 @@ namespace troupe::store::internal {
 
 /// Counts this process's holds and pins of each object, and the reasons of its holds. No call waits for the lock.
 ///
-/// In a forked child all calls do nothing. Once this process has lost its slot, calls leave the shared bits alone.
+/// In a forked child, all calls do nothing. Once this process has lost its slot, calls leave the shared bits unchanged.
 ///
 /// Threads: any.
 class held_objects {
@@ -33,10 +33,10 @@ public:
   /// False if there is no address space for the counters.
   [[nodiscard]] bool can_count() const { return counts_.valid(); }
 
-  /// Takes a hold for `reference`. Needs the lock, since it may be this process's first hold of the object.
+  /// Takes a hold for `reference`. Needs the lock, because it may be this process's first hold of the object.
   void hold(table_held held, std::uint32_t index) noexcept;
   /// Takes the first hold of a new object, for `unfinished`. Requires: no holder bit is set, and no other process knows
-  /// it.
+  /// the object.
   void hold_new(table_held held, std::uint32_t index) noexcept;
   /// Adds a hold. Requires: this process holds the object.
   void retain(std::uint32_t index, hold_reason why = hold_reason::reference) noexcept;
@@ -54,7 +54,7 @@ public:
   struct own {
     std::uint32_t handles = 0;
     std::uint32_t pins = 0;
-    hold_counts holds; // Reasons of both.
+    hold_counts holds; // The reasons of both.
   };
   /// A snapshot; other threads may change the counts.
   [[nodiscard]] own own_of(std::uint32_t index) const;

@@ -1,4 +1,5 @@
-// This process's holds and pins of each object. The shared bits change only when a count goes from 0 to 1 or back.
+// This process's holds and pins of each object. The shared bits change only when a count goes from 0 to 1 or from 1 to
+// 0.
 #pragma once
 
 #include <troupe/store/hold_reason.hpp>
@@ -15,11 +16,12 @@
 
 namespace troupe::store::internal {
 
-/// A counter whose first increment and last decrement run an action. During the action the counter reads `changing` and
-/// other threads wait. So the action of a change from 1 to 0 never overtakes that of the next change from 0 to 1.
-/// Actions must be short and must not block.
+/// A counter whose first increment and last decrement run an action. During the action the counter reads `changing`,
+/// and other threads wait. Therefore the action of a change from 1 to 0 never overtakes the action of the next change
+/// from 0 to 1. Actions must be short and must not block.
 ///
-/// Each increment may carry marks, which its decrement removes: a second sum that needs no operation of its own.
+/// Each increment may carry marks, which its decrement removes. The marks form a second sum that needs no operation of
+/// its own.
 class edge_counter {
 public:
   template <class OnFirst>
@@ -41,7 +43,8 @@ public:
     }
   }
 
-  /// The first increment, if no other thread can make one. Waits only for an earlier last decrement to finish.
+  /// The first increment, for a caller that knows that no other thread can make one. Waits only until an earlier last
+  /// decrement has ended.
   template <class OnFirst>
   void begin(OnFirst on_first, std::uint32_t marks = 0) {
     while (word_.load(std::memory_order_acquire) != 0)
@@ -50,7 +53,7 @@ public:
     word_.store(step(marks), std::memory_order_release);
   }
 
-  /// Requires: the caller's increment is counted, with these marks.
+  /// Removes one increment. Requires: the caller's increment is counted, with these marks.
   template <class OnLast>
   void decrement(OnLast on_last, std::uint32_t marks = 0) {
     auto seen = word_.load(std::memory_order_relaxed);
@@ -97,7 +100,7 @@ private:
 };
 
 /// Counts the holds of one object, in all and by reason. The three most frequent reasons need no operation of their
-/// own: views and builders are counted in the word of all holds, and holds without another reason are references.
+/// own: views and builders are counted in the word of all holds, and all holds without another reason are references.
 class hold_counter {
 public:
   /// `on_first` as in edge_counter.
@@ -108,7 +111,7 @@ public:
       rare(why).fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// The first hold, if no other thread can take one.
+  /// The first hold, for a caller that knows that no other thread can take one.
   template <class OnFirst>
   void begin(hold_reason why, OnFirst on_first) noexcept {
     all_.begin(on_first, marks_of(why));
@@ -119,7 +122,7 @@ public:
   /// Requires: a hold for `why` is counted; `on_last` as in edge_counter.
   template <class OnLast>
   void remove(hold_reason why, OnLast on_last) noexcept {
-    if (is_rare(why)) // Before the decrement: afterwards the row may be another object's.
+    if (is_rare(why)) // Before the decrement: afterwards the row may belong to another object.
       forget_rare(why);
     all_.decrement(on_last, marks_of(why));
   }

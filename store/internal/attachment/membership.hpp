@@ -30,8 +30,8 @@ public:
     return !forked() && !lost_locks_.load(std::memory_order_relaxed) && slot_.state.load() == slot_state::attached
            && slot_.nonce.load() == self_.nonce;
   }
-  /// Fails with `forked`, or with `detached` if this process's locks or its slot are gone: the objects of its handles
-  /// may then be gone.
+  /// Fails with `forked`, or with `detached` if this process's locks or slot are gone. In the latter case the objects
+  /// of its handles may be gone.
   [[nodiscard]] std::expected<void, store_error> check() const {
     if (is_valid()) [[likely]]
       return {};

@@ -11,12 +11,12 @@
 
 namespace troupe::store::internal {
 
-/// Knows where in this process the bytes of an object lie; the metadata comes first.
+/// Knows the addresses of an object's bytes in this process. The metadata comes first.
 ///
 /// Threads: any.
 class object_memory {
 public:
-  /// `files` outlive this.
+  /// `files` must outlive this object.
   explicit object_memory(const mapped_store& files)
       : view_(files.view),
         writable_(static_cast<std::byte*>(files.writable.get_address())),

@@ -7,7 +7,7 @@ std::expected<mapping_ptr, store_error> object_views::pin(std::uint32_t index,
   if (auto valid = member_.check(); !valid)
     return std::unexpected(std::move(valid).error());
   holds_.retain_pin(index);
-  // The pin bit is set before the state is read; an evicting process writes the state before it reads the bits.
+  // The pin bit is set before the state is read. An evicting process writes the state before it reads the bits.
   const auto& row = view_.object(index);
   const auto state = row.state.load();
   const auto is_here = state == object_state::sealed || state == object_state::spilling;

@@ -23,7 +23,7 @@ public:
   object_waiter(const membership& member, const object_finder& finder, reaper& dead, change_signal& changes)
       : member_(member), finder_(finder), dead_(dead), changes_(changes) {}
 
-  /// Returns `how_many` of `ids` as soon as that many are sealed, or fewer after `timeout`.
+  /// Returns `how_many` of `ids` as soon as that many are sealed, or fewer when `timeout` has passed.
   [[nodiscard]] std::expected<std::vector<object_id>, store_error>
   wait(std::span<const object_id> ids, std::size_t how_many, std::chrono::milliseconds timeout);
   /// Returns whether `is_so` became true within `timeout`.

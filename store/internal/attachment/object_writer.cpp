@@ -67,7 +67,7 @@ std::expected<new_object, store_error> object_writer::create_in_own_file(const c
     (void)uses_.holds.abort(*index); // Never the last user: the caller is one.
     return std::unexpected(mapping.error());
   }
-  // Only this process writes it until it is sealed.
+  // Only this process writes the file until the object is sealed.
   auto* const bytes = begin_with(metadata, static_cast<std::byte*>(const_cast<void*>(mapping->get())));
   reach(crash_point::own_file_made);
   return new_object{*index, view_.object(*index).generation.load(), {bytes, wanted.size_bytes}, *std::move(mapping)};

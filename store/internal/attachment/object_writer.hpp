@@ -44,26 +44,26 @@ public:
     std::span<const std::byte> metadata;
     std::span<const object_id> captured;
     object_origin origin{};
-    bool grows = false; // Its pages are committed as its bytes arrive.
+    bool grows = false; // The pages are committed as the bytes arrive.
   };
   [[nodiscard]] std::expected<new_object, store_error> create(const request& what, std::chrono::milliseconds grace,
                                                               const std::source_location& where);
-  /// All or none.
+  /// Creates all objects or none.
   [[nodiscard]] std::expected<std::vector<new_object>, store_error> create_all(std::span<const std::size_t> sizes_bytes,
                                                                                std::chrono::milliseconds grace,
                                                                                const std::source_location& where);
-  /// Creates the object unless one of that origin exists. The check is repeated under the lock that creates the object;
-  /// if another writer was faster, its object is looked up. Fails with `busy` only if many writers in turn begin and
+  /// Creates the object unless an object of that origin exists. The check is repeated under the lock that creates the
+  /// object. If another writer was faster, looks up its object. Fails with `busy` only if 16 writers in turn begin and
   /// give up.
   [[nodiscard]] std::expected<origin_found, store_error>
   create_once(const request& what, std::chrono::milliseconds grace, const std::source_location& where);
 
   // Requires: this process is writing the object.
 
-  /// Requires: the object grows.
+  /// Gives pages to the bytes [from, until) of the object. Requires: the object grows.
   [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t index, std::size_t from, std::size_t until);
   [[nodiscard]] std::expected<void, store_error> capture(std::uint32_t index, std::span<const object_id> ids);
-  /// Only the writer changes this field before the object is sealed.
+  /// Counts one sign of progress. Only the writer changes this field before the object is sealed.
   void note_progress(std::uint32_t index) noexcept;
   [[nodiscard]] std::expected<void, store_error> seal(std::uint32_t index, std::size_t size_bytes, bool shrunk);
 

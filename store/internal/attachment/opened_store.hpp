@@ -21,11 +21,12 @@ struct opened_store {
   process_id self;
 };
 
-/// Opens or creates the store and claims a slot. Requires: this process has it open nowhere else (attachments.hpp
-/// ensures that).
+/// Opens or creates the store and claims a slot. Requires: this process does not have the store open elsewhere
+/// (attachments.hpp ensures that).
 [[nodiscard]] std::expected<opened_store, store_error> open_store(const options& options);
 
-/// Frees the slot, unless that is left to the process that reaps it; removes the files if no other process is attached.
+/// Frees the slot, unless the process that reaps the slot has to do so. Removes the files if no other process is
+/// attached.
 void close_store(opened_store& store, bool gives_slot_back);
 
 /// The directory to which the store spills.

@@ -34,7 +34,7 @@ namespace {
     slot.nonce.store(random_number());
     slot.pid.store(static_cast<std::uint32_t>(::getpid()));
     reach(crash_point::open_slot_filled);
-    slot.state.store(slot_state::attached); // Last, when the byte is locked and the nonce is written.
+    slot.state.store(slot_state::attached); // Last, after the byte is locked and the nonce is written.
     reach(crash_point::open_slot_attached);
     return process_id{index, slot.nonce.load()};
   }
@@ -42,9 +42,9 @@ namespace {
                                      "the limit of " + std::to_string(slots_max) + " attached processes is reached"});
 }
 
-/// Frees the slot. First marks it so that no process hands anything over to it, then drops all handles in flight to
-/// this process, since no process is left to adopt them. If a stopped process holds the table's lock, the slot stays
-/// and is reaped once its byte is unlocked. A slot that belongs to another process now is left alone.
+/// Frees the slot. First marks it, so that no process hands anything over to it. Then drops all handles in flight to
+/// this process, because no process is left to adopt them. If a stopped process holds the table's lock, the slot stays,
+/// and is reaped once its byte is unlocked. A slot that now belongs to another process stays unchanged.
 [[nodiscard]] std::expected<void, store_error> leave(opened_store& store, const deadline& until) {
   const auto view = store.files.view;
   const auto self = store.self;
@@ -80,8 +80,8 @@ namespace {
 }
 
 /// Whether no process is attached any more. The kernel drops the locks of a killed process some time after other
-/// processes can notice its death. So this function waits for ending processes; otherwise a process that leaves because
-/// of that death would leave the files behind.
+/// processes can notice its death. Therefore this function waits for ending processes. Otherwise a process that
+/// detaches because of that death would leave the files behind.
 [[nodiscard]] bool all_have_left(const opened_store& store, const deadline& until) {
   while (store.lock.any_attached()) {
     if (until.passed() || !only_ending_are_attached(store))
@@ -140,8 +140,8 @@ namespace {
   auto* const paths = &place.paths;
   auto* const lock = &place.lock;
   reach(crash_point::open_locked);
-  // Evaluated once: a process attached at that time may die before this call is done; the process that maps the
-  // existing files then reaps it.
+  // Evaluated once, because a process that is attached at that time may die before this call ends. The process that
+  // maps the existing files then reaps the dead one.
   const auto first = !place.is_in_use;
   if (auto swept = sweep(*paths, options, !first); !swept) {
     if (first)
@@ -200,8 +200,8 @@ std::expected<void, store_error> remove_left_store(const options& options) {
 }
 
 std::expected<opened_store, store_error> open_store(const options& options) {
-  // Another user may take one of the file names after this place was chosen, and release it before its owner is looked
-  // up.
+  // Another user may take one of the file names after this place was chosen, and release the name before its owner is
+  // looked up.
   constexpr auto tries_max = 100;
   for (auto tries = 1;; ++tries) {
     const auto is_last = tries == tries_max;
@@ -225,7 +225,8 @@ void close_store(opened_store& store, bool gives_slot_back) {
   if (!store.lock.is_intact())
     return; // This process's locks are gone, and the next process that asks for them takes its slot.
   const auto until = deadline(store.settings.lock_timeout);
-  // Before the open lock is taken, since waiting for the table must not keep other processes from opening.
+  // The slot is freed before the open lock is taken, because waiting for the table must not keep other processes from
+  // opening.
   if (gives_slot_back)
     (void)leave(store, until);
   reach(crash_point::close_slot_freed);

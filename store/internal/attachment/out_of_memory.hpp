@@ -1,4 +1,4 @@
-// Out of memory as an error, for work that must be completed or given up in any case.
+// Turns a lack of memory into an error, for work that must be completed or given up in any case.
 #pragma once
 
 #include <troupe/store/store_error.hpp>

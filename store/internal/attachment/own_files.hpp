@@ -25,7 +25,7 @@ public:
 
   [[nodiscard]] bool are_possible() const { return files_.is_there(); }
 
-  /// Creates the file of an object whose row has one. Returns a mapping for writing.
+  /// Creates the file of an object whose row names one. Returns a mapping for writing.
   [[nodiscard]] std::expected<mapping_ptr, store_error> make(std::uint32_t index, bool grows) const;
   /// Allocates disk room for the bytes [from, until) of the file.
   [[nodiscard]] std::expected<void, store_error> commit(std::uint32_t index, std::uint64_t from,

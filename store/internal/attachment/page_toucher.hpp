@@ -1,4 +1,4 @@
-// Memory prepared ahead of need.
+// Prepares memory ahead of need.
 #pragma once
 
 #include <troupe/store/internal/attachment/object_memory.hpp>
@@ -12,7 +12,7 @@ namespace troupe::store::internal {
 
 /// Prepares for this process the memory that will be used next.
 ///
-/// Threads: any; one at a time touches.
+/// Threads: any. One thread at a time touches.
 class page_toucher {
 public:
   /// `ahead_bytes` is the amount to keep ready; 0: none.
@@ -22,9 +22,9 @@ public:
   /// Whether more than a quarter of that amount is missing.
   [[nodiscard]] bool has_to_touch(table_held held) const;
 
-  /// Prepares at most 4 MiB. Returns whether more may be left. Failures are not reported here, since the call that
-  /// needs the memory gets the error. Room below `data_top` gets no pages here: it may be reserved for bytes that never
-  /// arrive.
+  /// Prepares at most 4 MiB. Returns whether more may be left. Failures are not reported here, because the call that
+  /// needs the memory gets the error. Room below `data_top` gets no pages here, because it may be reserved for bytes
+  /// that never arrive.
   bool touch_some();
 
 private:

@@ -21,7 +21,8 @@ std::chrono::nanoseconds looking_interval(const options& settings) {
 std::expected<std::size_t, store_error> reaper::reap() {
   if (auto valid = member_.check_lock_file(); !valid)
     return std::unexpected(valid.error());
-  view_.header().looked_ns.store(monotonic_ns(), std::memory_order_relaxed); // Others need not look for a while.
+  view_.header().looked_ns.store(monotonic_ns(),
+                                 std::memory_order_relaxed); // Other processes need not look for a while.
   const auto reaped = reap_dead(view_, store_.lock, store_.self.slot, store_.settings.lock_timeout);
   if (!reaped)
     return reaped;
@@ -52,7 +53,7 @@ void reaper::reap_unasked() {
   auto& looked_ns = view_.header().looked_ns;
   const auto now_ns = monotonic_ns();
   auto last_ns = looked_ns.load();
-  // Slightly less than the interval, so that the same process looks every time, rather than each a little later.
+  // Slightly less than the interval, so that the same process looks every time instead of each process a little later.
   const auto interval = looking_interval(store_.settings) * 9 / 10;
   if (member_.forked() || now_ns - last_ns < interval.count() || !looked_ns.compare_exchange_strong(last_ns, now_ns))
     return;

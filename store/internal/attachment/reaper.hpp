@@ -1,4 +1,4 @@
-// Looking for dead processes from within a living one.
+// Looks for dead processes from within a living one.
 #pragma once
 
 #include <troupe/store/internal/attachment/change_signal.hpp>
@@ -14,7 +14,7 @@
 
 namespace troupe::store::internal {
 
-/// How often this process looks for dead processes in the background; 0: never.
+/// The interval at which this process looks for dead processes in the background; 0: never.
 [[nodiscard]] std::chrono::nanoseconds looking_interval(const options& settings);
 
 /// Cleans up after dead processes, ended channels and released objects.
@@ -29,11 +29,12 @@ public:
   /// Returns the number of dead processes.
   std::expected<std::size_t, store_error> reap();
 
-  /// Reaps if no waiter has done so within `look_pause`: a look costs a system call for each process of the store, and
-  /// each change wakes all waiters.
+  /// Reaps unless a waiter has done so within the last `look_pause`, because a look costs a system call for each
+  /// process of the store, and each change wakes all waiters.
   [[nodiscard]] std::expected<void, store_error> reap_while_waiting();
 
-  /// Reaps in the background, unless another process has looked lately or the lock's holder does not release it.
+  /// Reaps in the background, unless another process has looked within the interval or the holder does not release the
+  /// lock.
   void reap_unasked();
 
   /// Frees hinted rows.

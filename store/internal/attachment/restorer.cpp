@@ -14,14 +14,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long to wait at most for another process that is restoring the same object.
+// The longest wait for another process that is restoring the same object.
 constexpr auto others_restore_life = std::chrono::nanoseconds{30s};
 
-// How long to wait at least for such a process, even with a shorter limit: unless it is stopped, it needs only the time
-// of a read.
+// The shortest wait for such a process, even if the caller's limit is shorter. Unless that process is stopped, it needs
+// only the time of a read.
 constexpr auto others_restore_least = std::chrono::nanoseconds{200ms};
 
-// How often a caller past its limit makes room, which another caller may take.
+// The number of times that a caller past its limit makes room, which another caller may take.
 constexpr auto late_spills_max = 3;
 
 /// Whether spilling failed because the disk could not be written.
@@ -75,8 +75,8 @@ public:
 private:
   struct sight {
     outcome what = outcome::done;
-    bool is_here = false; // In memory.
-    bool is_ours = false; // This process reads it.
+    bool is_here = false; // The object is in memory.
+    bool is_ours = false; // This process reads the object.
     bool is_being_made = false;
     std::int64_t grace_from_ns = 0;
     std::uint32_t worker = 0;
@@ -176,7 +176,7 @@ store_error restorer::slow_error(std::uint32_t index, std::uint32_t worker, std:
           + (waited >= others_restore_life ? " ms; is it stopped?" : " ms")};
 }
 
-/// Runs without the lock: no other process touches an object that is being restored.
+/// Runs without the lock, because no other process touches an object that is being restored.
 std::expected<void, store_error> restorer::read_bytes_back(std::uint32_t index, const disk_pause& pause) {
   const auto& row = view_.object(index);
   const auto extent = uses_.memory.extent_of(index);
@@ -209,8 +209,8 @@ std::expected<void, store_error> restorer::read_back(std::uint32_t index, const 
   return {};
 }
 
-/// Maps a spilled object where it lies on disk. The table does not record that; this process's hold keeps the file.
-/// Another process may restore the object meanwhile, which does no harm, since the bytes are the same.
+/// Maps a spilled object at its place on disk. The table does not record that. The hold of this process keeps the file.
+/// Another process may restore the object meanwhile, which does no harm, because the bytes are the same.
 std::expected<mapping_ptr, store_error> restorer::map_copy(std::uint32_t index, const disk_pause& pause) const {
   const auto& row = view_.object(index);
   const auto file = row.spill_file.load();

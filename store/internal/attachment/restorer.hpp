@@ -43,8 +43,9 @@ public:
   };
   restorer(control_view view, const needs& uses) : view_(view), uses_(uses) {}
 
-  /// Brings the object back, or waits until another thread or process has. If the disk takes no data to make room for
-  /// the object, returns a mapping of its copy there instead, else null. Requires: this process holds and pins it.
+  /// Brings the object back, or waits until another thread or process has done so. If the disk takes no data to make
+  /// room for the object, returns a mapping of the object's copy there, else null. Requires: this process holds and
+  /// pins the object.
   [[nodiscard]] std::expected<mapping_ptr, store_error> restore(std::uint32_t index,
                                                                 const std::optional<std::chrono::milliseconds>& within);
 

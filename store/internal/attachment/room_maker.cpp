@@ -57,7 +57,7 @@ private:
     bool has_disk_failed = false;
     std::int64_t spilling_ended_ns = 0;
   };
-  /// Does all work that needs the lock in one hold of it.
+  /// Does all the work that needs the lock, in one hold of the lock.
   [[nodiscard]] std::expected<sight, store_error> try_once() {
     auto seen = sight{};
     const auto guard = uses_.access.lock();
@@ -89,7 +89,7 @@ private:
     return outcome::done;
   }
 
-  /// Bytes of the rows that are not made yet.
+  /// The bytes of the rows that are not made yet.
   [[nodiscard]] std::uint64_t bytes_left() const {
     auto bytes = std::uint64_t{0};
     for (const auto& one : wanted_.subspan(made_))
@@ -118,7 +118,7 @@ private:
     }
   }
 
-  /// Reaps first. Then spills if this caller is first in line, else waits for others, until its grace is over.
+  /// Reaps first. Then, until the caller's grace is over, spills if the caller is first in line, else waits for others.
   [[nodiscard]] std::expected<void, store_error> find_room(const sight& seen) {
     if (!std::exchange(has_reaped_, true)) {
       if (auto reaped = uses_.dead.reap(); !reaped)
@@ -184,7 +184,7 @@ std::expected<void, store_error> room_maker::make(std::span<const creation> want
     if (!done)
       for (const auto index : made)
         (void)uses_.holds.abort(index); // Never the last user: the caller is one.
-    // The file system may be out of pages. Reaping may free some, or other processes have freed some meanwhile.
+    // The file system may be out of pages. Reaping may free some, or other processes may have freed some meanwhile.
     if (done || !has_rows || done.error().code() != store_errc::full || has_reaped)
       return done;
     if (auto reaped = uses_.dead.reap(); !reaped)

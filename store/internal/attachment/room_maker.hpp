@@ -46,7 +46,8 @@ public:
   };
   room_maker(control_view view, const needs& uses) : view_(view), uses_(uses) {}
 
-  /// Makes a row in the state `writing` for each of `wanted`, all or none, with pages unless it grows.
+  /// Makes a row in the state `writing` for each of `wanted`, all or none. A row that does not grow also gets its
+  /// pages.
   [[nodiscard]] std::expected<void, store_error>
   make(std::span<const creation> wanted, std::span<std::uint32_t> indexes, std::chrono::milliseconds grace);
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a spill of another process is waited for, even beyond the grace; its process may be stopped.
+// The time for which a spill of another process is waited for, even beyond the grace. That process may be stopped.
 constexpr auto others_spill_life = std::chrono::nanoseconds{30s};
 
 // For this time after a failed write, the disk is not waited for.

@@ -1,4 +1,4 @@
-// A store's room and the prospects of more.
+// Reports about the room of a store.
 #pragma once
 
 #include <troupe/store/internal/table/object_table.hpp>
@@ -16,11 +16,11 @@ public:
   room_report(control_view view, std::uint32_t slot, std::chrono::milliseconds lock_timeout)
       : view_(view), slot_(slot), lock_timeout_(lock_timeout) {}
 
-  /// Error for an object of that size; `why` is empty if all other objects are held.
+  /// The error `full` for an object of that size. `why` is empty if all other objects are held.
   [[nodiscard]] store_error full_error(std::uint64_t size_bytes, const std::string& why) const;
 
-  /// Whether memory is full only until a spill in progress ends. False once a caller has waited for that since
-  /// `since_ns` for 30 s. Requires: the lock has been held since the attempt that found no room.
+  /// Whether memory is full only until a spill in progress ends. False once a caller has waited for that for 30 s since
+  /// `since_ns`. Requires: the lock has been held since the attempt that found no room.
   [[nodiscard]] static bool is_being_made(table_held held, std::int64_t since_ns);
 
   /// Whether a write to the disk failed so recently that another write would fail as well.

@@ -6,7 +6,7 @@ namespace troupe::store::internal {
 
 namespace {
 
-// A waiter that has not looked for this time is stopped, or writes to a slow disk; later waiters pass it meanwhile.
+// A waiter that has not looked for this time is stopped, or writes to a slow disk. Later waiters pass it meanwhile.
 constexpr auto waiter_life = std::chrono::nanoseconds{std::chrono::seconds{5}};
 
 } // namespace

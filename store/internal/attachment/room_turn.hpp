@@ -1,4 +1,4 @@
-// Waiting for room in order of arrival.
+// The queue of callers that wait for room, in order of arrival.
 #pragma once
 
 #include <troupe/store/internal/attachment/change_signal.hpp>
@@ -9,8 +9,8 @@
 
 namespace troupe::store::internal {
 
-/// A place in the queue of callers that wait for room. The destructor gives it up; if it cannot lock the table, a later
-/// waiter removes the entry.
+/// A place in the queue of callers that wait for room. The destructor gives the place up. If it cannot lock the table,
+/// a later waiter removes the entry.
 class room_turn {
 public:
   room_turn(control_view view, const process_id& self, const table_access& access, change_signal& changes)
@@ -22,7 +22,7 @@ public:
   /// The smallest size that an earlier waiter wants; 0 if no earlier waiter is left.
   [[nodiscard]] std::uint64_t wanted_ahead(table_held held) const;
 
-  /// Joins the queue for `size_bytes`, unless it has joined already. Returns `done` or `need_waiters`.
+  /// Joins the queue for `size_bytes`, unless this place has joined already. Returns `done` or `need_waiters`.
   [[nodiscard]] outcome take(table_held held, std::uint64_t size_bytes);
 
 private:

@@ -14,16 +14,16 @@ using namespace std::chrono_literals;
 
 constexpr auto victims_max = std::size_t{1024}; // Per file.
 
-// Fill level of the memory after spilling ahead.
+// The fill level of the memory after spilling ahead.
 constexpr std::uint64_t spill_down_to_percent = 80;
 
-// Part of the capacity to spill at least at once (1/16), so that small objects share files.
+// The smallest part of the capacity to spill at once (1/16), so that small objects share files.
 constexpr std::uint64_t batch_of_capacity = 16;
 
 // For this time after a failure the disk is not used.
 constexpr auto failed_disk_pause = std::chrono::nanoseconds{1s};
 
-// A caller with less time left does not retry what failed for lack of time.
+// A caller with less time left does not retry a write that failed for lack of time.
 constexpr auto trying_again_takes = std::chrono::nanoseconds{10ms};
 
 } // namespace
@@ -152,7 +152,7 @@ std::expected<spiller::batch, store_error> spiller::choose_batch(std::uint64_t w
   }
 }
 
-/// Until end_batch(), no process frees or moves the victims to be written.
+/// Chooses and marks the victims. Until end_batch(), no process frees or moves those that are to be written.
 object_table::victims spiller::begin_batch(table_held held, std::uint64_t wanted_bytes, batch& begun, outcome& what) {
   auto table = object_table(held);
   auto chosen = table.choose_victims(wanted_bytes, begun.objects);
@@ -171,8 +171,8 @@ object_table::victims spiller::begin_batch(table_held held, std::uint64_t wanted
   return chosen;
 }
 
-/// Runs without the lock: no other process frees or moves objects that are being spilled. If the disk takes only the
-/// first objects, those are spilled.
+/// Runs without the lock, because no other process frees or moves objects that are being spilled. If the disk takes
+/// only the first objects, those are spilled.
 std::expected<std::vector<spill_place>, store_error> spiller::write_batch(const batch& begun,
                                                                           const disk_pause& pause) const {
   const auto generation = view_.spill_file(begun.file).generation;
@@ -216,7 +216,7 @@ std::expected<std::uint64_t, store_error> spiller::end_batch(const batch& begun,
       table.give_up_spill(index);
     else if (table.end_spill(index, places[at]))
       freed += uses_.memory.length_of(index);
-    table.free_if_unreferenced(index); // Its last holder may have released it meanwhile.
+    table.free_if_unreferenced(index); // The last holder may have released the object meanwhile.
   }
   auto& header = view_.header();
   if (view_.spill_file(begun.file).live_objects == 0)

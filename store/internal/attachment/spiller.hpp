@@ -21,9 +21,9 @@ namespace troupe::store::internal {
 
 inline constexpr std::int64_t no_end = INT64_MAX;
 
-/// Moves objects to disk. The lock is held to choose the objects and to record the result, never while bytes move.
+/// Moves objects to disk. The lock is held to choose the objects and to record the result, but never while bytes move.
 ///
-/// Threads: any; one thread at a time writes.
+/// Threads: any. One thread at a time writes.
 class spiller {
 public:
   struct needs {
@@ -43,8 +43,8 @@ public:
   enum class search : std::uint8_t { some, all }; // some: give up if the first few objects cannot be spilled.
 
   /// Frees about `wanted_bytes` by spilling. Returns the bytes freed; 0 if nothing can be spilled. Waits for a full or
-  /// failing disk until `until_ns` at most; then it evicts objects that have a copy on disk. With search::all, for
-  /// callers without room, evicts long-unused objects with a copy first, since that needs no write.
+  /// failing disk until `until_ns` at most. Then evicts objects that have a copy on disk. With search::all, which
+  /// callers without room use, evicts long-unused objects with a copy first, because that needs no write.
   [[nodiscard]] std::expected<std::uint64_t, store_error> spill(std::uint64_t wanted_bytes, search among,
                                                                 std::int64_t until_ns);
 
@@ -60,7 +60,7 @@ private:
   struct batch {
     std::uint32_t file = no_row;
     std::vector<std::uint32_t> objects; // Objects to write to `file`.
-    std::uint64_t evicted_bytes = 0;    // Freed at once from other objects.
+    std::uint64_t evicted_bytes = 0;    // Freed at once by evicting other objects.
   };
   [[nodiscard]] std::expected<batch, store_error> choose_batch(std::uint64_t wanted_bytes,
                                                                std::uint64_t& calls_for_all);
@@ -76,7 +76,7 @@ private:
   control_view view_;
   const needs uses_;
   disk_queue queue_; // Lets one thread of this process write at a time.
-  // Guarded by the queue's turn. After a failure the disk is not used for a while.
+  // Guarded by the queue's turn. After a failure, the disk is not used for a while.
   struct failure {
     store_error why;
     std::int64_t again_ns = 0;

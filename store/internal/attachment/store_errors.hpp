@@ -13,7 +13,7 @@ namespace troupe::store::internal {
 /// Makes errors whose texts name the store.
 class store_errors {
 public:
-  /// `name` is the store's, and outlives this.
+  /// `name` is the name of the store, and must outlive this object.
   store_errors(control_view view, const std::string& name) : view_(view), name_(name) {}
 
   /// The error of a call on the table that concerned object `id`.

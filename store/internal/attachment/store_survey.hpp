@@ -25,7 +25,7 @@ public:
   /// A message for the operator; empty if all is well.
   [[nodiscard]] std::string notice() const;
   [[nodiscard]] std::expected<store_summary, store_error> summary(const summary_query& what);
-  /// Without the rows, and without reaping first.
+  /// Like summary(), without the rows and without reaping first.
   [[nodiscard]] std::expected<store_summary, store_error> totals() const;
   /// Fails with `corrupt` if the table contradicts itself.
   [[nodiscard]] std::expected<void, store_error> verify() const;

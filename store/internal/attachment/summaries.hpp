@@ -16,7 +16,7 @@ namespace troupe::store::internal {
 /// Like collect_summary(), without the rows.
 [[nodiscard]] std::expected<store_summary, store_error> collect_totals(control_view view, const opened_store& store);
 
-/// Summary of a store that no process has open. Requires: no process can attach meanwhile.
+/// Summarizes a store that no process has open. Requires: no process can attach meanwhile.
 [[nodiscard]] store_summary collect_summary_of_left(const mapped_store& files, const std::string& name);
 
 } // namespace troupe::store::internal

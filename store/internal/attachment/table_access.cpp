@@ -15,7 +15,7 @@ std::expected<table_guard, store_error> table_access::lock() const {
   auto guard = lock_table(view_, member_.self().slot, timeout_);
   if (!guard)
     return guard;
-  if (auto valid = member_.check(); !valid) // Under the lock, so that no process reaps this one from now on.
+  if (auto valid = member_.check(); !valid) // Checked under the lock, so that no process reaps this one from now on.
     return std::unexpected(std::move(valid).error());
   return guard;
 }

@@ -22,7 +22,7 @@ public:
                bool can_count)
       : view_(view), member_(member), unasked_(unasked), timeout_(timeout), can_count_(can_count) {}
 
-  /// Fails with `busy`, `forked`, `detached` or `corrupt`.
+  /// Fails with `busy`, `forked`, `detached`, `corrupt` or `system_failure`.
   [[nodiscard]] std::expected<table_guard, store_error> lock() const;
 
 private:

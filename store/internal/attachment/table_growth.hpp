@@ -16,9 +16,10 @@ class table_growth {
 public:
   table_growth(const mapped_store& files, reaper& reaper) : files_(files), reaper_(reaper) {}
 
-  /// `need` is one of the outcomes need_... If growing fails the first time, reaps dead processes instead, which may
-  /// free rows; if the table is still full, call again with the same `failures`. Fails with `table_full`, or as
-  /// commit_pages() does. Requires: this thread does not hold the table's lock.
+  /// Adds rows to the table that `need`, one of the outcomes need_..., names. If growing fails the first time, reaps
+  /// dead processes instead, which may free rows. If the table is still full afterwards, call again with the same
+  /// `failures`. Fails with `table_full`, or as commit_pages() does. Requires: this thread does not hold the table's
+  /// lock.
   [[nodiscard]] std::expected<void, store_error> grow_or_reap(outcome need, int& failures);
 
 private:
