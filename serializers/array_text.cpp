@@ -15,16 +15,17 @@ namespace {
 constexpr std::size_t line_width = 75;
 constexpr std::size_t summarized_from = 1'001;
 constexpr int precision = 8;
-// The most numbers that are shown, plus their dimensions. numpy has no bound, but here shapes come from peers.
+// The largest number of numbers that are shown, plus their dimensions. numpy has no such limit, but here shapes come
+// from peers.
 constexpr std::size_t shown_max = 128 << 10;
 
-/// How many positions at each end of a dimension are shown, in arrays that are not shown as a whole.
+/// The number of positions that are shown at each end of a dimension, in arrays that are not shown as a whole.
 struct shown_edges {
   std::size_t front;
   std::size_t back;
 };
 
-/// Three as in numpy, or fewer to stay below shown_max.
+/// Three positions at each end, as in numpy, or fewer to stay below shown_max.
 shown_edges edges_for(std::span<const std::size_t> shape) {
   for (const auto& edges : {shown_edges{3, 3}, {2, 2}, {1, 1}}) {
     std::size_t shown = shape.size() + 8;
@@ -37,7 +38,7 @@ shown_edges edges_for(std::span<const std::size_t> shape) {
   return {1, 0};
 }
 
-/// A number's text, split at the decimal point, by which numbers are aligned.
+/// The text of a number, split at the decimal point, by which numbers are aligned.
 struct split_text {
   std::string before; // In front of the point.
   std::string after;  // Behind the point, without trailing zeros.
@@ -50,7 +51,7 @@ split_text split(const std::string& digits) {
   return {digits.substr(0, point), std::move(after)};
 }
 
-/// With as few digits behind the point as read back as the same number, at most eight.
+/// The number with as few digits behind the point as are needed to read back the same number, at most eight.
 template <class Real>
 split_text positional(Real value) {
   auto shortest = fmt::format("{:.{}f}", value, precision);
@@ -128,7 +129,7 @@ public:
       const auto text = positional_of(real);
       return fmt::format("{:>{}}.{:<{}}", text.before, before_, text.after, after_);
     }
-    // All numbers get the same number of digits; if the shortest text has fewer, those of the exact value fill up.
+    // All numbers get the same number of digits. If the shortest text has fewer, digits of the exact value fill up.
     const auto text = fmt::format("{:.{}e}", real, after_);
     const auto exponent_at = text.find('e');
     const auto digits = split(text.substr(0, exponent_at));
@@ -209,7 +210,7 @@ private:
     return dimension + 1 == shape_.size() ? row(first, dimension, width) : block(first, dimension, width);
   }
 
-  // Broken into lines of at most `width`.
+  // One row, broken into lines of at most `width`.
   [[nodiscard]] std::string row(const std::byte* first, std::size_t dimension, std::size_t width) const {
     const std::string indent(dimension + 1, ' ');
     std::string done;
@@ -255,7 +256,7 @@ std::string array_text(number_kind of, const std::byte* first, std::span<const s
   const auto count = *count_of(shape);
   if (count == 0)
     return "[]";
-  if (shape.size() > array_dimensions_max) // It would be shown by recursion, with one bracket per dimension.
+  if (shape.size() > array_dimensions_max) // Showing it takes recursion, and one bracket per dimension.
     return fmt::format("[an array of {} dimensions, {} elements]", grouped(shape.size()), grouped(count));
   return array_printer(of, first, shape, strides).take();
 }

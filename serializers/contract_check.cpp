@@ -24,12 +24,12 @@ bool is_number(std::string_view form) {
   return std::ranges::find(numbers, form) != numbers.end();
 }
 
-/// The first word of a form; its arguments are compared separately.
+/// The first word of a form. Its arguments are compared separately.
 std::string_view word_of(std::string_view form) {
   return form.substr(0, form.find(' '));
 }
 
-// Deeper levels are not compared: layouts that contain themselves could go on for long.
+// Deeper levels are not compared, because layouts that contain themselves could go on for long.
 constexpr std::size_t depth_max = 200;
 
 class comparison {
@@ -78,7 +78,7 @@ private:
     add(effect, place, fmt::format("{} became {}: {}", from.form, to.form, consequence));
   }
 
-  /// Whether the node only wraps another one: its value may be null, or an object to which others refer.
+  /// Whether the node only wraps another one: its value may be null, or is an object to which others refer.
   static bool is_holder(const contract_node& node) { return node.form == "optional" || node.form == "shared"; }
   static std::size_t held(const contract_node& node) { return node.parts[0].second; }
 
@@ -208,14 +208,14 @@ private:
     became(breaking, place, from, to, "neither end reads values of the other");
   }
 
-  /// A node's parts by name. A sorted map, not a hash table: a hostile text could choose names that collide.
+  /// A node's parts by name. A sorted map and not a hash table, because a hostile text could choose names that collide.
   class parts_by_name {
   public:
     explicit parts_by_name(const contract_node& of) {
       for (const auto& [name, part] : of.parts)
         parts_.emplace(name, part);
     }
-    /// Null if there is none.
+    /// The part of that name; null if there is none.
     [[nodiscard]] const std::size_t* find(std::string_view name) const {
       const auto found = parts_.find(name);
       return found == parts_.end() ? nullptr : &found->second;

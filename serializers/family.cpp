@@ -45,7 +45,7 @@ std::expected<void, serialize_error> guarded(const type_entry& entry, const fami
   }
 }
 
-// A value encoded by its type's own codec: the body is this one byte; header and frames are the codec's.
+// The body of a value that its type's own codec has encoded: this one byte. Header and frames are the codec's.
 constexpr std::byte form_of_own_codec{2};
 
 std::expected<void, serialize_error> encode_own(const type_entry& entry, const own_codec& own, const family& by,
@@ -76,14 +76,14 @@ const own_codec* own_of(const type_entry& entry, const family& by) {
   return own != nullptr && own->family == by.name() ? own : nullptr;
 }
 
-// Refuses to send what a receiver with the same limits would refuse.
+// Refuses to send an output that a receiver with the same limits would refuse.
 std::expected<void, serialize_error> check_output(const type_entry& entry, const family& by, const context& ctx,
                                                   const encode_output& output) {
   if (const auto frames = 1 + output.frames().size(); frames > ctx.limits.frames)
     return own_failure(entry, by,
                        {serialize_errc::limit_exceeded,
                         grouped(frames) + " frames, limit " + grouped(ctx.limits.frames) + " (limits::frames)"});
-  if (output.extra().size() + by.schema(entry).size() <= ctx.limits.header_bytes / 2) // And names are short.
+  if (output.extra().size() + by.schema(entry).size() <= ctx.limits.header_bytes / 2) // The names are short.
     return {};
   const auto bytes = header_of(by, entry, output).size_bytes();
   if (bytes <= ctx.limits.header_bytes)
@@ -132,15 +132,15 @@ std::expected<void, serialize_error> check_frames(std::span<const frame> frames,
   return {};
 }
 
-/// How many bytes of the header are left for notes about frames.
+/// The number of bytes of the header that are left for notes about frames.
 std::size_t room_for_notes(const type_entry& entry, const family& by, const context& ctx, const encode_output& output) {
-  constexpr std::size_t names_of_fields_bytes = 64; // And of their sizes.
+  constexpr std::size_t names_of_fields_bytes = 64; // Including the sizes of the fields.
   const auto taken = output.extra().size() + by.schema(entry).size() + by.name().size() + entry.alias().size()
                      + output.frame_repeats().size() + names_of_fields_bytes;
   return ctx.limits.header_bytes - std::min(ctx.limits.header_bytes, taken);
 }
 
-/// Compresses those frames for which it pays, large ones piece by piece.
+/// Compresses the frames for which compression pays, large ones piece by piece.
 std::expected<void, serialize_error> compress(const type_entry& entry, const family& by, const context& ctx,
                                               encode_output& output) {
   const auto room = room_for_notes(entry, by, ctx, output);
@@ -153,7 +153,7 @@ std::expected<void, serialize_error> compress(const type_entry& entry, const fam
   return {};
 }
 
-/// Whether the frames are those that the family made.
+/// Whether the frames are the ones that the family made.
 bool is_as_encoded(const header_fields& header) {
   return header.frame_codecs.empty() && header.frame_pieces.empty() && header.frame_repeats.empty();
 }

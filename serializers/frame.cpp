@@ -20,8 +20,8 @@ private:
   std::byte* const bytes_;
 };
 
-/// Up to this size, a frame's bytes lie right behind their owner, which saves an allocation. Longer frames have memory
-/// of their own, since a weak_ptr to the owner would keep all of it allocated.
+/// Up to this size, a frame's bytes lie directly behind their owner, which saves an allocation. Longer frames have
+/// memory of their own, because a weak_ptr to the owner would keep all of it allocated.
 constexpr std::size_t short_bytes_max = 4096;
 
 /// Allocates `extra_bytes` behind the single object that allocate_shared makes.
@@ -42,7 +42,7 @@ struct with_bytes_behind {
 
 class short_block final : public frame_owner {
 public:
-  /// Requires: allocated with enough bytes behind it.
+  /// The aligned bytes behind this object. Requires: the object was allocated with enough bytes behind it.
   [[nodiscard]] std::byte* bytes() {
     const auto behind = reinterpret_cast<std::uintptr_t>(this + 1);
     return reinterpret_cast<std::byte*>(this + 1) + (-behind) % frame::alignment_bytes;

@@ -14,7 +14,7 @@ namespace {
 using travels = family_answer::travels;
 using detail::found_type;
 
-// A type that no family knows: a family's answer for it shows whether described types need any registration.
+// A type that no family knows. A family's answer for it shows whether described types need a registration.
 struct described_only {
   int field = 0;
 };
@@ -24,8 +24,8 @@ constexpr std::string_view codec_note = "has a codec in this registry";
 
 struct asked_family {
   const family* by;
-  bool by_description;    // Carries every type that its description allows.
-  std::string of_unknown; // Else the reason that it gives for an unknown type.
+  bool by_description;    // Whether the family carries every type that the description allows.
+  std::string of_unknown; // If not, the family's reason for an unknown type.
 };
 
 /// Turns the found types into the result: asks the families, and gives every place its path.
@@ -37,12 +37,12 @@ public:
   [[nodiscard]] serializability root(const found_type& found, const type_entry* entry, bool is_registered) const;
 
 private:
-  /// Whether the registry has a codec for the type, which then needs nothing else.
+  /// Whether the registry has a codec for the type. Such a type needs nothing else.
   [[nodiscard]] bool is_helped(const found_type& found) const {
     const auto codec = found.info != nullptr ? types_.stand_ins().find(*found.info) : nullptr;
     return codec != nullptr && !codec->makes_pointers;
   }
-  /// Why the type itself cannot travel by description.
+  /// The reason why the type itself cannot travel by description; empty if it can.
   [[nodiscard]] std::string why_of(const found_type& found) const { return is_helped(found) ? "" : found.why; }
   [[nodiscard]] bool fails(const found_type& found) const;
   bool note_failing(const found_type& found);
@@ -66,7 +66,7 @@ judge::judge(const found_type& found, const type_registry& types, const family_s
     auto reason = by->unsupported(*probe);
     families_.push_back({by, reason.empty(), std::move(reason)});
   }
-  // A type fails wherever it appears, also within itself: repeat until no more are found.
+  // A type fails wherever it appears, even within itself. Therefore repeat until no more types are found.
   for (auto before = SIZE_MAX; before != failing_.size();) {
     before = failing_.size();
     note_failing(found);
@@ -88,7 +88,7 @@ bool judge::fails(const found_type& found) const {
          || std::ranges::any_of(found.expands, [&](const auto* each) { return failing_.contains(*each); });
 }
 
-// Empty if the reason lies further down: add_parts() finds it.
+// Empty if the reason is further down, where add_parts() finds it.
 std::string judge::root_reason(const asked_family& asked, const found_type& found, const type_entry* entry,
                                bool is_registered) const {
   if (!is_registered) {
@@ -119,7 +119,7 @@ serializability judge::root(const found_type& found, const type_entry* entry, bo
     told.note = codec_note;
     if (!is_registered)
       told.advice = "register it: types.add<" + found.text + ">(\"an.alias\")";
-    return told; // With a codec, its parts do not matter.
+    return told; // With a codec, the parts do not matter.
   }
   told.advice = found.advice;
   if (told.advice.empty() && !is_registered)
@@ -153,7 +153,7 @@ serializability judge::part(const found_type& found, const serializability& abov
     told.note = codec_note;
   }
   for (std::size_t i = 0; i < families_.size(); ++i) {
-    // If the whole is carried, all its parts are.
+    // If the whole is carried, all parts are carried.
     auto answer = above.families[i].answer == travels::yes ? family_answer{above.families[i].family}
                                                            : answer_for_part(families_[i], found, why);
     if (!answer.reason.empty())

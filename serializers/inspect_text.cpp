@@ -56,7 +56,7 @@ private:
       add_line(depth + 1, "", "and " + std::to_string(others) + " more without problems");
   }
 
-  // Adds the reasons at the place where they lie; the places above only show "no".
+  // Adds the reasons at the places to which they apply. The places above only show "no".
   void add_reasons(const serializability& place, std::size_t depth) {
     std::vector<std::pair<std::string, std::string>> said; // The reason, and the families that give it.
     bool all_said = true;

@@ -21,7 +21,8 @@ using detail::failure;
 constexpr std::array magic{std::byte{'T'}, std::byte{'P'}, std::byte{'a'}, std::byte{'y'}};
 constexpr std::uint8_t version = 1;
 
-/// The first bytes of the string; integers are little-endian. The frames' sizes follow, then header, then frames.
+/// The first bytes of the string. Integers are little-endian. The sizes of the frames follow, then the header, then the
+/// frames.
 struct bytes_head {
   std::array<std::byte, 4> magic;
   std::uint8_t version;
@@ -47,7 +48,7 @@ struct outline {
     std::size_t at = 0;
     std::size_t bytes = 0;
   };
-  std::size_t missing_bytes = 0; // Of the outline, while the other members are empty; then of the whole payload.
+  std::size_t missing_bytes = 0; // Of the outline while the other members are empty, then of the whole payload.
   part header;
   std::vector<part> frames;
   std::size_t end = 0;
@@ -57,7 +58,7 @@ std::unexpected<serialize_error> too_long() {
   return failure(serialize_errc::limit_exceeded, "a payload that is longer than this process can address");
 }
 
-/// Checks the bytes of the head that are there.
+/// Checks those bytes of the head that have arrived.
 std::expected<void, serialize_error> check_begin(std::span<const std::byte> bytes) {
   if (const auto known = std::min(bytes.size(), magic.size());
       !std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(known), bytes.begin()))
@@ -125,7 +126,7 @@ bool has_clean_padding(std::span<const std::byte> bytes, const outline& found) {
   return true;
 }
 
-/// Reads a string; `make` takes its parts out.
+/// Reads a string. `make` makes the payload from its outline.
 std::expected<payload_from_bytes, serialize_error> read(std::span<const std::byte> bytes, const limits& bounds,
                                                         auto&& make) {
   auto found = outline_of(bytes, bounds);

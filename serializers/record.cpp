@@ -82,7 +82,8 @@ namespace detail {
 
 namespace {
 
-// So that lists of small numbers, which take one byte each in msgpack and two in json, fit into limits::memory_ratio.
+// Small enough that lists of small numbers, which take one byte each in msgpack and two in json, fit into
+// limits::memory_ratio.
 static_assert(sizeof(record) <= 48);
 
 // The memory of a copy of the record.
@@ -163,8 +164,8 @@ bool check_names(decoding& from, const record::map& map) {
   return are_distinct(names) || from.fail(serialize_errc::malformed, "the same key twice");
 }
 
-// `found`: whether all keys are texts, all different. False, with the failure set, if a text occurs twice and must not,
-// or if there is no memory for the check.
+// Sets `found` to whether all keys are texts and all different. False, with the failure set, if a text occurs twice and
+// must not, or if there is no memory for the check.
 bool are_names(decoding& from, const pairs& read, bool& found, bool may_repeat) {
   found = std::ranges::all_of(read, [](const auto& each) { return each.first.text() != nullptr; });
   if (!found || read.size() < 2)
@@ -201,7 +202,7 @@ record::map by_name(pairs&& read) {
   return map;
 }
 
-// The memory of an entry while all entries are collected, plus that of the record which replaces it.
+// The memory of an entry while all entries are collected, plus the memory of the record which replaces the entry.
 constexpr std::size_t pair_bytes = sizeof(pairs::value_type) + node_bytes + 3 * sizeof(record);
 
 bool read_structure_record(value_reader& from, record& target) {
@@ -228,7 +229,7 @@ bool read_structure_record(value_reader& from, record& target) {
   }
 }
 
-// Records by name; a list of pairs if a key is not a text, or if a multimap has a key several times.
+// Makes records by name, or a list of pairs if a key is not a text or if a multimap has a key several times.
 bool read_map_record(value_reader& from, record& target) {
   pairs read;
   const bool may_repeat = from.at_container_map();
@@ -256,8 +257,8 @@ bool read_map_record(value_reader& from, record& target) {
   }
 }
 
-// For lists of unknown length: the elements behind the first ones are collected in blocks that do not grow. A record
-// takes many times the bytes of a small number on the wire, so there is no memory for moving them repeatedly.
+// For lists of unknown length. The elements behind the first ones are collected in blocks that do not grow. A record
+// takes many times the bytes of a small number on the wire, so there is no memory for moving records repeatedly.
 using record_blocks = std::list<record::list>;
 constexpr std::size_t block_records_min = 32;
 constexpr std::size_t block_records(std::size_t count) {
@@ -277,7 +278,7 @@ std::size_t list_bytes(bool counts_ahead, std::size_t count) {
   return bytes;
 }
 
-/// Where to put the element with `count` others before it; null if there is no memory for it.
+/// The place of the element that has `count` others before it; null if there is no memory for the element.
 record::list* room_for_element(value_reader& from, record::list& first, record_blocks& blocks, std::size_t expected,
                                std::size_t count) {
   if (count < std::max(expected, block_records_min))
@@ -320,7 +321,7 @@ bool read_list_record(value_reader& from, record& target) {
   return true;
 }
 
-// An object that several pointers share is copied at each reference; each copy is charged.
+// An object that several pointers share is copied at each reference, and each copy is charged.
 bool read_shared_record(value_reader& from, record& target) {
   bool first = true;
   std::size_t number = 0;

@@ -21,7 +21,7 @@ payload error_payload(const type_entry& entry, const serialize_error& error) {
           {frame::copy_of(std::as_bytes(std::span(text)))}};
 }
 
-/// A T that each thread reuses. If a codec serializes in turn, the nested call gets a T of its own.
+/// A T that each thread reuses. If a codec itself serializes a value, the nested call gets a T of its own.
 template <class T>
 class used_again {
 public:
@@ -102,7 +102,7 @@ std::expected<void, serialize_error> decode_checked(const type_entry& entry, voi
   return decode_accepted(entry, target, **by, header, from, options, types, *accepted);
 }
 
-/// Adds the alias: a caller of deserialize_any() does not know which type the error is about.
+/// Adds the alias to the error, because a caller of deserialize_any() does not know the type.
 serialize_error naming(std::string_view alias, serialize_error error) {
   alias = alias.substr(0, 100);
   if (error.message().find(alias) != std::string::npos)
@@ -140,7 +140,7 @@ std::expected<payload, serialize_error> serialize_entry(const type_entry& entry,
 std::expected<void, serialize_error> deserialize_entry(const type_entry& entry, void* target, const payload& from,
                                                        const deserialize_options& options, const type_registry& types,
                                                        const family_set& families) {
-  // Most payloads come from a program with the same type: their header is known without reading it.
+  // Most payloads come from a program with the same type. Their header is known without reading it.
   if (from.header.size_bytes() <= options.context.limits.header_bytes) {
     resolved_families accepted;
     if (families.resolve(options.deserializers, *accepted))

@@ -29,7 +29,8 @@ serialized_form with_marked_frames(serialized_form form, const context& ctx) {
   return form;
 }
 
-/// Writes into the header which mentions of the outer payload are this payload's. They differ with each outer payload.
+/// Writes into the header which mentions of the outer payload belong to this payload. They differ with each outer
+/// payload.
 std::expected<void, serialize_error> mention_in_header(const kept_mentions* what, frame& header, const context& ctx) {
   if (header.size_bytes() == 0)
     return {};
@@ -118,8 +119,8 @@ std::expected<serialized_form, serialize_error> codec<serialized>::reduce(const 
 
 std::size_t codec<serialized>::rebuilt_bytes(const serialized_form& form) {
   constexpr std::size_t base_bytes = 256;   // The object itself, and the list of families that its link accepts.
-  constexpr std::size_t small_header = 512; // Up to this size, the header is not worth reading twice.
-  constexpr std::size_t mention_bytes = 16; // Per mention, which takes at least a byte in the header.
+  constexpr std::size_t small_header = 512; // Up to this size, reading the header twice is not worthwhile.
+  constexpr std::size_t mention_bytes = 16; // For each mention, which takes at least a byte in the header.
   const auto header_bytes = form.header.size_bytes();
   const auto mentions = [&]() -> std::size_t {
     if (header_bytes <= small_header)
@@ -127,7 +128,7 @@ std::size_t codec<serialized>::rebuilt_bytes(const serialized_form& form) {
     const auto fields = parse_header(form.header.bytes(), {.header_bytes = header_bytes});
     return fields ? fields->mentions.size() : 0;
   }();
-  // A quarter of the header: reading it takes less time than making values of that size.
+  // A quarter of the header, because reading it takes less time than making values of that size.
   return base_bytes + header_bytes / 4 + mention_bytes * (header_bytes <= small_header ? header_bytes / 4 : mentions);
 }
 

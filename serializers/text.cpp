@@ -47,7 +47,7 @@ public:
 private:
   static constexpr std::size_t longest = 1000;
 
-  // Ends the walk once the text is long enough; the failure has no other meaning.
+  // Ends the walk once the text is long enough. The failure has no other meaning.
   bool enough() { return text_.size() < longest || fail(serialize_errc::limit_exceeded, "text is long enough"); }
   void separate() {
     if (!after_name_ && !text_.empty() && std::string_view("[{<").find(text_.back()) == std::string_view::npos)

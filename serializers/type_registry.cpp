@@ -47,7 +47,7 @@ std::string type_entry::unsupported_now() const {
   if (!unsupported_.empty())
     return unsupported_;
   if (!stand_ins_)
-    return {}; // In no registry: the context of each value decides.
+    return {}; // The entry is in no registry, so the context of each value decides.
   for (const auto& each : foreign_)
     if (const auto codec = stand_ins_->find(each.type); !codec || codec->makes_pointers)
       return (each.place.empty() ? "" : each.place + ": ") + detail::type_text(each.type) + " has "
@@ -70,7 +70,7 @@ void* type_entry::attached_as(std::type_index as) const {
 
 namespace {
 
-// Half of a header, since it also holds the type's layout.
+// Half of a header, because a header also contains the type's layout.
 constexpr std::size_t alias_bytes_max = limits().header_bytes / 2;
 
 template <class... Numbers>
@@ -185,7 +185,7 @@ namespace {
 
 using base_table = std::unordered_map<std::type_index, std::vector<type_entry::base>>;
 
-// `steps` gets the conversions from the class to its base, the last one first. Each class is visited once.
+// Sets `steps` to the conversions from the class to its base, the last one first. Each class is visited once.
 bool find_base(const base_table& bases, std::type_index derived, std::type_index base,
                std::vector<void* (*)(void*)>& steps, std::unordered_set<std::type_index>& seen) {
   const auto known = bases.find(derived);
@@ -199,7 +199,7 @@ bool find_base(const base_table& bases, std::type_index derived, std::type_index
   return false;
 }
 
-// Described classes list all their bases directly.
+// Looks at the direct bases first, because described classes list all their bases directly.
 bool find_base(const base_table& bases, std::type_index derived, std::type_index base,
                std::vector<void* (*)(void*)>& steps) {
   if (const auto known = bases.find(derived); known != bases.end())

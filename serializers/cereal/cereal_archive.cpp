@@ -104,7 +104,7 @@ bool cereal_reader::take_boolean() {
   return byte == 1;
 }
 
-// Cereal's functions silently drop a key that is already there.
+// Cereal's functions silently drop a key that is already there. Therefore equal keys are found by the size.
 void cereal_reader::check_size(std::size_t size) {
   const auto expected = sizes_.back();
   sizes_.pop_back();
@@ -123,7 +123,7 @@ void cereal_reader::charge_size(std::uint64_t count) {
   spend(1, count);
 }
 
-// Accepts only the numbers that cereal's writers assign, in their order: other numbers could all fall into one bucket.
+// Accepts only the numbers that cereal's writers assign, in their order. Other numbers could all fall into one bucket.
 void cereal_reader::registerSharedPointer(std::uint32_t id, std::shared_ptr<void> object) {
   const auto given = id & ~::cereal::detail::msb_32bit;
   const auto number = number_shared();

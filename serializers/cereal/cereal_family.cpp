@@ -27,7 +27,7 @@ void add_numbers(function_table& table) {
   add_all<Numbers..., std::vector<Numbers>..., array<Numbers>...>(table);
 }
 
-/// The types that every type_registry starts with.
+/// The types that every new type_registry contains.
 const function_table& plain_types() {
   static const auto table = [] {
     function_table made;
@@ -40,7 +40,7 @@ const function_table& plain_types() {
   return table;
 }
 
-/// Null if the family cannot carry the type.
+/// The functions for the type. Null if the family cannot carry the type.
 const cereal_functions* functions_of(const type_entry& entry) {
   if (const auto* attached = entry.attachment<cereal_functions>())
     return attached;
@@ -50,7 +50,7 @@ const cereal_functions* functions_of(const type_entry& entry) {
 
 using detail::failure;
 
-// The text of a user's exception; cut, since it may travel.
+// The text of a user's exception. It is cut, because it may travel.
 std::string cut(std::string_view what) {
   constexpr std::size_t longest = 500;
   return std::string(what.substr(0, longest));
@@ -60,7 +60,7 @@ std::string thrown_text(std::string_view what) {
   return "a cereal function threw: " + cut(what);
 }
 
-// When reading, cereal's own exceptions name the symptom and not the cause.
+// In reading, cereal's own exceptions name the symptom and not the cause.
 std::string refused_text(std::string_view what) {
   return "cereal cannot read the bytes: " + cut(what)
          + " (they are damaged, or the sender's cereal functions or registered classes differ from those here)";
@@ -85,7 +85,7 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
   } catch (...) {
     state.fail(serialize_errc::codec_failed, thrown_text("an object that is not a std::exception"));
   }
-  if (state.failed()) // Also if a function caught the exception and went on.
+  if (state.failed()) // Also if a function caught the exception and continued.
     return std::unexpected(state.error(entry.alias(), "cereal"));
   return {};
 }

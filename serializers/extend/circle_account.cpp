@@ -7,7 +7,8 @@ namespace troupe {
 
 namespace {
 
-// The least size at which a payload counts. It bounds their number, so that walking over all of them stays cheap.
+// The smallest size at which a payload counts. It limits the number of payloads, so that a walk over all of them stays
+// cheap.
 constexpr std::size_t payload_bytes_min = 4096;
 
 } // namespace

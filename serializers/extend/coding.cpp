@@ -18,7 +18,7 @@ namespace troupe {
 
 namespace {
 
-/// Drops the middle of a text that is too long: the place is in front, the reason at the end.
+/// Drops the middle of a text that is too long, because the place is at the beginning and the reason at the end.
 std::string without_middle(std::string_view text) {
   constexpr std::size_t longest = 2000;
   if (text.size() <= longest)
@@ -157,9 +157,10 @@ struct decoding::shared_table {
     std::shared_ptr<void> object;
     void (*reset)(void*);
   };
-  // In blocks, so that growing takes no more than is charged per entry. Null: there are none yet.
+  // A deque, which grows in blocks, so that growing takes no more memory than is charged per entry. Null: there are no
+  // entries yet.
   std::unique_ptr<std::deque<entry>> entries;
-  std::vector<std::weak_ptr<void>> circles; // One object of each circle.
+  std::vector<std::weak_ptr<void>> circles; // One object of each cycle.
   std::vector<named_type> types;
   std::map<std::pair<std::size_t, std::type_index>, std::shared_ptr<const void>> arrays;
   struct made_array {
@@ -167,7 +168,7 @@ struct decoding::shared_table {
     std::shared_ptr<const void> made;
   };
   std::map<array_from_frame, made_array> arrays_from_frames;
-  const int exceptions = std::uncaught_exceptions(); // In flight before: the decoding may run inside a destructor.
+  const int exceptions = std::uncaught_exceptions(); // In flight before: decoding may run inside a destructor.
 };
 
 std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes) {
@@ -187,7 +188,8 @@ decoding::decoding(const troupe::context& ctx, std::size_t received_bytes)
       probes_left_(ctx.limits.hash_probes),
       memory_bound_(memory_left_ < ctx.limits.memory_bytes ? memory_bound::earned : memory_bound::limit) {}
 
-// If decoding failed, objects that refer to each other in a circle would never be freed: nothing else can break it.
+// If decoding failed, objects that refer to each other in a cycle would never be freed. Nothing else can break the
+// cycle.
 decoding::~decoding() {
   if (context().taken_bytes != nullptr)
     *context().taken_bytes += memory_given_ - memory_left_ - std::min(scratch_bytes_, memory_given_ - memory_left_);
@@ -244,7 +246,7 @@ bool decoding::over_text(std::size_t size_bytes) {
                                                   + grouped(context().limits.text_bytes) + " (limits::text_bytes)");
 }
 
-// Names the limits that could be raised.
+// The memory that is left, as text, with the limits that could be raised.
 std::string decoding::memory_left() const {
   return "memory left is " + grouped(memory_left_) + " bytes ("
          + (memory_bound_ == memory_bound::earned   ? "limits::memory_ratio, limits::memory_free_bytes)"

@@ -10,7 +10,7 @@ namespace troupe {
 void byte_buffer::grow(std::size_t count) {
   constexpr std::size_t smallest = 512;
   const auto capacity = std::max({smallest, capacity_ * 2, size_ + count});
-  // realloc extends large blocks in place, or moves them by their pages, without filling a second block.
+  // realloc extends a large block in place, or moves it by its pages, without filling a second block.
   auto* const grown = static_cast<std::byte*>(std::realloc(data_.get(), capacity));
   if (grown == nullptr)
     throw std::bad_alloc();

@@ -58,7 +58,8 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
                                                    + ", and this program against " + text_of(this_build)
                                                    + "; rebuild it against this program's");
 
-  // From here on the library must stay loaded: exceptions, families and objects that they make may still need its code.
+  // From here on, the library must stay loaded: exceptions, families and objects that they make may still need its
+  // code.
   static_cast<void>(opened.release());
   const auto families_before = families_.size();
   std::optional<std::string> thrown;

@@ -170,7 +170,7 @@ bool piece_reader::bytes(std::span<const std::byte>& value) {
 bool piece_reader::begin(piece_kind kind, std::string_view name, std::size_t& expected) {
   const auto taken = expect(kind, name);
   if (taken)
-    expected = std::min(taken->count, left_.size()); // Every piece takes at least one byte.
+    expected = std::min(taken->count, left_.size()); // Each piece takes at least one byte.
   return taken.has_value();
 }
 

@@ -51,7 +51,7 @@ bool value_writer::array_numbers(const number_block& block) {
   return rows(block, 0);
 }
 
-// Writes one empty list if there are no elements, since the lengths of the other dimensions may be anything then.
+// Writes one empty list if there are no elements, because the lengths of the other dimensions may then be anything.
 bool value_writer::rows(const number_block& block, std::size_t dimension) {
   if (dimension + 1 == data_shape_.size() || block.count == 0)
     return numbers(block);
@@ -87,11 +87,11 @@ std::string_view name_of(value_kind kind) {
 
 namespace {
 
-/// A part that skip() has begun and not ended.
+/// A part that skip() has begun and not yet ended.
 enum class open_part : std::uint8_t {
   list,
   map,
-  key,    // In a map, behind a key: the value follows.
+  key,    // Behind a key of a map: the value follows.
   shared, // The value follows.
   some,   // The value follows.
   end     // The end of a begin_some() follows.
@@ -107,7 +107,7 @@ bool skip_begin(value_reader& from, std::vector<open_part>& open, open_part part
   return true;
 }
 
-// Skips one value, or the beginning of one that consists of others.
+// Skips one value, or the beginning of a value that consists of others.
 bool skip_one(value_reader& from, std::vector<open_part>& open) {
   bool flag = false;
   std::size_t ignored = 0;
@@ -139,7 +139,7 @@ bool skip_one(value_reader& from, std::vector<open_part>& open) {
       return false;
     if (!flag)
       return true;
-    static_cast<void>(from.number_shared()); // Uses up its number, though the object is skipped.
+    static_cast<void>(from.number_shared()); // The object uses up a number, although it is skipped.
     return from.charge(1, 64) && skip_begin(from, open, open_part::shared);
   case value_kind::invalid:
     break;
@@ -181,7 +181,7 @@ bool skip_ends(value_reader& from, std::vector<open_part>& open, bool& more) {
 
 } // namespace
 
-// Without recursion: the sender of the input decides how deep it is.
+// Without recursion, because the sender of the input decides how deep the value is.
 bool value_reader::skip() {
   std::vector<open_part> open;
   for (bool more = true; more;)

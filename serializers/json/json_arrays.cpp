@@ -1,4 +1,5 @@
-// Arrays that occur several times in a JSON text: the first place has the array and its number, the others the number.
+// Arrays that occur several times in a JSON text. The first place has the array and its number, the other places have
+// only the number.
 #include <algorithm>
 #include <utility>
 
@@ -6,7 +7,8 @@
 
 namespace troupe {
 
-// Reads the number of an array that occurs in several places. In all places but the first, that is the whole object.
+// Reads the number of an array that occurs in several places. In all places but the first, the number is the whole
+// object.
 bool json_reader::take_array_head(std::size_t& number, bool& again) {
   std::string_view key;
   troupe::number value;
@@ -43,7 +45,7 @@ bool json_reader::at_numbered_array(std::size_t& number, bool& again) {
   return is_good;
 }
 
-// Finds all numbered arrays. The mark cannot occur within a text, since quotes are escaped there.
+// Finds all numbered arrays. The mark cannot occur within a text, because quotes are escaped there.
 bool json_reader::find_arrays() {
   constexpr std::string_view mark = "\"$array\"";
   const std::string_view whole(begin_, static_cast<std::size_t>(end_ - begin_));
@@ -67,7 +69,7 @@ bool json_reader::find_arrays() {
   return true;
 }
 
-// Opens the array's object. At a reference, opens the object that it refers to, which is then read again.
+// Opens the array's object. At a reference, opens the object to which it refers, which is then read again.
 bool json_reader::open_numbered_array(bool all_keys) {
   std::size_t number = 0;
   bool again = false;

@@ -24,7 +24,7 @@ std::string shown(char c) {
   return std::string("the byte 0x") + digits[code >> 4] + digits[code & 0x0f];
 }
 
-/// Whether a number that no double can hold is too large, rather than too close to zero.
+/// Whether a number that no double can hold is too large, and not too close to zero.
 bool is_beyond(std::string_view token) {
   const auto exponent_at = std::min(token.find_first_of("eE"), token.size());
   const auto mantissa = token.substr(0, exponent_at);
@@ -61,7 +61,7 @@ bool json_reader::cut() {
   return malformed("the text ends too early");
 }
 
-// Fails because another value was expected; if no value begins here, the error says that.
+// Fails because another value was expected. If no value begins here, the error says that instead.
 bool json_reader::refuse(std::string_view expected) {
   skip_space();
   if (left() == 0)
@@ -76,7 +76,7 @@ void json_reader::skip_space() {
     ++at_;
 }
 
-// Whether a value that begins with `first` is next, and is not an object's key.
+// Whether a value that begins with `first` is next, and is not the key of an object.
 bool json_reader::at_value(std::string_view expected, char first) {
   skip_space();
   return (peek() == first && !at_member_key()) || refuse(expected);
@@ -93,7 +93,7 @@ bool json_reader::take(char expected, std::string_view where) {
   return malformed("expected '" + std::string(1, expected) + "' " + std::string(where) + ", found " + shown(*at_));
 }
 
-// Called after each value: closes the shells that it completes.
+// Called after each value. Closes the shells that the value completes.
 bool json_reader::complete() {
   while (!levels_.empty()) {
     auto& top = levels_.back();
@@ -126,7 +126,7 @@ bool json_reader::open(form of, bool all_keys) {
   return true;
 }
 
-// Whether this is the first key of the object that is next. Reads a bounded number of bytes.
+// Whether this is the first key of the object that is next. Reads a limited number of bytes.
 bool json_reader::begins_with_key(std::string_view key) const {
   const auto* at = at_ + 1;
   while (at < end_ && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
@@ -186,7 +186,7 @@ bool json_reader::boolean(bool& value) {
   return at_value("a boolean", value ? 't' : 'f') && word(value ? "true" : "false");
 }
 
-// Follows the grammar strictly; number parsers of libraries accept more.
+// Follows the grammar strictly, because number parsers of libraries accept more.
 bool json_reader::scan_number(std::string_view& token, bool& whole) {
   const auto* const from = at_;
   const auto digits = [&] {
@@ -279,7 +279,7 @@ bool json_reader::room(std::size_t size) {
   return true;
 }
 
-// Returns the raw text, checked and without its quotes.
+// Sets `raw` to the text, checked and without its quotes.
 bool json_reader::scan_text(std::string_view& raw, bool& escaped) {
   const auto* const from = ++at_;
   escaped = false;
@@ -309,7 +309,7 @@ bool json_reader::scan_text(std::string_view& raw, bool& escaped) {
   return true;
 }
 
-// Returns a view of the input, or of scratch_ if there are escapes.
+// Sets `value` to a view of the input, or of scratch_ if there are escapes.
 bool json_reader::read_text(std::string_view& value) {
   bool escaped = false;
   if (!scan_text(value, escaped))
@@ -322,7 +322,7 @@ bool json_reader::read_text(std::string_view& value) {
   return check_text(value.size());
 }
 
-// Returns a view of scratch_, in which the base64 may lie as well.
+// Sets `value` to a view of scratch_. The base64 may lie in scratch_ as well.
 bool json_reader::decode(std::string_view base64, std::string_view& value) {
   const auto in_scratch = base64.data() >= scratch_.data() && base64.data() <= scratch_.data() + scratch_.size();
   if (!check_text(json::base64_bytes_max(base64.size()))
@@ -404,7 +404,7 @@ bool json_reader::begin_map(std::size_t& expected) {
 }
 
 bool json_reader::begin_structure() {
-  if (kind() != value_kind::map) // An object that stands for something else is no structure either.
+  if (kind() != value_kind::map) // An object that stands for something else is not a structure either.
     return refuse("a map");
   if (begins_with_key("$array"))
     return open_numbered_array(false);
@@ -423,7 +423,7 @@ bool json_reader::next(bool& more) {
     ++at_;
     const auto* const return_to = top.return_to;
     levels_.pop_back();
-    if (return_to != nullptr) { // The bytes were read again, and no sender has paid for that.
+    if (return_to != nullptr) { // The bytes were read again, although they were received only once.
       if (!charge_scratch(static_cast<std::size_t>(at_ - read_again_)))
         return false;
       at_ = return_to;
@@ -499,7 +499,7 @@ bool json_reader::skip_one() {
   case value_kind::shared:
     if (!shared(flag, ignored))
       return false;
-    if (flag) // Uses up its number, though the object is skipped.
+    if (flag) // The object uses up a number, although it is skipped.
       static_cast<void>(number_shared());
     return !flag || charge(1, 64);
   default:

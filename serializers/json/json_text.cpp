@@ -39,7 +39,7 @@ int hex_digit(char c) {
                                 : -1;
 }
 
-/// The value of a \u escape at the front; negative if there is none.
+/// The value of a \u escape at the beginning of the text; negative if there is none.
 std::int32_t unicode_escape(std::string_view text) {
   if (text.size() < unicode_escape_bytes || text[0] != '\\' || text[1] != 'u')
     return -1;

@@ -36,7 +36,7 @@ std::size_t write_real(T value, char* at) {
 
 } // namespace
 
-// Called before each value and key: writes the separator from the one before. Fails if only a text is allowed here.
+// Called before each value and key. Writes the separator from the one before. Fails if only a text is allowed here.
 bool json_writer::before() {
   if (levels_.empty())
     return true;
@@ -144,7 +144,7 @@ bool json_writer::key(std::string_view value) {
     put("$text:");
     json::append_base64(body_, std::as_bytes(std::span(value)));
   } else {
-    if (value.starts_with('$')) // Keeps a user's key from looking like one of the format's.
+    if (value.starts_with('$')) // Otherwise a user's key could look like a key of the format.
       put("$");
     json::append_escaped(body_, value);
   }
@@ -218,7 +218,7 @@ void json_writer::put_element(const number_block& block, std::size_t index) {
 }
 
 // Writes the elements of an array in nested lists, one level per dimension. Writes one empty list if there are no
-// elements, since the lengths of the other dimensions may be anything then.
+// elements, because the lengths of the other dimensions may then be anything.
 bool json_writer::rows(const number_block& block) {
   if (!before())
     return false;

@@ -19,7 +19,8 @@ void put(byte_buffer& to, std::uint8_t code, T value) {
 }
 
 constexpr std::uint8_t ext_of_4_bytes = 0xd6;
-// In front of a value that could itself be null: a list of two, whose first element is an extension of one byte.
+// Written in front of a value that could itself be null: a list of two, whose first element is an extension of one
+// byte.
 constexpr std::byte some_head[] = {std::byte{0x92}, std::byte{0xd4}, static_cast<std::byte>(msgpack_extension::some),
                                    std::byte{0}};
 
@@ -287,7 +288,7 @@ bool msgpack_reader::number(troupe::number& value) {
   } else if (code < 0xd0) {
     value = troupe::number::of(bits);
   } else {
-    const auto unused = 64 - 8 * width; // Shifted up and down again, the sign fills the upper bits.
+    const auto unused = 64 - 8 * width; // If the value is shifted up and down again, its sign fills the upper bits.
     value = troupe::number::of(static_cast<std::int64_t>(bits << unused) >> unused);
   }
   return true;
@@ -408,7 +409,7 @@ bool msgpack_reader::skip_one(std::uint64_t& pending) {
     return true;
   }
   case value_kind::shared:
-    if (peek() == 0x92) { // Uses up its number, though the object is skipped.
+    if (peek() == 0x92) { // The object uses up a number, although it is skipped.
       static_cast<void>(number_shared());
       at_ += 1 + 6;
       pending += 1;

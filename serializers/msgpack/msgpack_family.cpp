@@ -3,7 +3,7 @@
 namespace troupe {
 
 // First writes everything into the body. If arrays share memory, writes the value again with shared and large arrays as
-// frames; if that makes too many frames, writes it once more without.
+// frames. If that makes too many frames, writes the value once more without them.
 std::expected<void, serialize_error> msgpack_family::encode(const type_entry& entry, const void* value,
                                                             const context& ctx, encode_output& output) const {
   if (auto reason = unsupported(entry); !reason.empty()) {

@@ -15,16 +15,16 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// The allocations of libprotobuf 3.21, rounded up. Memory that grows by doubling counts with all that it outgrows: less
-// than four times its final size, and at least four elements.
+// The allocations of libprotobuf 3.21, rounded up. Memory that grows by doubling counts with all the blocks that it
+// outgrows: less than four times its final size, and at least four elements.
 constexpr std::size_t list_slot_bytes = 48;     // A pointer or number in a list, and its share of the list's head.
 constexpr std::size_t string_bytes = 32;        // std::string, without its characters.
-constexpr std::size_t unknown_field_bytes = 64; // A field that the type does not have; the parser keeps it.
+constexpr std::size_t unknown_field_bytes = 64; // A field that the type does not have. The parser keeps it.
 constexpr std::size_t unknown_set_bytes = 48;   // The set of unknown fields, once per message.
 constexpr std::size_t map_entry_bytes = 256;    // A map's node with its share of the table, and the parser's own entry.
 constexpr std::size_t extension_bytes = 192;    // An entry in the table of extensions.
 constexpr std::size_t element_bytes = 32;       // A number in a packed list.
-constexpr std::size_t closed_enum_bytes = 80;   // An element of an enum list; it may be kept as an unknown field.
+constexpr std::size_t closed_enum_bytes = 80;   // An element of an enum list. It may be kept as an unknown field.
 constexpr std::size_t field_bytes_least = 2;    // On the wire: a tag, and a length or one byte of value.
 
 enum wire : std::uint32_t { varint, fixed64, sized, group_begins, group_ends, fixed32 };
@@ -44,7 +44,7 @@ protobuf_costs::protobuf_costs(const pb::Descriptor& of)
   depth_most_ = look_at(of);
 }
 
-// Returns how deep messages nest in one of that type.
+// Returns the depth to which messages nest in a message of that type.
 std::size_t protobuf_costs::look_at(const pb::Descriptor& of) {
   if (const auto known = depths_.find(&of); known != depths_.end())
     return known->second;
@@ -114,8 +114,8 @@ public:
   bool whole() { return fields(&costs_.of_, 0); }
 
 private:
-  /// Walks over the fields of a message of that type, null if it is unknown. Ends at the end of the bytes, or of group
-  /// number `group` if that is not 0.
+  /// Walks over the fields of a message of that type; null for an unknown type. Ends at the end of the bytes, or of
+  /// group number `group` if that is not 0.
   bool fields(const pb::Descriptor* of, std::uint32_t group);
   bool field(const pb::FieldDescriptor* known, std::uint32_t number, wire type);
   bool sized_field(const pb::FieldDescriptor* known);

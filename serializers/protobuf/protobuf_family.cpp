@@ -32,13 +32,13 @@ std::unexpected<serialize_error> failure_inside(const coding& state) {
   return failure(state.error("", "").code(), state.reason());
 }
 
-// Cut, since a message may list thousands.
+// The text is cut, because a message may list thousands of fields.
 std::string missing_fields(const pb::Message& in) {
   constexpr std::size_t longest = 500;
   return "required fields are missing: " + in.InitializationErrorString().substr(0, longest);
 }
 
-/// Finds the message's encoded size, and fails if it cannot be encoded.
+/// Finds the message's encoded size, and fails if the message cannot be encoded.
 bool find_size(write_state& state, const pb::Message& of, std::size_t& size) {
   if (!of.IsInitialized())
     return state.fail(serialize_errc::codec_failed, missing_fields(of));
@@ -48,20 +48,21 @@ bool find_size(write_state& state, const pb::Message& of, std::size_t& size) {
                        "a message of " + grouped(size) + " bytes; those of protobuf have less than 2 GiB");
 }
 
-/// Requires: room for the size that find_size() found just before, of the same message.
+/// Writes the message. Requires: room for the size that find_size() found just before, for the same message.
 void write_sized(const pb::Message& value, std::byte* to) {
   value.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(to));
 }
 
-/// Whether the bytes surely keep all limits and can be read without a walk: a message has at most as many elements, and
-/// texts at most as long, as it has bytes, and protobuf bounds the depth by a limit of its own.
+/// Whether the bytes certainly keep all limits and can be read without a walk. A message has at most as many elements,
+/// and texts at most as long, as it has bytes, and protobuf limits the depth itself.
 bool is_read_at_once(const detail::protobuf_costs& costs, const limits& limits, std::size_t size_bytes) {
   const auto depth_at_once = static_cast<std::size_t>(pb::io::CodedInputStream::GetDefaultRecursionLimit());
   return costs.memory_bytes_most(size_bytes) <= decoding_bytes(limits, size_bytes)
          && size_bytes <= std::min(limits.elements, limits.text_bytes) && depth_at_once <= limits.depth;
 }
 
-/// Fails if the message nests deeper than a receiver with the same limits accepts. Weighs what such a receiver charges.
+/// Fails if the message nests deeper than a receiver with the same limits accepts. Adds the memory that such a receiver
+/// charges.
 bool check_written(write_state& state, const detail::protobuf_costs& costs, std::span<const std::byte> written) {
   const auto is_charged =
       state.context().taken_bytes != nullptr && !is_read_at_once(costs, state.context().limits, written.size());

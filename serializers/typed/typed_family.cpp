@@ -11,8 +11,8 @@ namespace troupe {
 namespace {
 
 // The body's first byte. Append only.
-constexpr std::uint8_t by_description = 1; // The layout's fingerprint and the value follow.
-constexpr std::uint8_t by_own_codec = 2;   // Nothing follows: header and frames are the codec's.
+constexpr std::uint8_t by_description = 1; // The fingerprint of the layout and the value follow.
+constexpr std::uint8_t by_own_codec = 2;   // Nothing follows; header and frames are the codec's.
 
 constexpr std::size_t prefix_bytes = 1 + sizeof(std::uint32_t);
 
@@ -45,7 +45,7 @@ std::expected<void, serialize_error> typed_family::encode(const type_entry& entr
     writer.finish();
     if (!writer.found_repeats() || 1 + output.frames().size() <= ctx.limits.frames)
       break;
-    output.clear(); // Too many frames: once more, without frames for small arrays.
+    output.clear(); // Too many frames: write it again, without frames for small arrays.
     before.restore();
   }
   return {};
@@ -82,7 +82,7 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
       return {};
     return std::unexpected(reader.error(entry.alias(), name()));
   }
-  // Another version of the type: the sender's layout guides decoding, field by field.
+  // The sender has another version of the type. Its layout guides decoding, field by field.
   if (header.schema.empty() || detail::fingerprint_of(header.schema) != fingerprint)
     return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
                    "the sender has another version of the type, and did not send its layout");

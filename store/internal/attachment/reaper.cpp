@@ -21,8 +21,7 @@ std::chrono::nanoseconds looking_interval(const options& settings) {
 std::expected<std::size_t, store_error> reaper::reap() {
   if (auto valid = member_.check_lock_file(); !valid)
     return std::unexpected(valid.error());
-  view_.header().looked_ns.store(monotonic_ns(),
-                                 std::memory_order_relaxed); // Other processes need not look for a while.
+  view_.header().looked_ns.store(monotonic_ns(), std::memory_order_relaxed); // Other processes need not look now.
   const auto reaped = reap_dead(view_, store_.lock, store_.self.slot, store_.settings.lock_timeout);
   if (!reaped)
     return reaped;

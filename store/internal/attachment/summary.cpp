@@ -61,8 +61,7 @@ void copy_totals(table_held held, store_summary& summary) {
   summary.spilled_objects = header.spilled_objects;
   summary.spilled_bytes = header.spilled_bytes;
   const auto table = object_table(held);
-  for (auto at = std::uint32_t{0}; at < header.waiters.used;
-       ++at) { // Later waiters remove the entries of dead waiters.
+  for (auto at = std::uint32_t{0}; at < header.waiters.used; ++at) { // Later waiters remove the dead ones' entries.
     const auto& waiter = view.waiter(at);
     if (waiter.ticket.load() != 0 && waiter.expires_ns != 0 && table.is_attached({waiter.slot, waiter.nonce}))
       ++summary.waiting;

@@ -60,8 +60,7 @@ private:
     const auto& slot = view.slot(index);
     if (index == self || slot.state.load() == slot_state::free)
       continue;
-    const auto nonce =
-        slot.nonce.load(); // Read before the byte, because a process locks its byte first and unlocks it last.
+    const auto nonce = slot.nonce.load(); // Before the byte, which a process locks first and unlocks last.
     if (!lock.is_locked(index))
       dead.add({index, nonce});
   }
@@ -98,8 +97,7 @@ void reap_row(table_held held, std::uint32_t index, const dead_slots& dead) {
     return std::unexpected(guard.error());
   dead.keep_those_that_still_are(*guard);
   for (const auto& each : dead.all())
-    view.slot(each.slot).state.store(
-        slot_state::reaping); // From now on, no process hands anything over to the dead one.
+    view.slot(each.slot).state.store(slot_state::reaping); // From now on no process hands anything over to it.
   reach(crash_point::reap_marked);
   return {};
 }
