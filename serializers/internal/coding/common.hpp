@@ -1,4 +1,4 @@
-// Shared by readers and writers of all families: rebuilding, shared objects, enumerators, adding elements.
+// Code that the readers and writers of all families share: rebuilding, shared objects, enumerators, adding elements.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ pointed_object pointed_by(const T& object) {
   return {.is = typeid(object), .as = typeid(T), .whole = dynamic_cast<const void*>(&object), .part = &object};
 }
 
-/// Numbers the object, and tells whether this is its first appearance. The class of the pointer does not matter.
+/// Numbers the object, and tells whether this is its first appearance. The class of the pointer makes no difference.
 template <class T>
 encoding::appearance appear(encoding& state, const T* object) {
   if constexpr (std::is_polymorphic_v<T>)
@@ -79,7 +79,7 @@ bool fail_unmovable(coding& state) {
                         + " contains a value that can neither be moved nor copied: hold a pointer to it");
 }
 
-/// Calls a user's codec; its exceptions become errors.
+/// Calls a user's codec and turns its exceptions into errors.
 template <class Step>
 auto called_codec(Step step) -> decltype(step()) {
   try {
@@ -92,7 +92,7 @@ auto called_codec(Step step) -> decltype(step()) {
 }
 
 /// A value that has been read, but not yet put into its place. While a nested value is read, all values around it are
-/// incomplete. Large ones are kept on the heap meanwhile, so that the stack suffices for any allowed depth.
+/// incomplete. Large values are kept on the heap meanwhile, so that the stack suffices for any allowed depth.
 template <class T>
 class made_on_heap {
 public:
@@ -117,7 +117,7 @@ inline constexpr bool is_large = sizeof(T) > 1024;
 template <class T>
 using made = std::conditional_t<is_large<T>, made_on_heap<T>, std::optional<T>>;
 
-/// The memory that rebuilding a T from the form takes, if its codec reports it; else 0.
+/// The memory that rebuilding a T from the form takes, as its codec reports it; 0 if the codec does not report it.
 template <class T>
 std::size_t rebuilding_bytes(const typename hook<T>::form& form) {
   if constexpr (requires { codec<T>::rebuilt_bytes(form); })
@@ -136,7 +136,7 @@ made<T> rebuilt_here(decoding& state, typename hook<T>::form&& form) {
   state.fail(value.error());
   return std::nullopt;
 }
-/// As rebuilt_here(), but never inlined, so that the caller's stack frame needs no room for the codec's result.
+/// Like rebuilt_here(), but never inlined, so that the caller's stack frame needs no room for the codec's result.
 template <class T>
 [[gnu::noinline]] made<T> rebuilt_apart(decoding& state, typename hook<T>::form&& form) {
   return rebuilt_here<T>(state, std::move(form));
@@ -181,7 +181,7 @@ made<T> read_new(decoding& state, auto&& read) {
     auto form = read_new<typename hook<T>::form>(state, read);
     return form ? rebuilt<T>(state, std::move(*form)) : made<T>();
   } else if constexpr (shape_of<T> == shape::unsupported && std::move_constructible<T>) {
-    made<memory_for<T>> place(std::in_place); // A codec in the registry may make one.
+    made<memory_for<T>> place(std::in_place); // A codec in the registry may make a T.
     if (!read(*place))
       return std::nullopt;
     made<T> value(std::in_place, std::move((*place).value));
@@ -193,7 +193,8 @@ made<T> read_new(decoding& state, auto&& read) {
   }
 }
 
-/// Gives the target a new value: by assignment, or else by destroying it and moving the value to its place.
+/// Gives the target a new value: by assignment or, if T cannot be assigned, by destroying the target and moving the
+/// value to its place.
 template <class T>
 std::expected<void, serialize_error> put_value(T& target, T&& value) {
   if constexpr (std::is_move_assignable_v<T>)
@@ -206,7 +207,7 @@ std::expected<void, serialize_error> put_value(T& target, T&& value) {
   return {};
 }
 
-/// Reads into a value, or into memory for one if the type has no default constructor.
+/// Reads into a value, or into memory for a value if the type has no default constructor.
 template <class T>
 bool read_into(decoding& state, void* target, auto&& read) {
   if constexpr (std::is_default_constructible_v<T>) {
@@ -228,15 +229,17 @@ TROUPE_EXPORT bool fail_array(coding& state);
 [[nodiscard]] inline bool charge_layouts(decoding& state, std::size_t arrays, std::size_t rank) {
   return state.charge_memory(layouts_bytes(arrays, rank));
 }
-/// Repeated elements of an array take no memory, but a copy of it would: checks that against limits::memory_bytes.
+/// Checks repeated elements of an array against limits::memory_bytes. They take no memory, but a copy of the array
+/// would.
 [[nodiscard]] TROUPE_EXPORT bool check_repeated(coding& state, std::size_t count, std::size_t element_bytes);
 
 // The memory of a node of a list, set or map, beyond its element.
 inline constexpr std::size_t node_bytes = 32;
-// The memory of a shared object beyond the object itself: its reference counts, and its entries in the readers' tables.
+// The memory of a shared object beyond the object itself: its reference counts, and its entries in the tables of
+// readers.
 inline constexpr std::size_t shared_bytes = node_bytes + 128;
 
-/// The memory of a string or path beyond the object itself. A path grows to store each of its parts once more.
+/// The memory of a string or path beyond the object itself. A path stores each of its parts once more while it grows.
 template <class T>
 std::size_t text_memory_bytes(std::string_view value) {
   if constexpr (shape_of<T> == shape::path) {
@@ -255,10 +258,10 @@ inline constexpr bool is_deque = false;
 template <class... Arguments>
 inline constexpr bool is_deque<std::deque<Arguments...>> = true;
 
-/// The heap memory of a default value: deques allocate their first block at once.
+/// The heap memory of a default value. Deques allocate their first block at once.
 template <class T>
 consteval std::size_t idle_heap_bytes() {
-  constexpr std::size_t deque_bytes = 64 + 512 + 2 * 16; // Its map and one block, as the library and malloc size them.
+  constexpr std::size_t deque_bytes = 64 + 512 + 2 * 16; // The map and one block, as the library and malloc size them.
   if constexpr (is_deque<T>)
     return deque_bytes;
   else if constexpr (row_of<T>.parts == holding::in_place)
@@ -297,7 +300,7 @@ std::size_t new_node_bytes() {
   return malloc_bytes(new_value_bytes<T>() + node_bytes);
 }
 
-/// The memory of an object behind shared pointers, apart from what it will hold.
+/// The memory of an object behind shared pointers, without its future content.
 template <class T>
 std::size_t new_shared_bytes() {
   return new_value_bytes<T>() + shared_bytes;
@@ -323,7 +326,8 @@ std::size_t element_memory() {
 [[nodiscard]] constexpr std::size_t grown_capacity(std::size_t capacity) {
   return std::max<std::size_t>(1, 2 * capacity);
 }
-/// The capacity of a container with room for `reserved` elements once it has grown to `count`; 0 if it need not grow.
+/// The capacity of a container with room for `reserved` elements after it has grown to `count`; 0 if it does not have
+/// to grow.
 [[nodiscard]] constexpr std::size_t capacity_for(std::size_t count, std::size_t reserved) {
   auto capacity = reserved;
   while (capacity < count)
@@ -351,7 +355,7 @@ const typename T::key_type& key_of(const typename T::value_type& element) {
     return element;
 }
 
-/// The cost of comparing the key with one that differs at its end, in comparisons of numbers.
+/// The cost of comparing the key with another one that differs only at its end, in comparisons of numbers.
 template <class T>
 std::size_t comparison_weight(const T& key) {
   constexpr std::size_t bytes_at_once = 32;
@@ -383,11 +387,11 @@ std::size_t comparison_weight(const T& key) {
 }
 
 /// Charges the cost of finding the place for a key in an unordered container. A peer can choose keys that all fall into
-/// one bucket; then each is compared with all before it. Equal keys are adjacent, and need one comparison.
+/// one bucket. Then each key is compared with all keys before it. Equal keys are adjacent, and need one comparison.
 template <hashed T>
 bool charge_probes(decoding& state, const T& container, const typename T::key_type& key) {
-  constexpr std::size_t free_least = 8; // As tables have that are filled well.
-  constexpr std::size_t free_most = 64; // As weak hashes have in small tables.
+  constexpr std::size_t free_least = 8; // As in tables that are filled well.
+  constexpr std::size_t free_most = 64; // As with weak hashes in small tables.
   if (container.size() <= free_least)
     return true;
   const auto weight = comparison_weight(key);

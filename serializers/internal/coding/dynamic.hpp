@@ -45,12 +45,12 @@ TROUPE_EXPORT bool check_class(coding& state, const pointed_object& of);
 struct named_class {
   const type_entry* entry = nullptr;  // Null: the pointer's own class.
   const std::type_info* as = nullptr; // The pointer's class.
-  std::size_t number = 0;             // In `typed`: of the type, among those that the input named.
+  std::size_t number = 0;             // In `typed`: the number of the type, among those that the input named.
 };
 
-/// How the object of a shared pointer is encoded.
+/// The form in which the object of a shared pointer is encoded.
 struct shared_place {
-  bool is_numbered; // If false, it is encoded unshared, and nothing can refer to it.
+  bool is_numbered; // If false, the object is encoded unshared, and nothing can refer to it.
   bool is_owned;    // The pointer is not a weak_ptr.
 };
 

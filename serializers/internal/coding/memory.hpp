@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// Memory for a T, allocated as by `new T` and released as by `delete`.
+/// Memory for a T, allocated as `new T` does and released as `delete` does.
 template <class T>
 struct new_memory {
   static constexpr bool is_wide = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
@@ -36,7 +36,7 @@ struct new_memory {
   }
 };
 
-/// Uninitialized memory for a T; `read` constructs one.
+/// Uninitialized memory for a T. `read` constructs a T in it.
 template <class T>
 union memory_for {
   memory_for() {}

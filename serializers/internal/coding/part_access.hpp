@@ -24,13 +24,13 @@ struct part_type {
 struct part_access {
   /// The types of the parts: one for lists, key and element for maps, the alternatives for variants.
   std::vector<part_type> types;
-  /// How many parts are put at once: 2 for maps, the key and the element.
+  /// The number of parts that are put at once: 2 for maps (key and element), else 1.
   std::size_t parts_at_once = 1;
-  std::size_t part_bytes = 0; // The least memory of one part.
+  std::size_t part_bytes = 0; // The smallest memory of one part.
   /// Calls `visit` for each part, with the index of its type, until it returns false.
   void (*each)(const void* value, const std::function<bool(std::size_t type, const void* part)>& visit) = nullptr;
   void (*clear)(void* value) = nullptr;
-  /// Makes room for that many parts. Null if the type cannot.
+  /// Makes room for that many parts. Null if the type cannot reserve room.
   void (*reserve)(void* value, std::size_t parts) = nullptr;
   /// Takes over decoded parts. False, with the failure set, if they cannot be put there, such as an equal key.
   bool (*put)(decoding& state, void* value, std::size_t type, std::span<void* const> parts) = nullptr;
@@ -38,7 +38,7 @@ struct part_access {
   bool (*complete)(std::size_t parts) = nullptr;
 };
 
-/// Makes an entry for a part's type, for use if the registry has none. Defined where type_entry is known.
+/// Makes an entry for the type of a part, which is used if the registry has none. Defined where type_entry is known.
 template <class Part>
 std::shared_ptr<const type_entry> part_entry();
 
@@ -60,7 +60,7 @@ part_access list_access() {
     auto& target = *static_cast<T*>(value);
     auto& part = *static_cast<element*>(parts[0]);
     if constexpr (shape_of<T> == shape::sequence) {
-      static_cast<void>(state); // Nothing to refuse.
+      static_cast<void>(state); // No part is refused.
       target.push_back(std::move(part));
       return true;
     } else {

@@ -1,4 +1,5 @@
-// How shared objects hold each other: finds objects that own themselves, and chains that are too deep to be dropped.
+// Follows how shared objects hold each other. Finds objects that own themselves, and chains that are too deep to be
+// destroyed.
 #pragma once
 
 #include <algorithm>
@@ -9,29 +10,31 @@
 namespace troupe::detail {
 
 /// Follows the shared objects of one payload while they are read or written: which are open, which of them own each
-/// other, and how high each is.
+/// other, and the height of each.
 ///
-/// The height of an object is the number of nested containers and pointers below it, where each shared object counts at
-/// each pointer that leads to it. Dropping its last pointer recurses that deep, however flat the payload was: a list
-/// whose elements each point at the one before is as high as it is long.
+/// The height of an object is the number of nested containers and pointers below it. Each shared object counts at each
+/// pointer that leads to it. Destroying an object by its last pointer recurses as deep as its height, however flat the
+/// payload was. For example, a list whose elements each point at the element before is as high as it is long.
 ///
-/// A circle is a pointer to an open object through owning pointers: nothing would ever free it. A weak pointer owns
-/// nothing. An object first met behind a weak pointer may point at an outer object that is still open. That is not a
-/// circle yet; `reach` remembers it, since a pointer from inside the outer object would close one. Reaches are kept as
-/// intervals of numbers: interleaved intervals may be taken for a circle that does not exist, but no circle is missed.
+/// A cycle is closed by a pointer that leads to an open object through owning pointers: nothing would ever free it. A
+/// weak pointer owns nothing. An object first met behind a weak pointer may point at an outer object that is still
+/// open. That is not a cycle yet, but a pointer from inside the outer object would close one. Therefore `reach`
+/// remembers it. Reaches are kept as intervals of numbers. Interleaved intervals may be taken for a cycle that does not
+/// exist, but no cycle is missed.
 ///
-/// A program may break a circle at any place, and the rest is dropped like any chain. So all objects of circles that
-/// touch each other have one height: the longest way through them that meets no object twice. A bound of it is known
-/// once the outermost of them ends; until then `above` leads from each of them to an open one.
+/// A program may break a cycle at any place. Then the rest is destroyed like any chain. Therefore all objects of cycles
+/// that touch each other have one height: the longest way through them that meets no object twice. A bound of this
+/// height is known once the outermost of these objects ends. Until then, `above` leads from each of them to an open
+/// object.
 class shared_nesting {
 public:
   enum class verdict {
     fine,
-    circle,  ///< The pointer closes a circle.
-    too_high ///< Dropping it would recurse too deep.
+    circle,  ///< The pointer closes a cycle.
+    too_high ///< Destroying the object would recurse too deep.
   };
 
-  /// Begins the content of an object, at `depth`; `reached` is the largest depth so far. `owned`: the pointer that
+  /// Begins the content of an object, at `depth`. `reached` is the largest depth so far. `owned`: the pointer that
   /// leads here is not a weak_ptr. Requires: numbers ascend.
   void begin(std::size_t number, bool owned, std::size_t depth, std::size_t& reached) {
     if (objects_.size() <= number)
@@ -53,7 +56,7 @@ public:
     reached = depth;
   }
 
-  /// Ends the content of the object that was begun last. False if dropping the object would recurse too deep.
+  /// Ends the content of the object that was begun last. False if destroying the object would recurse too deep.
   [[nodiscard]] bool end(std::size_t most, std::size_t& reached) {
     const auto ended = open_.back();
     open_.pop_back();
@@ -99,11 +102,11 @@ public:
 private:
   static constexpr std::uint32_t nothing = UINT32_MAX;
 
-  /// 32 bits suffice for numbers and heights: no limits allow a payload to have 2^32 objects.
+  /// Numbers and heights fit into 32 bits, because no limits allow a payload to have 2^32 objects.
   static constexpr std::uint32_t narrowed(std::size_t value) {
     return static_cast<std::uint32_t>(value < UINT32_MAX ? value : UINT32_MAX);
   }
-  /// An interval of objects' numbers, without `end`.
+  /// An interval of numbers of objects, without `end`.
   struct interval {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -121,14 +124,14 @@ private:
   };
   struct known_object {
     std::uint32_t height = 0;
-    std::uint32_t above = nothing; // The object whose height decides this one's, once known.
-    interval reach;                // Open outer objects that it owns, directly or through others.
+    std::uint32_t above = nothing; // The object whose height, once known, determines this object's.
+    interval reach;                // Open outer objects that this object owns, directly or through others.
     bool is_open = false;
-    bool is_loose = false; // First met behind a weak pointer: its height adds to that of `above`.
+    bool is_loose = false; // First met behind a weak pointer, so the height is added to that of `above`.
   };
-  /// An object whose content is being read or written. For the circles that it may be part of, it knows the lengths of
-  /// the ways through the finished objects in it. A way goes down into objects that were read inside of another one,
-  /// and up by a pointer to an open one.
+  /// An object whose content is being read or written. It may be part of cycles, so it knows the lengths of the ways
+  /// through the finished objects in it. A way goes down into objects that were read inside of another one, and up by a
+  /// pointer to an open one.
   struct open_object {
     std::size_t number;
     bool owned;
@@ -136,15 +139,15 @@ private:
     std::size_t outer_reached;
     interval reach;
     std::size_t behind_weak;   // The innermost open object behind a weak pointer, counted from 1; 0: none.
-    std::size_t lowest;        // The outermost object to which a way leads up from here; its own number if none.
-    std::size_t span = 0;      // The depth of its own pointers below it.
-    std::size_t total = 0;     // The sum of the spans of all objects within it.
-    std::size_t inside = 0;    // The longest way within one of its parts, wherever it starts.
-    std::size_t up = 0;        // The longest way that starts in one of its parts and leads up to it or beyond.
-    std::size_t up_beyond = 0; // The longest such way that leads beyond it.
-    std::size_t through = 0;   // The longest way from itself down and then up beyond it.
-    std::size_t skip = 0;      // The depth of its pointers to finished objects within its parts.
-    bool is_tangled = false;   // A pointer leads from part to part, so ways can go to and fro: `total` bounds them.
+    std::size_t lowest;        // The outermost object to which a way leads up from here; the own number if none.
+    std::size_t span = 0;      // The depth of the object's own pointers below it.
+    std::size_t total = 0;     // The sum of the spans of all objects within the object.
+    std::size_t inside = 0;    // The longest way within one of the object's parts, wherever the way starts.
+    std::size_t up = 0;        // The longest way from one of the object's parts up to the object or beyond.
+    std::size_t up_beyond = 0; // The longest such way that leads beyond the object.
+    std::size_t through = 0;   // The longest way from the object down and then up beyond the object.
+    std::size_t skip = 0;      // The depth of the object's pointers to finished objects within its parts.
+    bool is_tangled = false;   // A pointer leads from part to part, so ways can go back and forth; `total` bounds them.
 
     [[nodiscard]] std::size_t height(std::size_t reached) const {
       return std::max(reached - depth, skip > 0 ? skip + inside : 0);
@@ -156,12 +159,13 @@ private:
     }
   };
 
-  /// Called if an object has ended from which a way leads up to an open one.
+  /// Called if an object has ended and a way leads up from it to an open one.
   void add_to_outer(const open_object& ended, std::size_t height) {
     auto& outer = open_.back();
     auto lowest = ended.lowest;
     if (outer.behind_weak > 0) {
-      // The objects around a weak pointer do not own the one behind it, so that one alone accounts for its way up.
+      // The objects around a weak pointer do not own the object behind it. Therefore only that object accounts for its
+      // way up.
       auto& loose = open_[outer.behind_weak - 1];
       loose.lowest = std::min(loose.lowest, ended.lowest);
       lowest = std::max(lowest, loose.number);
@@ -183,11 +187,11 @@ private:
   }
 
   struct way_of_object {
-    std::uint32_t end;     // An open object, or one whose height is known.
+    std::uint32_t end;     // An open object, or an object whose height is known.
     std::size_t loose = 0; // The heights of loose objects on the way.
   };
-  /// Follows an object to the open one that decides its height. If that one has ended, the object's height is known
-  /// from now on. Takes at most as many steps as objects were open at once, since each step leads to an object around
+  /// Follows an object to the open one that determines its height. If that one has ended, the object's height is known
+  /// from now on. Takes at most as many steps as objects were open at once, because each step leads to an object around
   /// the last one.
   way_of_object way_up(std::size_t number) {
     way_of_object way{narrowed(number)};
@@ -204,7 +208,7 @@ private:
     return way;
   }
 
-  /// Called if the innermost object points at an open one, or at one from which a way leads up to an open one.
+  /// Called if the innermost object points at an open object, or at an object from which a way leads up to an open one.
   void add_way(std::size_t number, std::size_t depth, const way_of_object& way) {
     auto& from = open_.back();
     const auto pointer = depth - from.depth;
@@ -234,7 +238,7 @@ private:
     return false;
   }
 
-  // In blocks, so that growing takes no more than decoders charge per object.
+  // Deques grow in blocks, so that growing takes no more memory than decoders charge per object.
   std::deque<known_object> objects_; // By number.
   std::deque<open_object> open_;
 };

@@ -4,7 +4,7 @@
 
 namespace troupe::detail {
 
-// A replaced codec is destroyed after the lock is released: it is a user's, and may use the registry.
+// A replaced codec is destroyed after the lock is released, because it is a user's and may use the registry.
 void stand_in_table::add(std::type_index type, pointer codec) {
   const std::scoped_lock guard(mutex_);
   own_.try_emplace(type).first->second.swap(codec);

@@ -21,10 +21,10 @@ class type_entry;
 
 namespace detail {
 
-/// Where a rebuilt value goes.
+/// The destination of a rebuilt value.
 enum class placing : std::uint8_t {
   assign,    // `place` is a value of the type.
-  construct, // `place` is memory for one.
+  construct, // `place` is memory for a value.
   make,      // `place` is a pointer to the type, and gets the result of `new`.
 };
 
@@ -41,22 +41,22 @@ struct foreign_type {
 struct stand_in {
   std::shared_ptr<const type_entry> form;
   std::function<std::expected<std::shared_ptr<void>, serialize_error>(const void* value, const context&)> reduce;
-  /// Consumes the form.
+  /// Rebuilds a value from the form, and consumes the form.
   std::function<std::expected<void, serialize_error>(placing, void* place, void* form, const context&)> rebuild;
-  /// Whether it rebuilds pointers. If so, it serves classes that derive from the type as well, but no values.
+  /// Whether the codec rebuilds pointers. If so, it also serves classes that derive from the type, but no values.
   bool makes_pointers = false;
 };
 
 /// All codecs of one registry. Outlives the registry if entries do.
 ///
-/// Threads: any, at once.
+/// Threads: any number of threads at once.
 class TROUPE_EXPORT stand_in_table {
 public:
   using pointer = std::shared_ptr<const stand_in>;
 
-  /// Adds a codec that came with the type, by type_registry::add.
+  /// Adds a codec that came with the type, by type_registry::add().
   void add(std::type_index type, pointer codec);
-  /// Adds a codec that was registered for the type, which takes precedence.
+  /// Adds a codec that was registered for the type. It takes precedence.
   void put(std::type_index type, pointer codec);
   void remove(std::type_index type);
 

@@ -1,5 +1,5 @@
-// How all readers make a value from its parts. `read`, a callable that reads into a T& of any type that travels, makes
-// each part, which is then put into its place.
+// The way in which all readers make a value from its parts. `read`, a callable that reads into a T& of any type that
+// travels, makes each part, which is then put into its place.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ bool take_optional(decoding& state, T& target, auto&& read) {
   return value.has_value();
 }
 
-/// The fewest bytes of an element of a list, set or map in the body of `typed`.
+/// The smallest number of bytes of an element of a list, set or map in the body of `typed`.
 template <class T>
 consteval std::size_t least_element_bytes() {
   return []<class... Parts>(part_list<Parts...>) {
@@ -71,7 +71,8 @@ bool read_back(decoding& state, T& values, auto&& read) {
 template <class T>
 inline constexpr bool is_keyed = shape_of<T> == shape::set || shape_of<T> == shape::map;
 
-/// Puts one element, or a key and its value, into a list, set or map. False, with the failure set, if that is refused.
+/// Puts one element, or a key and its value, into a list, set or map. False, with the failure set, if the element is
+/// refused.
 template <class T>
 bool put_element(decoding& state, T& target, auto&&... element) {
   if constexpr (is_keyed<T>)
@@ -122,7 +123,7 @@ bool take_owned(decoding& state, T& target, auto&& read) {
   }
 }
 
-/// Reads the object of a unique pointer to a base class; the input names the object's class.
+/// Reads the object of a unique pointer to a base class. The input names the object's class.
 template <class T>
 bool adopt_pointee(auto& from, std::unique_ptr<T>& target, const named_class& of) {
   using object = std::remove_const_t<T>;
@@ -152,7 +153,8 @@ bool take_unique(auto& from, T& target, auto&& read) {
   }
 }
 
-/// Lives while the content of a shared object is read, after enter(): the object owns what the content points to.
+/// Lives while the content of a shared object is read, after enter(). The object owns everything to which the content
+/// points.
 class shared_content {
 public:
   shared_content(decoding& state, const shared_place& place, std::size_t number)
@@ -177,7 +179,7 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const share
   shared_content content(state, place, number);
   if constexpr (std::is_default_constructible_v<T>) {
     auto object = std::make_shared<T>();
-    if (is_numbered) // Recorded before its content is read, which may point back at it.
+    if (is_numbered) // Recorded before the content is read, which may point back at the object.
       state.keep_shared(number, typeid(T), object, [](void* at) {
         if constexpr (std::is_move_assignable_v<T>)
           *static_cast<T*>(at) = T();
@@ -195,12 +197,12 @@ bool read_shared_object(decoding& state, std::shared_ptr<T>& target, const share
     if (is_numbered)
       state.keep_shared(number, typeid(T), target, [](void*) {});
   } else {
-    return fail_unreadable<T>(state); // Such as an abstract class.
+    return fail_unreadable<T>(state); // For example an abstract class.
   }
   return content.complete();
 }
 
-/// As read_shared_object(), for an object that may be of a derived class, which the input then names.
+/// Like read_shared_object(), for an object that may be of a derived class, which the input then names.
 template <class T>
 bool read_shared_of_any_class(auto& from, std::shared_ptr<T>& target, const shared_place& place, auto&& read) {
   if constexpr (may_be_derived<T>) {
@@ -241,7 +243,7 @@ bool take_shared_again(decoding& state, T& target, std::size_t number) {
   return !state.failed();
 }
 
-/// Reads the alternative of that index into a variant; `read` reads into a T&.
+/// Reads the alternative of that index into a variant. `read` reads into a T&.
 template <class T>
 bool read_alternative(decoding& state, T& target, std::size_t index, auto&& read) {
   return [&]<std::size_t... Index>(std::index_sequence<Index...>) {

@@ -12,7 +12,7 @@ struct named_period {
   std::string_view suffix;
 };
 
-// As std::format names them.
+// The units as std::format names them.
 constexpr named_period named_periods[] = {
     {"1/1000000000", "ns"}, {"1/1000000", "us"}, {"1/1000", "ms"}, {"1/1", "s"},
     {"60/1", "min"},        {"3600/1", "h"},     {"86400/1", "d"},

@@ -1,5 +1,5 @@
-// The walk over a value that reads it, by its shape, from a value to its parts, for readers of any kind. The
-// counterpart of walk_write.hpp.
+// The walk that reads a value by its shape, from the value to its parts, for readers of any kind. The counterpart of
+// walk_write.hpp.
 //
 // A `Source` adapts the readers of one kind. It has a type `reader`, which is a decoding, and these static members,
 // which return false on failure:
@@ -38,8 +38,8 @@ auto reading_into(typename Source::reader& from) {
 /// The object found where a shared pointer is read.
 struct met_object {
   bool is_there = true;
-  bool is_first = true;    // Its content follows.
-  bool is_numbered = true; // Others may refer to it.
+  bool is_first = true;    // The content follows.
+  bool is_numbered = true; // Other pointers may refer to the object.
   std::size_t number = 0;
 };
 
@@ -80,7 +80,7 @@ bool walk_read_elements(typename Source::reader& from, T& target) {
   std::size_t count = 0;
   if (!from.enter() || !Source::template begin_elements<T>(from, count))
     return false;
-  const auto charged = Source::is_count_known || !is_keyed<T> ? count : 0; // Otherwise keys are charged one by one.
+  const auto charged = Source::is_count_known || !is_keyed<T> ? count : 0; // Else keys are charged one by one.
   if (!from.charge(charged, element_memory<T>()))
     return false;
   make_room_for(target, charged);

@@ -1,4 +1,4 @@
-// The walk over a value that writes it, by its shape, from a value to its parts, for writers of any kind.
+// The walk that writes a value by its shape, from the value to its parts, for writers of any kind.
 //
 // A `Sink` adapts the writers of one kind. It has a type `writer`, which is an encoding, and these static members,
 // which return false on failure:
@@ -12,8 +12,8 @@
 //   is_absent_nested                            whether an absent object of a unique pointer counts as a level
 //   no_object, object_again, begin_object, end_object
 //   begin_option, end_option                    with the variant
-//   elements_bytes<T>(to, count)                what readers charge for the elements of a list, set or map, apart from
-//                                               what these hold
+//   elements_bytes<T>(to, count)                the memory that readers charge for the elements of a list, set or map,
+//                                               without the content of these elements
 // Everything is inlined: writers without virtual calls are as fast as if written by hand.
 #pragma once
 
@@ -32,7 +32,8 @@ namespace troupe::detail {
 template <class Sink, class T>
 bool walk_write(typename Sink::writer& to, const T& value);
 
-/// Whether an object of a derived class has an alias: a second pointer to it needs one even if the first did not.
+/// Whether an object of a derived class has an alias. A second pointer to it needs an alias even if the first one did
+/// not.
 template <class T>
 bool can_be_named(coding& state, const T& object) {
   if constexpr (may_be_derived<T>)
@@ -41,7 +42,7 @@ bool can_be_named(coding& state, const T& object) {
     return true;
 }
 
-/// The memory that a value holds by its codec. Readers do not charge it if rebuilding takes nothing.
+/// The memory that a value holds because of its codec. Readers do not charge it if rebuilding takes nothing.
 template <class T>
 std::size_t held_by_codec(const T& value) {
   if constexpr (requires { codec<T>::held_bytes(value); })
@@ -50,7 +51,7 @@ std::size_t held_by_codec(const T& value) {
     return 0;
 }
 
-/// The value in the form in which it travels; nullopt, with the failure set, if its codec refuses.
+/// The value in the form in which it travels. Nullopt, with the failure set, if its codec refuses the value.
 template <class T>
 auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::form> {
   auto form = called_codec([&] { return hook<T>::reduce(value, state.context()); });
@@ -60,7 +61,7 @@ auto reduced(coding& state, const T& value) -> std::optional<typename hook<T>::f
   return std::nullopt;
 }
 
-// Walks parts by index in functions: a closure that is not inlined would cost one more call.
+// Walks parts by index in functions, because a closure that is not inlined would cost one more call.
 template <class Sink, class T, std::size_t... Index>
 bool walk_structure(typename Sink::writer& to, const T& value, std::index_sequence<Index...>) {
   return Sink::template begin_structure<T>(to)
@@ -116,8 +117,8 @@ bool walk_optional(typename Sink::writer& to, const T& value) {
                : Sink::absent(to);
 }
 
-/// Writes the object of a pointer, with the name of its class if that may be a derived one. `ObjectBytes`: what readers
-/// charge for a T; objects of other classes are weighed where they are named.
+/// Writes the object of a pointer, with the name of its class if that may be a derived one. `ObjectBytes` is the memory
+/// that readers charge for a T. Objects of other classes are weighed where they are named.
 template <class Sink, class T, std::size_t (*ObjectBytes)()>
 bool walk_pointed(typename Sink::writer& to, const T& object) {
   if constexpr (!may_be_derived<T>) {
@@ -135,7 +136,7 @@ bool walk_pointed(typename Sink::writer& to, const T& object) {
 
 template <class Sink, class T>
 bool walk_unique(typename Sink::writer& to, const T* object) {
-  constexpr bool shell = nullable<T>() && !may_be_derived<T>; // Otherwise the class's name says that there is one.
+  constexpr bool shell = nullable<T>() && !may_be_derived<T>; // Else the class's name shows that there is an object.
   if (object == nullptr && !Sink::is_absent_nested)
     return Sink::absent(to);
   if (!check_owned(to, object) || !to.enter())

@@ -110,7 +110,7 @@ void pack(const std::byte* first, std::size_t element_bytes, std::span<const std
   for (;;) {
     to = copy_row(at, element_bytes, strides[innermost], shape[innermost], to);
     auto level = rank - 1;
-    for (;; --level) { // To the next row: counts up like an odometer.
+    for (;; --level) { // Goes to the next row: counts up like an odometer.
       if (level == 0)
         return;
       const auto outer = dimension(level - 1);
@@ -149,7 +149,7 @@ std::optional<array_strides> broadcast(std::span<const std::size_t> shape, std::
 
 array_cut cut_of(std::size_t length, std::ptrdiff_t start, std::ptrdiff_t stop, std::ptrdiff_t step) {
   const auto end = static_cast<std::ptrdiff_t>(length);
-  // Going backward, positions range from -1, in front of the first element, to the last one.
+  // If the slice goes backward, positions range from -1, in front of the first element, to the last element.
   const std::ptrdiff_t least = step > 0 ? 0 : -1;
   const auto most = step > 0 ? end : end - 1;
   const auto within = [&](std::ptrdiff_t position) {

@@ -15,7 +15,7 @@ namespace troupe::detail {
 /// The type's name as a programmer would write it: without default template arguments and inline namespaces, which
 /// differ between standard libraries and compilers.
 [[nodiscard]] TROUPE_EXPORT std::string portable_type_text(std::type_index type);
-/// Cut if it is longer than 200 characters.
+/// Like type_text(), but cut if it is longer than 200 characters.
 [[nodiscard]] TROUPE_EXPORT std::string brief_type_text(std::type_index type);
 
 } // namespace troupe::detail
