@@ -1,8 +1,9 @@
-// What the macros of describe.hpp expand to.
+// The macros to which the macros of describe.hpp expand.
 #pragma once
 
 // For an error, g++ prints each macro that led to it, and a misspelled field passes through about 300 of these macros.
-// g++ leaves macros of system headers out. The header must hold macros only: system headers get no warnings either.
+// g++ leaves out macros of system headers. This header must hold macros only, because system headers get no warnings
+// either.
 #pragma GCC system_header
 
 #define TROUPE_DETAIL_BASES(...) ::troupe::bases<__VA_ARGS__>
@@ -22,7 +23,7 @@
 #define TROUPE_DETAIL_VALUE(Type, Name) , Type::Name
 #define TROUPE_DETAIL_NAME(Type, Name) #Name,
 
-// Applies `macro(Type, x)` to each of up to 340 arguments: each level of expansion rescans four times.
+// Applies `macro(Type, x)` to each of up to 340 arguments. Each level of expansion rescans four times.
 #define TROUPE_DETAIL_EACH(macro, Type, ...)                                                                           \
   __VA_OPT__(TROUPE_DETAIL_SCAN_4(TROUPE_DETAIL_STEP(macro, Type, __VA_ARGS__)))
 #define TROUPE_DETAIL_STEP(macro, Type, first, ...)                                                                    \

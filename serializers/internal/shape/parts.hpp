@@ -1,5 +1,5 @@
 // The parts of a type, one level down, and the obstacles of a type by itself. All code that walks over types, with or
-// without a value, uses them. Exactly the types that layout_of refuses must have an obstacle.
+// without a value, uses them. Exactly the types that layout_of() refuses must have an obstacle.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ part_list<part<std::variant_alternative_t<Index, T>, step::option, Index>...>
 template <class T, std::size_t... Index>
 part_list<part<std::tuple_element_t<Index, T>, step::position, Index>...> position_parts(std::index_sequence<Index...>);
 
-// Objects behind pointers to a class that cannot be made always travel under the alias of a derived class.
+// Objects behind pointers to a class of which no object can be made always travel under the alias of a derived class.
 template <class Pointee>
 constexpr auto pointee_parts() {
   if constexpr (may_be_derived<Pointee> && !makeable<Pointee>())
@@ -85,7 +85,7 @@ constexpr auto find_parts() {
 template <class T>
 using parts_of = decltype(find_parts<T>());
 
-/// How many times each part occurs in a value that has its parts in place.
+/// The number of times that each part occurs in a value that has its parts in place.
 template <class T>
 inline constexpr std::size_t times_each = 1;
 template <class T>
@@ -121,7 +121,7 @@ void each_part(const T& value, auto&& visit) {
   }
 }
 
-/// Whether a type and all its parts pass. `Rule::of<T>()` is the verdict on a type alone; `Above` are the enclosing
+/// Whether a type and all its parts pass. `Rule::of<T>()` is the verdict on a type alone. `Above` are the enclosing
 /// types that are already being checked, for types that contain themselves.
 template <class Rule, class T, class... Above>
 consteval bool passes();
@@ -141,15 +141,15 @@ consteval bool passes() {
     return Rule::template of<T>() == verdict::yes;
 }
 
-/// Why a type cannot travel by description, whatever its parts are.
+/// The reason why a type cannot travel by description, whatever its parts are.
 enum class obstacle {
   none,
   reference,
   qualified,        // const or volatile: cannot be read into.
-  function,         // or a pointer to one, or to a member.
+  function,         // or a pointer to a function or a member.
   pointer,          // raw
   pointer_to_array, // unique_ptr<T[]>, shared_ptr<T[]>
-  deleter,          // unique_ptr with its own deleter
+  deleter,          // unique_ptr with a deleter of its own
   a_union,          //
   abstract,         //
   no_default,       // has no default constructor

@@ -9,13 +9,13 @@
 
 namespace troupe::detail {
 
-/// Whose memory counts as held by a value.
+/// The memory that counts as held by a value.
 enum class held : std::uint8_t {
-  all,  ///< Including memory that it only views: frames and arrays.
-  owned ///< Only memory that is freed with it.
+  all,  ///< Including memory that the value only views: frames and arrays.
+  owned ///< Only memory that is freed with the value.
 };
 
-// The memory that node-based containers need per element, and that a path needs per part, beyond their contents.
+// The memory that node-based containers need per element, and that a path needs per part, in addition to the content.
 inline constexpr std::size_t held_node_bytes = 32;
 inline constexpr std::size_t held_part_bytes = 48;
 
@@ -36,11 +36,11 @@ inline constexpr bool has_nodes = !requires(const T& of) {
   of[0];
 };
 
-/// The memory of a part in the value that holds it, beyond what the part itself holds.
+/// The memory of a part in the value that holds it, without the memory that the part itself holds.
 template <class T, class Part>
 consteval std::size_t place_bytes() {
   if constexpr (row_of<T>.parts == holding::in_place || shape_of<T> == shape::optional || shape_of<T> == shape::variant)
-    return 0; // It lies in the value.
+    return 0; // The part lies in the value.
   else if constexpr (shape_of<T> == shape::sequence && !has_nodes<T>)
     return sizeof(Part);
   else
@@ -70,7 +70,7 @@ std::size_t held_bytes(const T& value) {
   else if constexpr (of == shape::numbers)
     return value.size() * sizeof(typename T::value_type);
   else if constexpr (of == shape::unit || !row_of<T>.is_self_contained)
-    return 0; // Holds nothing, or is never asked.
+    return 0; // Holds nothing, or is never measured.
   else
     static_assert(no_such_shape<T>);
 }

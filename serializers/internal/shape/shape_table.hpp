@@ -10,19 +10,19 @@
 
 namespace troupe::detail {
 
-/// Where a value has the parts that parts_of lists.
+/// The place in which a value has the parts that parts_of lists.
 enum class holding {
   none,
   form,       // In another value, which is made from this one.
   in_place,   // All are in the value, one after the other.
-  put_in,     // Those that exist are put in, by moving.
+  put_in,     // Parts that exist are put in, by moving.
   pointed_to, // Outside of the value.
 };
 
-/// An answer about a type: at once, or as its parts say.
+/// An answer about a type: given at once, or by its parts.
 enum class verdict { no, yes, by_parts };
 
-/// No column has a default: a new shape needs an answer in each.
+/// No column has a default, because a new shape needs an answer in each.
 struct shape_row {
   // clang-format off
   consteval shape_row(shape which, holding where, bool absent, bool text, bool same_anywhere, verdict filled, std::size_t least)
@@ -31,11 +31,11 @@ struct shape_row {
 
   shape of;
   holding parts;
-  bool looks_absent;       // A value may look like an empty optional.
-  bool is_text;            // Each value travels as one text.
-  bool is_self_contained;  // For shapes without parts: a value means the same everywhere.
-  verdict begins_filled;   // May contain a user's class whose members are not empty when constructed.
-  std::size_t least_bytes; // The fewest bytes of a value in the body of `typed`; structures and forms: by their parts.
+  bool looks_absent;      // A value may look like an empty optional.
+  bool is_text;           // Each value travels as one text.
+  bool is_self_contained; // For shapes without parts: a value means the same everywhere.
+  verdict begins_filled;  // May contain a user's class whose members are not empty when constructed.
+  std::size_t least_bytes; // The smallest size of a value in the body of `typed`; structures and forms: by their parts.
 };
 
 // clang-format off
@@ -84,7 +84,7 @@ inline constexpr shape_row row_of = shape_table[static_cast<std::size_t>(shape_o
 template <class T>
 inline constexpr bool holds_parts = row_of<T>.parts == holding::in_place || row_of<T>.parts == holding::put_in;
 
-/// For a branch that no shape may reach: a static_assert on it fails to compile there.
+/// For a branch that no shape may reach. A static_assert on it fails to compile there.
 template <class T>
 inline constexpr bool no_such_shape = false;
 

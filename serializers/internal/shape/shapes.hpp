@@ -58,7 +58,7 @@ enum class shape {
   unsupported, // must be last
 };
 
-/// std::filesystem::path, recognized by its members: its header is large, and only programs with paths need it.
+/// std::filesystem::path, recognized by its members, because its header is large and only programs with paths need it.
 template <class T>
 concept path_like = std::is_class_v<T> && requires(const T& path) {
   typename T::string_type;
@@ -134,7 +134,7 @@ concept sequence_like = requires(T& container, const T& constant) {
 template <class T>
 consteval shape find_shape() {
   if constexpr (std::is_const_v<T> || std::is_volatile_v<T>)
-    return shape::unsupported; // Cannot be read into.
+    return shape::unsupported; // The type cannot be read into.
   else if constexpr (hooked<T>)
     return shape::hook;
   else if constexpr (described<T>)

@@ -1,4 +1,5 @@
-// The properties of types for readers and writers: each is in its shape's row, or follows from the type's parts.
+// The properties of types for readers and writers. Each is in the row of the type's shape, or follows from the type's
+// parts.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace troupe::detail {
 
-/// Whether a value of this type may look like an empty optional. If so, an optional of it needs a shell.
+/// Whether a value of this type may look like an empty optional. If so, an optional of the type needs a shell.
 template <class T>
 consteval bool nullable() {
   if constexpr (shape_of<T> == shape::hook)
@@ -49,8 +50,8 @@ struct copies {
   }
 };
 
-/// Whether copies compile. Containers, variants and arrays claim to be copyable whatever their elements are, so the
-/// elements are checked.
+/// Whether copies compile. Containers, variants and arrays claim to be copyable whatever their elements are. Therefore
+/// the elements are checked.
 template <class T>
 consteval bool copyable() {
   return !std::is_array_v<T> && passes<copies, T>();
@@ -67,7 +68,7 @@ consteval bool holds_unmovable() {
     return false;
 }
 
-/// The size on the `typed` wire if it is the same for all values, and writing needs no state; else 0.
+/// The size on the `typed` wire if it is the same for all values and writing needs no state; else 0.
 template <class T>
 consteval std::size_t fixed_bytes() {
   constexpr auto of = shape_of<T>;
@@ -82,7 +83,7 @@ consteval std::size_t fixed_bytes() {
     return 0;
 }
 
-/// The size of the run of fixed-size fields that starts at Index; 0 if none starts there.
+/// The size of the run of fixed-size fields that starts at Index; 0 if no run starts there.
 template <class T, std::size_t Index>
 consteval std::size_t run_bytes() {
   constexpr auto sizes = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -97,7 +98,7 @@ consteval std::size_t run_bytes() {
   return total;
 }
 
-/// The fewest bytes of a value in the body of `typed`; 0 if it may lie in frames only, or be empty.
+/// The smallest size of a value in the body of `typed`; 0 if it may lie only in frames, or be empty.
 template <class T>
 consteval std::size_t least_bytes() {
   if constexpr (fixed_bytes<T>() > 0)

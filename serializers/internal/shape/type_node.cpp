@@ -6,7 +6,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// Names nested types. `above_` are the enclosing types, whose naming has begun: a type may contain itself.
+/// Names nested types. `above_` are the enclosing types, whose naming has begun, because a type may contain itself.
 class labelling {
 public:
   std::string label_of(const type_node& type) {
@@ -62,7 +62,7 @@ private:
     case shape::set:
       return "list<" + labels_of_parts(type) + ">";
     case shape::structure:
-    case shape::hook: // The form does not name it: other types may have the same form.
+    case shape::hook: // The form does not name the type, because other types may have the same form.
     case shape::enumeration:
     case shape::unsupported:
       break;

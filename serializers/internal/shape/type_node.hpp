@@ -1,5 +1,5 @@
-// Types as values: walks over a type without a value go from node to node, in plain functions that are compiled once.
-// Layouts, contracts, labels and texts about types are made from the nodes.
+// Types as values. Walks over a type without a value go from node to node, in plain functions that are compiled only
+// once. Layouts, contracts, labels and texts about types are made from the nodes.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct type_part {
   std::string_view name; // Of a field.
 };
 
-/// The properties of a type; each type has one node.
+/// The properties of a type. Each type has one node.
 struct type_node {
   const std::type_info* info;
   shape of;
@@ -158,15 +158,15 @@ constexpr type_node make_node() {
   return made;
 }
 
-/// A name for the type that is the same on every machine and compiler; it tells a variant's alternatives apart.
+/// A name for the type that is the same on every machine and compiler. It distinguishes a variant's alternatives.
 [[nodiscard]] TROUPE_EXPORT std::string label_of(const type_node& type);
 template <class T>
 std::string label_of() {
   return label_of(node_of<T>);
 }
 
-/// The labels of alternatives. Different types with the same name (a list and a set, structs of two namespaces) get
-/// their full names appended. If a type occurs repeatedly, the later ones get "#2", "#3", ...
+/// The labels of alternatives. If different types have the same name (a list and a set, structs of two namespaces),
+/// their full names are appended. If a type occurs repeatedly, the later ones get "#2", "#3", ...
 [[nodiscard]] TROUPE_EXPORT std::vector<std::string> distinct_labels(std::span<const type_part> options);
 
 template <class T>

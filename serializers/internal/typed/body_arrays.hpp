@@ -11,11 +11,12 @@
 
 namespace troupe::detail {
 
-/// Tracks the arrays in the body while a value is written. Only at the end is it known which arrays come again;
-/// settle() takes these out of the body.
+/// Tracks the arrays in the body while a value is written. Only at the end is it known which arrays come again.
+/// settle() takes these arrays out of the body.
 class TROUPE_EXPORT body_arrays {
 public:
-  /// The place of one array: the byte of the body whose lowest bit says where its elements are, and where they begin.
+  /// The place of one array: the byte of the body whose lowest bit says where the elements are, and the place where
+  /// they begin.
   struct place {
     std::size_t mark_at;
     std::size_t data_at;
@@ -30,8 +31,8 @@ public:
   [[nodiscard]] bool found_repeats() const { return repeats_ > 0; }
   /// The sum of `bytes_of` over the sizes of the arrays that settle() takes out of the body.
   [[nodiscard]] std::size_t sum_of_repeats(std::size_t (*bytes_of)(std::size_t size_bytes)) const;
-  /// Moves repeated arrays from the body to frames, in front of those of later parts of the body, and flips the lowest
-  /// bit of their marks. Requires: everything has been written.
+  /// Moves repeated arrays from the body to frames, in front of the frames of later parts of the body, and flips the
+  /// lowest bit of their marks. Requires: everything has been written.
   void settle(encode_output& output) const;
 
 private:

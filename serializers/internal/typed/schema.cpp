@@ -75,7 +75,7 @@ private:
     if (!begin_numbered(schema_code::structure, *type.info))
       return;
     put_count(type.parts.size());
-    const auto around = std::exchange(forms_, {}); // A type that contains itself through a structure refers to that.
+    const auto around = std::exchange(forms_, {}); // A type that contains itself refers to this structure.
     for (const auto& field : type.parts) {
       put_text(field.name);
       add_within(*field.of, "." + std::string(field.name));
@@ -90,7 +90,7 @@ private:
       if (!begin_numbered(schema_code::form, index))
         return;
     } else if (std::ranges::find(forms_, index) != forms_.end()) {
-      recursive_.insert(index); // It needs a number: build() starts again.
+      recursive_.insert(index); // The type needs a number, so build() starts again.
       return;
     }
     forms_.push_back(index);
@@ -211,8 +211,8 @@ private:
 
   type_layout made_;
   std::unordered_map<std::type_index, std::size_t> numbered_;
-  std::vector<std::type_index> forms_;            // And containers: those being added within the innermost structure.
-  std::unordered_set<std::type_index> recursive_; // Those that contain themselves.
+  std::vector<std::type_index> forms_;            // Forms and containers being added within the innermost structure.
+  std::unordered_set<std::type_index> recursive_; // Forms and containers that contain themselves.
   std::string path_;
 };
 
@@ -222,7 +222,7 @@ type_layout layout_of(const type_node& type) {
   return schema_builder().build(type);
 }
 
-// FNV-1a in 64 bits, folded to 32. It tells versions of a type apart; it is no protection against forgery.
+// FNV-1a in 64 bits, folded to 32. It distinguishes versions of a type, and is no protection against forgery.
 std::uint32_t fingerprint_of(std::span<const std::byte> schema) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const auto byte : schema) {

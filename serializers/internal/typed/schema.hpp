@@ -1,5 +1,5 @@
-// A type's layout as bytes: the `typed` family puts it into the payload's header, and its hash into the beginning of
-// the body. The form is described in typed/format.md.
+// A type's layout as bytes. The `typed` family puts the layout into the payload's header, and its hash at the beginning
+// of the body. typed/format.md describes the form.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace troupe::detail {
 
 struct type_layout {
   std::vector<std::byte> bytes;
-  std::string unsupported;           // Where and why the type cannot travel; empty if it can.
-  std::vector<foreign_type> foreign; // The types in it that travel only if the registry has a codec for them.
+  std::string unsupported;           // The place where and the reason why the type cannot travel; empty if it can.
+  std::vector<foreign_type> foreign; // Types within the type that travel only if the registry has a codec for them.
 };
 
 [[nodiscard]] TROUPE_EXPORT type_layout layout_of(const type_node& type);

@@ -52,7 +52,7 @@ bool schema_reader::pack_block() {
   if (top.unpacked == nullptr)
     return true;
   const auto element_bytes = size_of(top.kind);
-  const auto bytes = *count_of(top.unpacked->shape) * element_bytes; // Did not overflow when it was read.
+  const auto bytes = *count_of(top.unpacked->shape) * element_bytes; // Checked for overflow when read.
   if (!charge_scratch(bytes))
     return false;
   top.packed.resize(bytes);

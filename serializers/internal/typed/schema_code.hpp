@@ -1,4 +1,4 @@
-// The codes of a type's layout. The form is described in typed/format.md.
+// The codes of a type's layout. typed/format.md describes the form.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ enum class schema_code : std::uint8_t {
   pointee = 29, // node of the pointer's own class, or `none`: the object of a pointer to a base class
   foreign = 30, // a type whose codec is in the registry; the value names its form
   record = 31,  // a record, always of the same alternatives
-  form = 32,    // node; a type without fields that contains itself; numbered like structures
+  form = 32,    // node; a type without fields that contains itself, numbered like structures
 };
 
 [[nodiscard]] TROUPE_EXPORT std::uint32_t fingerprint_of(std::span<const std::byte> schema);

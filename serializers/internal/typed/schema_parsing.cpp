@@ -132,7 +132,7 @@ bool schema_reader::parse_enumeration(typed_reader& from, std::size_t index) {
       return false;
     enumerators.emplace_back(static_cast<std::int64_t>(value), name);
   }
-  // If a value has two names, the first one counts: it has the lower address.
+  // If a value has two names, the first one counts, which has the lower address.
   std::ranges::sort(enumerators, {}, [](const schema_node::enumerator& of) {
     return std::pair(of.first, reinterpret_cast<std::uintptr_t>(of.second.data()));
   });

@@ -52,7 +52,7 @@ void schema_reader::expect(std::size_t node, state as) {
   state_ = as;
 }
 
-// The node of a type that the input named; parsed when first needed.
+// The node of a type that the input named. Parsed when it is first needed.
 bool schema_reader::named_node(std::size_t number, const named_type& named, std::size_t& node) {
   if (named_nodes_.size() <= number)
     named_nodes_.resize(number + 1);
@@ -62,7 +62,7 @@ bool schema_reader::named_node(std::size_t number, const named_type& named, std:
   return !failed();
 }
 
-// Reads the form that a value of the registry's codec names, and expects that form.
+// Reads the form that a value of the registry's codec names, and expects that form next.
 bool schema_reader::enter_foreign() {
   named_type named;
   std::size_t number = 0;
@@ -101,7 +101,7 @@ bool schema_reader::begin_pointee(level& opened) {
   return true;
 }
 
-// Only maps need to know that their key is complete; all other levels set what comes next in next() or field().
+// Only maps need to know that their key is complete. All other levels set what comes next in next() or field().
 void schema_reader::complete() {
   if (levels_.empty() || !levels_.back().at_key)
     return;
@@ -126,7 +126,7 @@ bool schema_reader::settle() {
     if (!wire_.need(1))
       return transfer();
     if (wire_.peek() != 1)
-      return true; // Absent, or invalid, which null() detects.
+      return true; // The value is absent, or invalid, which null() detects.
     wire_.advance(1);
     expect(here().parts[0]);
   }
@@ -498,7 +498,7 @@ bool schema_reader::at_structure() {
   return settle() && (is(schema_code::structure) || is(schema_code::array));
 }
 
-// A map of texts and records could also be a record's own.
+// A map of texts and records could also be the map of a record.
 bool schema_reader::at_container_map() {
   return settle() && is(schema_code::map)
          && nodes_[here().parts[1]].code != static_cast<std::uint8_t>(schema_code::record);
@@ -515,8 +515,8 @@ std::size_t schema_reader::position() const {
   return body_bytes_ - wire_.left();
 }
 
-// A value without bytes of its own is charged as memory, although it only costs time: structures of such structures
-// could be nested without end.
+// A value without bytes of its own is charged as memory, although it only costs time. Otherwise structures of such
+// structures could be nested without end.
 constexpr std::size_t skipped_bytes = 16;
 
 bool schema_reader::skip() {
@@ -527,7 +527,7 @@ bool schema_reader::skip() {
   return wire_.left() < before || charge(1, skipped_bytes);
 }
 
-// `before`: how many bytes were left before the value.
+// `before`: the number of bytes that were left before the value.
 bool schema_reader::skip_value(std::size_t before) {
   troupe::number ignored;
   std::span<const std::byte> view;
@@ -537,7 +537,7 @@ bool schema_reader::skip_value(std::size_t before) {
   bool more = false;
   bool flag = false;
   if (state_ == state::shape || state_ == state::data_shape || state_ == state::block)
-    return true; // Was read when the array was begun.
+    return true; // The number was read when the array was begun.
   switch (kind()) {
   case value_kind::null:
     return null();
@@ -582,7 +582,7 @@ bool schema_reader::skip_value(std::size_t before) {
       return false;
     if (!flag)
       return true;
-    static_cast<void>(number_shared()); // Uses up its number, though the object is skipped.
+    static_cast<void>(number_shared()); // The object uses up a number, although it is skipped.
     return charge(1, 64) && skip();
   case value_kind::invalid:
     break;

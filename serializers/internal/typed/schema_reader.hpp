@@ -1,5 +1,5 @@
 // Reads the `typed` family's form if the sender has another version of the type. The sender's layout says where the
-// values are; they are handed on by name, as from a self-describing format.
+// values are. They are handed on by name, as from a self-describing format.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace troupe::detail {
 
-/// A layout as a tree. Nodes refer to each other by index; structures may contain themselves.
+/// A layout as a tree. Nodes refer to each other by index, because structures may contain themselves.
 struct schema_node {
   using enumerator = std::pair<std::int64_t, std::string_view>;
   std::uint8_t code = 0;               // A schema_code or a number_kind.
@@ -32,10 +32,10 @@ public:
   /// The value begins behind `prefix_bytes` of the body.
   schema_reader(const troupe::context& ctx, std::span<const std::byte> schema, std::span<const std::byte> body,
                 std::size_t prefix_bytes, std::span<const frame> frames, std::size_t received_bytes);
-  /// For values within the input of another reader: use it between begin_named() and hand_back().
+  /// For values within the input of another reader. Use it between begin_named() and hand_back().
   explicit schema_reader(const typed_reader& from);
   /// Prepares for a value of the type that the input named by that number. Continues where `from` is, with its budget
-  /// and shared objects.
+  /// and its shared objects.
   void begin_named(typed_reader& from, std::size_t number);
   /// Lets `from` continue behind the value, or passes the failure on.
   void hand_back(typed_reader& from);
@@ -67,10 +67,10 @@ public:
   [[nodiscard]] bool finish();
 
 private:
-  // What is next: a node's value, or something in place of a part of one.
+  // The next thing in the input: the value of a node, or something in place of a part of one.
   enum class state : std::uint8_t {
     node,       // A value of node_.
-    label,      // The label of a variant's alternative; its value is of node_.
+    label,      // The label of a variant's alternative, whose value is of node_.
     element,    // A number of the innermost open block.
     shape,      // The shape of the innermost open array.
     data_shape, // The shape of its data.
@@ -83,8 +83,8 @@ private:
     std::size_t done = 0;
     std::size_t total = 0;
     bool at_key = false;                // Of maps.
-    std::string_view label;             // Of variants and pointees: the name of their value.
-    std::size_t value = 0;              // The node of that value.
+    std::string_view label;             // Of variants and pointees: the name of the value.
+    std::size_t value = 0;              // Of variants and pointees: the node of the value.
     std::span<const std::byte> numbers; // Of blocks, arrays and shapes.
     number_kind kind{};
     std::vector<std::byte> shape; // Of arrays: lengths as u64.
@@ -111,7 +111,7 @@ private:
   void expect(std::size_t node, state as = state::node);
   bool settle();   // Goes to the actual value: into forms, and past the marks of present optionals.
   void complete(); // Call after each value.
-  bool transfer(); // Takes over the failure of wire_. Always false.
+  bool transfer(); // Takes over the failure of wire_. Always returns false.
   bool open(level opened);
   bool open_block(number_kind kind, std::span<const std::byte> bytes, std::size_t node);
   bool begin_array();

@@ -18,7 +18,7 @@ std::ptrdiff_t unzigzag(std::uint64_t value) {
   return static_cast<std::ptrdiff_t>((value >> 1) ^ (std::uint64_t{0} - (value & 1)));
 }
 
-/// How many arrays with their own shape and strides are made from that form.
+/// The number of arrays with their own shape and strides that are made from that form.
 std::size_t layouts_of(array_form form) {
   return form == array_form::once ? 2 : 1;
 }
@@ -52,7 +52,7 @@ bool read_strides(typed_reader& from, std::size_t rank, wire_array& found) {
   return true;
 }
 
-/// How many elements there are if repeated ones, of stride 0, count once; nullopt on overflow.
+/// The number of elements if repeated ones, of stride 0, count once; nullopt on overflow.
 std::optional<std::size_t> unrepeated_count(std::span<const std::size_t> shape,
                                             std::span<const std::ptrdiff_t> strides) {
   std::size_t count = 1;
@@ -62,7 +62,7 @@ std::optional<std::size_t> unrepeated_count(std::span<const std::size_t> shape,
   return count;
 }
 
-/// The charge of readers for an array's shape and strides: for reading them, and for keeping them.
+/// The memory that readers charge for an array's shape and strides: for reading them, and for keeping them.
 std::size_t layout_bytes(array_form form, std::size_t rank) {
   const bool has_two_lists = form == array_form::once || form == array_form::strided;
   return (has_two_lists ? 2 : 1) * rank * sizeof(std::size_t) + layouts_bytes(layouts_of(form), rank);
@@ -161,7 +161,7 @@ bool pack_wire_array(const wire_array& from, std::size_t element_bytes, std::spa
   if (to.size() / element_bytes != count_of(shape))
     return false;
   if (to.empty())
-    return true; // The place of the first element has not been checked in this case.
+    return true; // In this case the place of the first element has not been checked.
   const auto strides =
       from.form == array_form::strided
           ? from.strides

@@ -28,14 +28,14 @@ struct wire_array {
 
 TROUPE_EXPORT void write_array_head(typed_writer& to, array_form form, std::span<const std::size_t> shape);
 TROUPE_EXPORT void write_strides(typed_writer& to, std::span<const std::ptrdiff_t> strides, std::size_t first);
-/// Checks all that does not depend on the type of the elements. Charges the bytes unless they came as a frame.
+/// Checks everything that does not depend on the type of the elements. Charges the bytes unless they came as a frame.
 [[nodiscard]] TROUPE_EXPORT bool read_wire_array(typed_reader& from, std::size_t element_bytes, wire_array& found);
 /// Copies the elements of an array that was read to `to`, in C order. Requires: no element is repeated.
 [[nodiscard]] TROUPE_EXPORT bool pack_wire_array(const wire_array& from, std::size_t element_bytes,
                                                  std::span<std::byte> to);
 
 /// Whether an array may leave as the memory in which it lies. False if elements overlap other than by a stride of 0,
-/// since there would be more elements than memory.
+/// because then there would be more elements than memory.
 [[nodiscard]] TROUPE_EXPORT bool leaves_strided(std::span<const std::size_t> shape,
                                                 std::span<const std::ptrdiff_t> strides);
 

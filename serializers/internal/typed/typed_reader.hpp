@@ -44,7 +44,7 @@ public:
     return long_varint(value);
   }
 
-  /// The counterpart of typed_writer::contiguous: the bytes, and the frame if they came as one.
+  /// The counterpart of typed_writer::contiguous(): the bytes, and the frame if they came as a frame.
   struct block {
     std::span<const std::byte> bytes;
     const frame* whole = nullptr;
@@ -64,19 +64,22 @@ public:
   }
   [[nodiscard]] bool next_frame(const frame*& found);
 
-  /// Reads a count of elements of at least `least_bytes` each. Fails if the input is too short for them.
+  /// Reads a count of elements of at least `least_bytes` each. Fails with `malformed` if the input is too short for
+  /// them.
   [[nodiscard]] bool count(std::size_t& value, std::size_t least_bytes);
   /// Fails with `malformed` if bytes or frames are left over.
   [[nodiscard]] bool finish();
 
-  /// The same input for another decoder, which begins at this one's place. resume() continues where that decoder ended.
+  /// The same input for another decoder, which begins at the place of this one. resume() continues where that decoder
+  /// ended.
   typed_reader(const troupe::context& ctx, const typed_reader& from)
       : decoding(ctx, 0), at_(from.at_), end_(from.end_), frames_(from.frames_) {}
   void resume(const typed_reader& other) {
     at_ = other.at_;
     frames_ = other.frames_;
   }
-  /// The reader for values of another version of a type, by the layout that came with them. Made when first needed.
+  /// The reader for values of another version of a type, by the layout that came with them. Made when it is first
+  /// needed.
   [[nodiscard]] schema_reader& other_versions();
   using coding::fail_as;
   using decoding::exchange_state;

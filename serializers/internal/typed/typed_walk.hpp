@@ -1,7 +1,7 @@
 // Writes any value in the `typed` family's compact form, and reads it if the sender's layout is the reader's own.
 // Layout: typed/format.md.
 //
-// The hot path has no virtual call, and no branch per field of fixed size: room is reserved once for each run of such
+// The hot path has no virtual call, and no branch per field of fixed size. Room is reserved once for each run of such
 // fields, which are then stored without a check.
 #pragma once
 
@@ -102,7 +102,7 @@ struct typed_sink {
   static bool begin_structure(writer&) {
     return true;
   }
-  /// Reserves room for a run of fields of fixed size once, at the first of them.
+  /// Reserves room for a run of fields of fixed size once, at the first of these fields.
   template <class T, std::size_t Index, class Member>
   static bool field(writer& to, const Member& member) {
     constexpr const auto& name = fields_of<T>::names[Index];
@@ -138,7 +138,7 @@ struct typed_sink {
     return true;
   }
 
-  // 0 for no object, 1 for a new one, then the numbers plus 2.
+  // 0 for no object, 1 for a new object, else the number of the object plus 2.
   static bool no_object(writer& to) { return to.varint(0), true; }
   static bool object_again(writer& to, std::size_t number) { return to.varint(number + 2), true; }
   static bool begin_object(writer& to, std::size_t) { return to.varint(1), true; }
@@ -234,7 +234,7 @@ bool typed_read_text(typed_reader& from, T& target) {
   if (!from.charge(1, text_memory_bytes<T>(value)))
     return false;
   if constexpr (requires { target.capacity(); }) {
-    // A new text is written once; assigning would first make room for the old content.
+    // A new text is written only once. Assigning would first make room for the old content.
     if (target.capacity() < value.size()) {
       target = T(value);
       return true;
@@ -252,7 +252,7 @@ bool typed_read_numbers(typed_reader& from, Numbers& target) {
     return false;
   const auto* data = found.bytes.data();
   if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0) {
-    // assign() copies once; resize() would first write zeros.
+    // assign() copies once. resize() would first write zeros.
     target.assign(reinterpret_cast<const T*>(data), reinterpret_cast<const T*>(data) + found.bytes.size() / sizeof(T));
   } else {
     target.resize(found.bytes.size() / sizeof(T));
@@ -305,7 +305,7 @@ struct typed_source {
     }
     (std::make_index_sequence<fields_of<T>::count>{});
   }
-  /// Checks the length of a run of fields of fixed size once, at the first of them.
+  /// Checks the length of a run of fields of fixed size once, at the first of these fields.
   template <class T, std::size_t Index, class Member>
   static bool member(reader& from, Member& member) {
     constexpr const auto& name = fields_of<T>::names[Index];

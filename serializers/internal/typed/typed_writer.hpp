@@ -13,7 +13,7 @@
 
 namespace troupe::detail {
 
-/// The cursor. Invariant: the bytes before at_ are written; those between at_ and end_ may be written.
+/// The cursor. Invariant: the bytes before at_ are written; the bytes between at_ and end_ may be written.
 class TROUPE_EXPORT typed_writer final : public encoding {
 public:
   typed_writer(const troupe::context& ctx, encode_output& out)
@@ -54,7 +54,8 @@ public:
   /// Writes an array's elements like contiguous(). If they may come again (`is_shared`), repeats share one frame.
   void in_or_out_of_band(const frame& bytes, std::size_t count, bool is_shared);
 
-  /// While it lives, the written memory is not the value's own and is freed soon: nothing of it is borrowed.
+  /// While this object lives, the written memory is not the value's own and is freed soon. So nothing of it is
+  /// borrowed.
   class passing {
   public:
     explicit passing(typed_writer& to) : to_(to), before_(std::exchange(to.borrows_, false)) {}
@@ -75,7 +76,7 @@ public:
   }
   /// Whether small arrays moved from the body to frames.
   [[nodiscard]] bool found_repeats() const { return arrays_ && arrays_->found_repeats(); }
-  /// Keeps all small arrays in the body, however often they come.
+  /// Keeps all small arrays in the body, however often they occur.
   void keep_repeats() { tracks_arrays_ = false; }
 
 private:

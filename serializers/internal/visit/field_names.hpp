@@ -9,7 +9,7 @@
 
 namespace troupe::detail {
 
-/// The index of the name; `names.size()` if it is not among them.
+/// The index of the name; `names.size()` if there is no such name.
 [[nodiscard]] TROUPE_EXPORT std::size_t place_of(std::string_view name, std::span<const std::string_view> names);
 
 } // namespace troupe::detail

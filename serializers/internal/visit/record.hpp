@@ -9,7 +9,7 @@
 namespace troupe::detail {
 
 TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
-/// Fails if a name occurs twice, since every reader would refuse that.
+/// Writes a record. Fails if a name occurs twice, because every reader would refuse that.
 TROUPE_EXPORT bool check_written_names(coding& state, const record& value);
 /// Reads any value.
 TROUPE_EXPORT bool read_record(value_reader& from, record& target);

@@ -1,4 +1,4 @@
-// Reads arrays from a value_reader; visit_read.hpp includes this.
+// Reads arrays from a value_reader. visit_read.hpp includes this header.
 #pragma once
 
 #include <troupe/serializers/internal/visit/visit_read.hpp>
@@ -15,7 +15,7 @@ struct array_rows {
   std::size_t reserved = 0;         // Room in `values` that has been charged.
 };
 
-// Reads a list of numbers, or of lists of equal length.
+// Reads a list of numbers, or a list of lists of equal length.
 template <class T>
 bool visit_read_rows(value_reader& from, array_rows<T>& rows, std::size_t level) {
   constexpr auto unknown = static_cast<std::size_t>(-1);
@@ -70,8 +70,8 @@ bool visit_read_rows(value_reader& from, array_rows<T>& rows) {
 
 /// The fields of an array apart from its data in lists.
 struct array_parts {
-  decoding::array_from_frame as; // Its elements are set if they came as a frame.
-  frame whole;                   // That frame.
+  decoding::array_from_frame as; // The elements are set if they came as a frame.
+  frame whole;                   // The frame of the elements.
   bool is_whole = false;         // The data came as that frame, in C order.
   bool has_type = false;
   bool has_shape = false;
@@ -80,17 +80,17 @@ struct array_parts {
   bool has_data = false;
 };
 
-// The memory for finding an array again by its frame. `lengths` counts the lengths of all its shapes.
+// The memory that is needed to find an array again by its frame. `lengths` counts the lengths of all its shapes.
 constexpr std::size_t made_array_bytes(std::size_t lengths) {
   return sizeof(array_parts) + lengths * sizeof(std::size_t) + sizeof(array<double>) + shared_bytes;
 }
 
-// Fails if a field comes a second time.
+// Fails if a field occurs a second time.
 inline bool once(value_reader& from, bool& seen) {
   return !std::exchange(seen, true) || from.fail(serialize_errc::malformed, "a field twice");
 }
 
-// Reads one field of an array other than its data. `known`: whether it is such a field.
+// Reads one field of an array other than its data. Sets `known` to whether it is such a field.
 inline bool read_array_field(value_reader& from, std::string_view name, array_parts& parts, bool& known) {
   known = true;
   if (name == "shape")
@@ -103,7 +103,7 @@ inline bool read_array_field(value_reader& from, std::string_view name, array_pa
            || from.within("data_shape");
   if (name == "type") {
     std::string_view type;
-    if (from.kind() != value_kind::text) // It matters only if there is a frame.
+    if (from.kind() != value_kind::text) // The type matters only if there is a frame.
       return (from.charge(1, 0) && from.skip()) || from.within("type");
     if (!once(from, parts.has_type) || !from.text(type))
       return from.within("type");
@@ -127,7 +127,7 @@ bool read_whole(value_reader& from, const array_parts& parts, array_rows<T>& row
   const auto bytes = parts.whole.bytes();
   if (parts.as.type == name_of(kind_of<T>)) {
     made = array<T>::view_of(parts.whole);
-    if (!made && bytes.size() % sizeof(T) == 0) // If it is not aligned.
+    if (!made && bytes.size() % sizeof(T) == 0) // If the frame is not aligned.
       made = from.charge_memory(copied_bytes(bytes.size())) ? array<T>::view_of(frame::copy_of(bytes)) : std::nullopt;
     return made || fail_array(from);
   }
@@ -155,7 +155,7 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
   const auto& lengths = parts.has_data_shape ? parts.as.data_shape : parts.has_shape ? parts.as.shape : rows.lengths;
   if (!check_dimensions(from, lengths.size()))
     return false;
-  // Nested lists repeat the shape; a flat list only has the number of elements.
+  // Nested lists repeat the shape. A flat list has only the number of elements.
   std::optional<array<T>> whole;
   if (parts.is_whole && !read_whole(from, parts, rows, whole))
     return from.within("data");
@@ -191,7 +191,8 @@ bool make_array(value_reader& from, array_parts& parts, array_rows<T>& rows, arr
   return true;
 }
 
-// Reads the elements of an array. If an array was made from the same elements before, sets `known` to it instead.
+// Reads the elements of an array. If an array was made from the same elements before, sets `known` to that array
+// instead.
 template <class T>
 bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows, const array<T>*& known) {
   if (!once(from, parts.has_data))
@@ -217,7 +218,7 @@ bool read_array_data(value_reader& from, array_parts& parts, array_rows<T>& rows
   return visit_read_rows(from, rows);
 }
 
-// Refers to an existing array, and charges for that.
+// Refers to an existing array, and charges for the reference.
 template <class T>
 bool refer_to_array(value_reader& from, const array<T>& known, array<T>& target) {
   target = known;

@@ -1,4 +1,4 @@
-// Reads any value from a value_reader: fields by name, numbers checked, everything charged before it is allocated.
+// Reads any value from a value_reader: fields by name, numbers checked, all memory charged before it is allocated.
 #pragma once
 
 #include <algorithm>
@@ -92,7 +92,7 @@ bool visit_read_fields(value_reader& from, T& target) {
   if (!from.begin_structure())
     return false;
   std::array<bool, (count > 0 ? count : 1)> seen{};
-  std::size_t likely = 0; // Fields mostly come in the order of this type.
+  std::size_t likely = 0; // Fields usually come in the order of this type.
   for (;;) {
     std::string_view name;
     bool more = false;
@@ -133,8 +133,8 @@ bool visit_read_each(value_reader& from, auto&& element) {
   }
 }
 
-/// Makes room for one more element of a container for which `charged` elements were charged ahead. Beyond these, the
-/// input did not announce the number: the container grows here, where each step is charged before it is taken.
+/// Makes room for one more element of a container for which `charged` elements were charged ahead. The input did not
+/// announce further elements. For these the container grows here, where each step is charged before it is taken.
 template <class T>
 bool make_room(value_reader& from, T& values, std::size_t charged) {
   using element = typename T::value_type;
@@ -155,7 +155,7 @@ bool make_room(value_reader& from, T& values, std::size_t charged) {
   }
 }
 
-/// Reads bytes in place of a list of numbers: each byte is one number, which is passed to `take`.
+/// Reads bytes in place of a list of numbers. Each byte is one number, which is passed to `take`.
 template <class Number>
 bool visit_read_each_byte(value_reader& from, auto&& take) {
   std::span<const std::byte> view;
@@ -327,7 +327,7 @@ struct visit_source {
     is_there = from.kind() != value_kind::null;
     return is_there || from.null();
   }
-  /// The sender marks the value if it could itself be null in the sender's type.
+  /// The sender marks the value if it could be null in the sender's type.
   template <class T>
   static bool some(reader& from, auto&& read) {
     if (from.kind() == value_kind::some || (nullable<T>() && from.at_some()))
@@ -338,7 +338,7 @@ struct visit_source {
   static bool find_object(reader& from, met_object& met) { return present(from, met.is_there); }
   static bool begin_object(reader& from, met_object& met) {
     met.number = from.shared_count();
-    met.is_numbered = from.kind() == value_kind::shared; // Otherwise the sender had no shared pointer here.
+    met.is_numbered = from.kind() == value_kind::shared; // Else the sender had no shared pointer here.
     if (met.is_numbered && !from.shared(met.is_first, met.number))
       return false;
     return !met.is_first || met.number == from.shared_count()

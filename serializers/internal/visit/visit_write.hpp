@@ -15,7 +15,8 @@ namespace troupe::detail {
 
 TROUPE_EXPORT bool write_record(value_writer& to, const record& value);
 
-/// The charge of readers for the elements of a list, set or map by this writer, without what the elements hold.
+/// The memory that readers charge for the elements of a list, set or map by this writer, without the content of the
+/// elements.
 template <class T>
 std::size_t visited_elements_bytes(const value_writer& to, std::size_t count) {
   using element = typename T::value_type;
@@ -40,7 +41,7 @@ bool visit_write_numbers(value_writer& to, const T* data, std::size_t count) {
     return to.numbers(block_of(data, count));
 }
 
-/// `as_record`: readers make a record with the array's fields from it.
+/// `as_record`: readers make a record with the array's fields.
 template <class T>
 bool visit_write_array(value_writer& to, const array<T>& values, bool as_record = false) {
   if (!check_dimensions(to, values.rank()))

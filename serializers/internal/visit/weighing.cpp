@@ -12,8 +12,8 @@ std::size_t lengths_bytes(bool counts_ahead, std::size_t count) {
   return (counts_ahead ? count : capacity_for(count, 0)) * sizeof(std::size_t);
 }
 
-/// Nested lists of known lengths: each list charges for its own elements, the outermost one reserves room for as many
-/// as it has, and the memory of all numbers grows from there.
+/// Nested lists of known lengths. Each list charges for its own elements. The outermost list reserves room for as many
+/// numbers as it has elements, and the memory of all numbers grows from there.
 std::size_t rows_bytes(const weighed_array& of) {
   if (of.data_shape.empty())
     return 0;
@@ -46,7 +46,7 @@ std::size_t array_bytes(const value_writer& to, const weighed_array& of) {
                + layouts_bytes(visited_layouts(of.is_attached, of.is_fortran, is_repeated), rank);
   if (is_repeated)
     bytes += lengths_bytes(ahead, rank);
-  if (of.is_fortran) // Reordered, and kept if it came as a frame.
+  if (of.is_fortran) // The array is reordered, and kept if it came as a frame.
     bytes += count * of.element_bytes + (of.is_attached ? made_array_bytes(rank) : 0);
   return bytes;
 }

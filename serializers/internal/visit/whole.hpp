@@ -1,4 +1,4 @@
-// Which values a visitor writes or reads in one call.
+// The values that a visitor writes or reads in one call.
 #pragma once
 
 #include <troupe/serializers/internal/shape/shape_table.hpp>
