@@ -27,7 +27,8 @@ class layout_writer {
 public:
   layout_writer(std::string& text, std::span<const std::byte> layout) : text_(text), left_(layout) {}
 
-  /// Appends the next node to the current line. Its parts get lines of their own, one step further in than `indent`.
+  /// Appends the next node to the current line. The node's parts get lines of their own, one step further in than
+  /// `indent`.
   void node(std::size_t indent) {
     const auto code = byte();
     if (is_number_kind(code))
@@ -162,7 +163,7 @@ private:
     ++line_number_;
     return true;
   }
-  /// The next line if it is indented by that many steps; else nullopt.
+  /// The next line if it is indented by that many steps, else nullopt.
   std::optional<std::string_view> next_at(std::size_t indent) {
     if (!left_.starts_with(std::string(2 * indent, ' ')) || left_.size() <= 2 * indent || left_[2 * indent] == ' ')
       return std::nullopt;
@@ -199,7 +200,7 @@ private:
     return node(rest, 1, whole) && (tree_.types.emplace(name.substr(5), whole).second || fail("an alias twice"));
   }
 
-  /// Whether the chain begins with that word, which is then removed.
+  /// Whether the chain begins with that word. If so, removes the word.
   static bool take(std::string_view& chain, std::string_view word) {
     if (!chain.starts_with(word))
       return false;
@@ -289,7 +290,7 @@ private:
 
   bool parts(std::size_t node_index, std::size_t indent) {
     const auto is_enum = tree_.nodes[node_index].form.starts_with("enum ");
-    std::set<std::string_view> names; // Not a hash table: a hostile text could choose names that collide.
+    std::set<std::string_view> names; // Not a hash table, because a hostile text could choose names that collide.
     while (const auto line = next_at(indent)) {
       std::string_view name;
       std::string_view rest;

@@ -25,7 +25,7 @@ inline constexpr std::string_view contract_title = "troupe contract 1";
 /// Ends the current line, and adds the lines below it. Requires: a layout made by layout_of.
 void append_layout(std::string& text, std::span<const std::byte> layout);
 
-/// One place of a type. If it repeats a place further up, it is the same node.
+/// One place of a type. A place that repeats a place further up is the same node.
 struct contract_node {
   std::string form;                                       // "struct", "i32", "list", "fixed 3", "unit \"1/1000\"", ...
   std::vector<std::pair<std::string, std::size_t>> parts; // By name: ".field", "<\"label\">", "[0]", "{key}", "[]", ...
@@ -37,7 +37,7 @@ struct contract_tree {
   std::map<std::string, std::string> functions;
 };
 
-/// Fails with `malformed`, and the line.
+/// Parses a contract. Fails with `malformed` and names the line.
 [[nodiscard]] std::expected<contract_tree, serialize_error> parse_contract(std::string_view text);
 
 } // namespace troupe::detail

@@ -38,7 +38,7 @@ std::string step_text(const type_node& type, std::size_t part) {
 
 class type_inspector {
 public:
-  /// Adds a place of that type below the open one.
+  /// Adds a place of that type below the open place.
   void add(const type_node& type, std::string step) {
     found_type found;
     found.step = std::move(step);
@@ -64,8 +64,8 @@ private:
       open_.back().parts.push_back(std::move(found));
   }
 
-  /// Whether the parts of the type are to be walked here. If so, the open place lists them. Structures are walked once,
-  /// other types wherever they appear, but not within themselves.
+  /// Whether the parts of the type are to be walked here. If so, the open place lists them. Structures are walked once.
+  /// Other types are walked wherever they appear, but not within themselves.
   bool expand(const std::type_info& type, bool is_structure) {
     const auto walks_it = [&](const found_type& place) {
       return std::ranges::any_of(place.expands, [&](const auto* each) { return *each == type; });
@@ -95,7 +95,7 @@ private:
                           "with types.add<...>(alias)";
     if (type.of == shape::hook && type.hindrance == obstacle::none)
       open_.back().text += " (as " + text_of(*type.parts[0].of) + ")";
-    // A type that only lacks a default constructor shows its parts as well: they may be the reason.
+    // A type that only lacks a default constructor also shows its parts, because they may be the reason.
     if (type.parts.empty() || (type.hindrance != obstacle::none && type.hindrance != obstacle::no_default)
         || !expand(*type.info, type.of == shape::structure || type.of == shape::hook))
       return;
@@ -108,7 +108,7 @@ private:
 
   found_type root_;
   std::vector<found_type> open_;                   // From the root to the place that is being walked.
-  std::unordered_set<std::type_index> structures_; // Those that have been walked.
+  std::unordered_set<std::type_index> structures_; // Structures that have been walked.
 };
 
 } // namespace

@@ -12,7 +12,7 @@ namespace troupe::detail {
 namespace {
 
 struct known_type {
-  std::string_view name; // The whole name; or up to its bracket, for any template of that name.
+  std::string_view name; // The whole name, or the name up to its bracket for any template of that name.
   std::string_view why;
   std::string_view advice;
 };
@@ -106,7 +106,7 @@ const known_type* find_known(std::string_view type) {
   return found == known_types.end() ? nullptr : &*found;
 }
 
-// "item" of "shop::item".
+// The last part of a name: "item" of "shop::item".
 std::string_view unqualified(std::string_view type) {
   const auto colons = type.rfind("::");
   return colons == std::string_view::npos ? type : type.substr(colons + 2);

@@ -17,7 +17,7 @@
 
 namespace troupe::detail {
 
-/// The target of a payload that is only shown: one line for each value in it.
+/// The target of a payload that is only shown, with one line for each value in it.
 class traced {
 public:
   traced() {} // Not an aggregate, so that its members are not fields.
@@ -35,7 +35,7 @@ public:
 
 private:
   static constexpr std::size_t lines_max = 1000;
-  static constexpr std::size_t elements_max = 20; // Of one list; the others are skipped.
+  static constexpr std::size_t elements_max = 20; // Of one list; further elements are skipped.
   static constexpr std::size_t entries_max = 200; // Of one map.
 
   bool walk_value(const std::string& path, value_kind kind);

@@ -9,7 +9,7 @@
 
 namespace troupe::detail {
 
-/// Whether that environment variable is set; read when the program starts.
+/// Whether that environment variable is set. It is read when the program starts.
 extern const bool is_tracing;
 
 /// Shows that a family was skipped, or failed.
@@ -18,7 +18,7 @@ void trace_refusal(std::string_view doing, const type_entry& entry, const family
 void trace_payload(std::string_view doing, const type_entry& entry, const family& by, const header_fields& header,
                    std::span<const frame> frames, const context& ctx);
 
-/// Shows which frames are compressed, with their sizes before and after; `frames` as they travel.
+/// Shows which frames are compressed, with their sizes before and after. `frames` are the frames as they travel.
 void trace_compression(const type_entry& entry, std::span<const std::byte> frame_codecs, std::span<const frame> frames);
 
 } // namespace troupe::detail

@@ -33,19 +33,20 @@ public:
 
   [[nodiscard]] frame_codec codec() const { return codec_; }
 
-  /// Leaves the result in compressed(). False if compression does not pay.
+  /// Compresses the bytes; the result is in compressed(). False if compression does not pay.
   bool compress(std::span<const std::byte> bytes) { return promises(bytes) && compress_into(result_, bytes); }
   [[nodiscard]] byte_buffer& compressed() { return result_; }
 
 private:
-  /// Whether samples show that compression pays. True for frames no larger than the samples: the whole decides.
+  /// Whether samples show that compression pays. True for frames that are no larger than the samples: then only the
+  /// whole result decides.
   bool promises(std::span<const std::byte> bytes) {
     if (bytes.size() <= sample_count * sample_bytes)
       return true;
     const auto stride = (bytes.size() - sample_bytes) / (sample_count - 1);
     std::size_t left = 0;
     for (std::size_t i = 0; i < sample_count; ++i) {
-      // A single sample may grow if the others make up for it.
+      // A single sample may grow if the other samples shrink enough.
       if (!compress_into(result_, bytes.subspan(i * stride, sample_bytes), bound_of_sample()))
         return false;
       left += result_.size();
@@ -101,7 +102,7 @@ bool is_within_ratio(std::size_t original_bytes, std::size_t compressed_bytes, c
   return __builtin_mul_overflow(compressed_bytes, bounds.decompression_ratio, &most) || original_bytes <= most;
 }
 
-/// The most bytes of the note that a frame of that size takes.
+/// The largest number of bytes of the note that a frame of that size takes.
 std::size_t note_bytes_of(std::size_t frame_bytes) {
   if (frame_bytes < compressed_from_bytes)
     return 1;
@@ -122,7 +123,7 @@ bool is_marked(const frame& of) {
   return of.owner() && of.owner()->kind() == frame_owner_kind::compressed;
 }
 
-/// Compresses those frames of one payload for which it pays, within the limits of a receiver.
+/// Compresses the frames of one payload for which compression pays, within the limits of a receiver.
 class payload_compressor {
 public:
   explicit payload_compressor(const context& ctx)
@@ -137,7 +138,7 @@ public:
     used_ = &first_;
     if (!first_.compress(bytes))
       return frame_codec::none;
-    // zstd can shrink repetitions so far that a receiver would take them for an attack; lz4 does not.
+    // zstd can shrink repetitions so far that a receiver would take them for an attack. lz4 does not.
     if (!is_within_ratio(bytes.size(), first_.compressed().size(), bounds_)) {
       used_ = &second_;
       if (first_.codec() == frame_codec::lz4 || !second_.compress(bytes)
@@ -157,7 +158,7 @@ private:
   std::size_t bytes_left_;
 };
 
-/// Requires: a known codec. False if the bytes do not match `form`.
+/// Decompresses a frame. False if the bytes do not match `form`. Requires: a known codec.
 bool decompress(std::span<const std::byte> from, const frame_form& form, std::byte* into) {
   const auto size = static_cast<std::size_t>(form.original_bytes);
   if (form.codec == frame_codec::zstd)

@@ -34,7 +34,7 @@ public:
   using decoding::decoding;
 };
 
-/// The charge for each part, apart from its content.
+/// The memory that is charged for each part, without its content.
 std::size_t element_bytes(const part_access& access) {
   return access.part_bytes + node_bytes;
 }
@@ -48,7 +48,7 @@ std::size_t type_of(const part_access& access, std::size_t index, const std::str
   return type;
 }
 
-/// The failure for a part of a type that the value cannot have there.
+/// The failure for a part whose type the value cannot have at that place.
 std::unexpected<serialize_error> no_alternative(const type_entry& entry, const part_access& access,
                                                 const parts_decoder& parts, std::size_t index) {
   return failure_at(entry, place_of(index, access),
@@ -56,7 +56,7 @@ std::unexpected<serialize_error> no_alternative(const type_entry& entry, const p
                      "'" + parts.name(index).substr(0, 100) + "' is no alternative of this variant"});
 }
 
-/// Opens the payload, and checks all that is in it unless that has been done.
+/// Opens the payload, and checks everything in it unless that has been done.
 std::expected<parts_decoder, serialize_error> open_parts(const type_entry& entry, std::span<const frame> frames,
                                                          const context& ctx) {
   const auto* access = entry.parts();

@@ -5,8 +5,8 @@
 
 namespace troupe::detail {
 
-/// In no list and no family_set: the families of its parts decide whether it is accepted. All of them are checked
-/// before anything is decoded.
+/// This family is in no list and no family_set. The families of its parts decide whether it is accepted. All of them
+/// are checked before anything is decoded.
 class elements_family final : public family {
 public:
   static constexpr std::string_view reserved_name = "elements";
@@ -20,7 +20,7 @@ public:
                                                             const header_fields& header, std::span<const frame> frames,
                                                             const context& ctx) const override;
 
-  /// Checks the families of all parts, and of payloads nested in them, without decoding any.
+  /// Checks the families of all parts, and of payloads nested in the parts, without decoding any.
   [[nodiscard]] std::expected<void, serialize_error> check(const type_entry& entry, std::span<const frame> frames,
                                                            const context& ctx) const;
 };

@@ -5,7 +5,8 @@
 
 namespace troupe::detail {
 
-/// Takes the place of a family's name. Accepted whatever families are listed, and reserved: no family may have it.
+/// Takes the place of a family's name. It is accepted whatever families are listed. It is reserved: no family may have
+/// it.
 inline constexpr std::string_view error_family = "error";
 
 } // namespace troupe::detail

@@ -102,7 +102,7 @@ std::expected<void, serialize_error> from_form(const std::vector<attribute>& att
   auto of_small = ctx;
   of_small.limits = limits_of_parts(ctx.limits, header->small.size());
   for (const auto& [name, value] : header->small)
-    if (const auto found = find(name); found != attributes.end()) // Others belong to another version.
+    if (const auto found = find(name); found != attributes.end()) // Other names belong to another version.
       if (auto done = decode_small(*found, value, found->into(object), of_small); !done)
         return failure_of(name, done.error());
   std::vector<bool> seen(attributes.size());

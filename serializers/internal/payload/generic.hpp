@@ -19,7 +19,7 @@ namespace troupe::detail {
 
 struct attribute {
   std::string_view name;
-  std::shared_ptr<const type_entry> entry; // Used if the registry has none for the type.
+  std::shared_ptr<const type_entry> entry; // Used if the registry has no entry for the type.
   const void* (*of)(const void* object) = nullptr;
   void* (*into)(void* object) = nullptr;
   /// Whether the value goes into the header.

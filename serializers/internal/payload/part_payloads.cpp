@@ -70,7 +70,7 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
     const auto fields = parse_header(header, ctx.limits);
     if (!fields)
       return std::unexpected(fields.error());
-    // Otherwise each part could take as much as the whole.
+    // These are refused, because each part could otherwise take as much as the whole.
     if (!fields->frame_codecs.empty() || !fields->frame_pieces.empty() || !fields->frame_repeats.empty())
       return failure(serialize_errc::malformed, "a part that is compressed, in pieces or repeats frames by itself");
     const auto by = check_accepted(fields->family, ctx.families);
@@ -98,7 +98,7 @@ std::expected<parts_decoder, serialize_error> parts_decoder::open(payload_parts 
   return made;
 }
 
-// A part of another version costs the time to read its layout, however small the part is.
+// A part of another version takes the time to read its layout, however small the part is.
 bool parts_decoder::may_read_layout(std::size_t header, const type_entry& entry) {
   const auto& layout = fields_[header].schema;
   if (layout.empty() || std::ranges::equal(layout, by_[header]->schema(entry)))
@@ -123,7 +123,7 @@ std::expected<void, serialize_error> parts_decoder::decode(std::size_t index, co
   context_.repeated_bytes = repeated_bytes_.empty() ? 0 : repeated_bytes_[index];
   auto of_part = context_;
   std::size_t taken_bytes = 0;
-  of_part.parts_are_checked = true; // When the outermost payload was opened.
+  of_part.parts_are_checked = true; // They were checked when the outermost payload was opened.
   of_part.taken_bytes = &taken_bytes;
   auto done = decode_value(entry, target, *by_[header], fields_[header], frames_[index], of_part);
   context_.limits.memory_bytes -= std::min(context_.limits.memory_bytes, taken_bytes);

@@ -16,7 +16,7 @@
 
 namespace troupe::detail {
 
-/// Describes one part: its name, its header, and how many of the frames belong to it.
+/// Describes one part: its name, its header, and the number of frames that belong to it.
 struct payload_part {
   std::uint64_t name = 0;   // Index into `names`.
   std::uint64_t header = 0; // Index into `headers`.
@@ -42,7 +42,7 @@ public:
   [[nodiscard]] std::vector<frame> take_frames() { return std::move(frames_); }
 
 private:
-  context context_; // For the parts: one level of nesting less is left.
+  context context_; // For the parts, which have one level of nesting less.
   payload_parts list_;
   std::map<std::string, std::size_t, std::less<>> names_;
   std::map<std::string, std::size_t, std::less<>> headers_; // By their bytes.
@@ -52,8 +52,8 @@ private:
 
 class TROUPE_EXPORT parts_decoder {
 public:
-  /// Checks every part's family against the accepted ones before anything of any part is decoded. check() does the same
-  /// for payloads nested in a part.
+  /// Opens a list of parts. Checks every part's family against the accepted ones before anything of any part is
+  /// decoded. check() does the same for payloads nested in a part.
   [[nodiscard]] static std::expected<parts_decoder, serialize_error>
   open(payload_parts list, std::span<const frame> frames, const context& ctx);
 
@@ -61,7 +61,7 @@ public:
   [[nodiscard]] const std::string& name(std::size_t index) const { return list_.names[list_.parts[index].name]; }
   /// Checks the families of all payloads nested in the part, without decoding any.
   [[nodiscard]] std::expected<void, serialize_error> check(std::size_t index, const type_entry& entry) const;
-  /// Decodes a part into a value of its type, or into memory for one if the type has no default constructor.
+  /// Decodes a part into a value of its type, or into memory for a value if the type has no default constructor.
   [[nodiscard]] std::expected<void, serialize_error> decode(std::size_t index, const type_entry& entry, void* target);
 
 private:
@@ -84,7 +84,7 @@ private:
 check_parts_within(const type_entry& entry, const family& by, const header_fields& header,
                    std::span<const frame> frames, const context& ctx);
 
-/// Limits for each of `count` parts of one payload, so that all parts together keep the limits of the whole.
+/// The limits for each of `count` parts of one payload, so that all parts together keep the limits of the whole.
 [[nodiscard]] TROUPE_EXPORT limits limits_of_parts(const limits& whole, std::size_t count);
 
 } // namespace troupe::detail

@@ -1,7 +1,7 @@
-// Which frames of a payload are pieces of one.
+// Joins and splits frames that are pieces of one.
 //
-// The header's field "p" (msgpack/format.md) has a varint per original frame, the body first: how many of the payload's
-// frames, in their order, it consists of.
+// The header's field "p" (msgpack/format.md) has a varint per original frame, the body first: the number of frames of
+// the payload, in their order, of which it consists.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace troupe::detail {
 
-/// The number of pieces of each frame. Fails with `malformed` unless they are `frame_count` in all.
+/// The number of pieces of each frame. Fails with `malformed` unless there are `frame_count` pieces in all.
 [[nodiscard]] std::expected<std::vector<std::size_t>, serialize_error> read_pieces(std::span<const std::byte> note,
                                                                                    std::size_t frame_count);
 void append_pieces(byte_buffer& note, std::span<const std::size_t> pieces);
@@ -30,7 +30,8 @@ struct joined_frames {
   std::vector<frame> frames;
   std::size_t taken_bytes = 0; // Memory of the frames that had to be copied.
 };
-/// Joins the pieces. Checks all that can be known before it allocates. Fails with `malformed` or `limit_exceeded`.
+/// Joins the pieces. Checks everything that can be known before it allocates. Fails with `malformed` or
+/// `limit_exceeded`.
 [[nodiscard]] std::expected<joined_frames, serialize_error>
 join_pieces(std::span<const std::byte> note, std::span<const frame> frames, const limits& bounds);
 

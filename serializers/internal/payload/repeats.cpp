@@ -36,7 +36,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t few = 16; // Up to so many, comparing takes less time than a table.
+  static constexpr std::size_t few = 16; // Comparing up to so many frames takes less time than a table.
 
   std::span<const frame> frames_;
   std::unordered_map<const std::byte*, std::size_t> by_place_;

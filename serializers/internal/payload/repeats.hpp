@@ -17,18 +17,19 @@
 
 namespace troupe::detail {
 
-/// Drops the frames that repeat earlier ones, and writes the note to `frame_repeats()`. Does nothing if no frame does,
-/// or if the note would take more than `note_bytes_max`.
+/// Drops the frames that repeat earlier ones, and writes the note to `frame_repeats()`. Does nothing if no frame
+/// repeats another, or if the note would take more than `note_bytes_max`.
 void drop_repeats(std::size_t note_bytes_max, encode_output& output);
 
-/// The most that expand_repeats() takes for its list of frames: the note has at least a byte for each.
+/// The largest memory that expand_repeats() takes for its list of frames. The note has at least one byte for each
+/// frame.
 [[nodiscard]] constexpr std::size_t expanding_bytes(std::size_t note_bytes) {
   return note_bytes * sizeof(frame);
 }
 
 struct expanded_frames {
   std::vector<frame> frames;
-  // Of the list, and of repeated frames that were not aligned, each of which is copied once.
+  // The memory of the list, and of repeated frames that were not aligned, each of which is copied once.
   std::size_t taken_bytes = 0;
 };
 
@@ -37,7 +38,7 @@ struct expanded_frames {
 [[nodiscard]] std::expected<expanded_frames, serialize_error>
 expand_repeats(std::span<const std::byte> note, std::span<const frame> frames, const limits& bounds);
 
-/// Counts the bytes of frames that repeat earlier ones, which their sender has not spent.
+/// Counts the bytes of frames that repeat earlier ones. The sender has not sent these bytes.
 class repeated_frames {
 public:
   [[nodiscard]] std::size_t count(std::span<const frame> frames);

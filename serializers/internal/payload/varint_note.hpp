@@ -13,7 +13,7 @@ inline void append_varint(byte_buffer& to, std::uint64_t value) {
   write_varint(value, [&](std::byte each) { to.append(each); });
 }
 
-/// False if there is none, or one that does not fit into 64 bits.
+/// Takes a varint off the note. False if there is none, or if it does not fit into 64 bits.
 inline bool take_varint(std::span<const std::byte>& from, std::uint64_t& value) {
   return read_varint<varint_spelling::any>(value,
                                            [&](std::byte& next) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view own_class_label;
 
-/// A value of a registered type, made as by `new`; destroyed unless it is taken.
+/// A value of a registered type, made as `new` makes it. Destroyed unless it is taken.
 class new_object {
 public:
   explicit new_object(const type_entry& entry) : entry_(&entry), memory_(entry.life().allocate()) {
@@ -53,7 +53,7 @@ std::size_t pointee_bytes(const type_entry& entry) {
   return entry.value_bytes() + shared_bytes;
 }
 
-// The memory that readers keep per type that the input names, in two growing tables.
+// The memory that readers keep for each type that the input names, in two growing tables.
 constexpr std::size_t named_type_bytes = 5 * sizeof(decoding::named_type);
 
 bool write_by(typed_writer& to, const type_entry& entry, const void* value) {
@@ -84,7 +84,7 @@ void name_type(typed_writer& to, std::type_index type, bool as_form, std::string
   to.varint(first ? 1 : number + 2);
   if (first) {
     to.weigh(named_type_bytes);
-    const typed_writer::passing not_the_values(to); // The registry's, which may be destroyed first.
+    const typed_writer::passing not_the_values(to); // The memory is the registry's, which may be destroyed first.
     to.contiguous(alias.data(), alias.size(), 1);
     to.contiguous(layout.data(), layout.size(), 1);
   }
@@ -183,7 +183,7 @@ std::shared_ptr<void> read_shared_whole(Reader& from, const named_class& of, con
     if (!from.charge(1, pointee_bytes(entry)))
       return nullptr;
     object = life.share(new_object(entry).take());
-    if (is_numbered) // Recorded first: its content may point back at it.
+    if (is_numbered) // Recorded first, because the content may point back at the object.
       from.keep_shared(number, entry.type(), object, life.reset);
     if (!read_by(from, entry, object.get(), of.number))
       return nullptr;

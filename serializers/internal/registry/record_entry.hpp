@@ -1,4 +1,5 @@
-// Keeps the templates that a registry needs for `record` from being compiled twice: its alternatives are most types.
+// Keeps the templates that a registry needs for `record` from being compiled twice, because its alternatives are most
+// types.
 #pragma once
 
 #include <troupe/serializers/record.hpp>

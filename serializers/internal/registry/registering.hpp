@@ -1,5 +1,5 @@
-// The templates of type_entry and type_registry: all that is made for a type, and the conversion of users' codecs into
-// the form that entries keep.
+// The templates of type_entry and type_registry: everything that is made for a type, and the conversion of users'
+// codecs into the form that entries keep.
 #pragma once
 
 #include <concepts>
@@ -40,7 +40,7 @@ struct made_value<std::unique_ptr<T>> {
   static constexpr bool is_pointer = true;
 };
 
-/// Calls the codec with the context if it takes one, else without.
+/// Calls the codec with the context if the codec takes one, else without.
 template <class Codec, class Argument>
 decltype(auto) call_codec(const Codec& codec, Argument&& argument, const context& ctx) {
   if constexpr (std::invocable<const Codec&, Argument, const context&>)
@@ -219,7 +219,7 @@ type_registry& type_registry::register_serializer(To to, From from) {
                 "`from` must give a T, or a std::unique_ptr<T>");
   const auto entry = form_entry<form>();
   set_stand_in<T>(detail::make_stand_in<T>(std::move(to), std::move(from), entry), true);
-  // Checked only now, since the form may hold further values of the type.
+  // Checked only now, because the form may hold further values of the type.
   if (const auto why = entry->unsupported(); !why.empty()) {
     deregister_serializer<T>();
     throw registration_error("the form in which " + detail::type_text(typeid(T)) + " is to travel cannot: " + why);
@@ -243,7 +243,8 @@ std::shared_ptr<const type_entry> type_registry::unlisted_entry(std::string alia
   return entry;
 }
 
-// The table owns such an entry, by the codec. So the entry must not own the table, or neither would ever be destroyed.
+// The table owns such an entry through the codec. Therefore the entry must not own the table. Otherwise neither would
+// ever be destroyed.
 template <class T>
 std::shared_ptr<const type_entry> type_registry::form_entry() const {
   auto entry = std::make_shared<type_entry>(std::in_place_type<T>, detail::label_of<T>(), std::nullopt);

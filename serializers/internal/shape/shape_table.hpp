@@ -31,10 +31,10 @@ struct shape_row {
 
   shape of;
   holding parts;
-  bool looks_absent;      // A value may look like an empty optional.
-  bool is_text;           // Each value travels as one text.
-  bool is_self_contained; // For shapes without parts: a value means the same everywhere.
-  verdict begins_filled;  // May contain a user's class whose members are not empty when constructed.
+  bool looks_absent;       // A value may look like an empty optional.
+  bool is_text;            // Each value travels as one text.
+  bool is_self_contained;  // For shapes without parts: a value means the same everywhere.
+  verdict begins_filled;   // May contain a user's class whose members are not empty when constructed.
   std::size_t least_bytes; // The smallest size of a value in the body of `typed`; structures and forms: by their parts.
 };
 
