@@ -61,7 +61,7 @@ public:
 ///
 /// Threads: fill the set before the first node or call uses it. From then on only const members may be called, from any
 /// thread.
-/// Lifetime: must outlive the nodes and calls that use it.
+/// Lifetime: must outlive the nodes and calls that use it, and the actor system of these nodes.
 class TROUPE_EXPORT family_set {
 public:
   family_set();

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Limits for one payload. A higher limit raises what a hostile peer can make this process spend per message. A value
+/// Limits for one payload. A higher limit lets a hostile peer make this process spend more per message. A value
 /// that exceeds a limit fails with `limit_exceeded`, and the text names the limit. Encoding checks `header_bytes`,
 /// `frames`, `depth` and `height` as well, so that the sender learns what a receiver with the same limits would refuse.
 struct limits {

@@ -22,7 +22,7 @@ enum class serialize_errc : std::uint8_t {
   refused_family = 5,  // The payload's family is not in the list of deserializers.
   type_mismatch = 6,   // The payload carries another type than the requested one.
   layout_mismatch = 7, // The sender's version of the type cannot be read as this process's.
-  // The bytes are not what a well-behaved sender writes.
+  // A well-behaved sender does not write such bytes.
   malformed = 8,
   limit_exceeded = 9, // Raise the limit that the text names, or send less.
   // A user's own code, or the value itself, refuses.

@@ -195,7 +195,7 @@ private:
   std::size_t (*held_bytes_)(const void*) = nullptr;  // Null if values are not self-contained.
   std::size_t (*owned_bytes_)(const void*) = nullptr; // Null if values are not self-contained.
 
-  mutable std::mutex mutex_; // Guards what follows.
+  mutable std::mutex mutex_; // Guards the members below.
   mutable std::unique_ptr<const kept_header> headers_;
   mutable std::unique_ptr<const attached> attachments_;
   // The fronts of both chains, for readers. They are stored with release and loaded with acquire, so that a reader sees
@@ -211,7 +211,8 @@ private:
 /// described type does not.
 ///
 /// Threads: any number of threads at once.
-/// Lifetime: must outlive the nodes and calls that use it, and the any_values of its types.
+/// Lifetime: must outlive the nodes and calls that use it, the actor system of these nodes, and the any_values of its
+/// types.
 class TROUPE_EXPORT type_registry {
 public:
   type_registry();
@@ -333,7 +334,7 @@ private:
 
   const std::uint64_t number_ = next_number();
   const std::shared_ptr<detail::stand_in_table> stand_ins_ = std::make_shared<detail::stand_in_table>();
-  mutable std::shared_mutex mutex_; // Guards what follows.
+  mutable std::shared_mutex mutex_; // Guards the members below.
   std::unordered_map<std::type_index, std::vector<type_entry::base>> bases_;
   std::vector<std::shared_ptr<const type_entry>> entries_;
   std::unordered_map<std::type_index, const type_entry*> by_type_;

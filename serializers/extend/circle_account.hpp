@@ -37,7 +37,7 @@ private:
   void forget_ended();
 
   const std::size_t bytes_max_;
-  std::mutex mutex_; // Guards what follows.
+  std::mutex mutex_; // Guards the members below.
   std::vector<payload_kept> kept_;
   std::size_t kept_bytes_ = 0;
 };

@@ -111,7 +111,8 @@ private:
 /// limits::memory_ratio and limits::memory_free_bytes say.
 [[nodiscard]] TROUPE_EXPORT std::size_t decoding_bytes(const limits& bounds, std::size_t received_bytes);
 
-/// Counts against the limits what decoding takes. Memory is charged before it is allocated.
+/// Counts the memory and the elements that decoding takes, against the limits. Memory is charged before it is
+/// allocated.
 class TROUPE_EXPORT decoding : public coding {
 public:
   decoding(const troupe::context& ctx, std::size_t received_bytes);

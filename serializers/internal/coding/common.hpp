@@ -294,7 +294,7 @@ std::size_t new_value_bytes() {
   }
 }
 
-/// The memory of a new value in a node of its own, including what malloc adds.
+/// The memory of a new value in a node of its own, including malloc's overhead.
 template <class T>
 std::size_t new_node_bytes() {
   return malloc_bytes(new_value_bytes<T>() + node_bytes);

@@ -1,4 +1,4 @@
-// Texts for people about a type that cannot travel: the reason, and what to do instead.
+// Texts for people about a type that cannot travel: the reason, and the remedy.
 #include <algorithm>
 #include <array>
 #include <string>
