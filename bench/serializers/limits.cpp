@@ -36,19 +36,25 @@ constexpr promise promises[] = {
 
 bool check_serializer_limits(const std::vector<row>& rows, std::ostream& out) {
   bool all_met = true;
-  for (const auto& [subject, quantity, peer, at_most] : promises)
+  for (const auto& [subject, quantity, peer, at_most] : promises) {
+    const auto most = short_number(at_most) + (peer.empty() ? " times" : fmt::format(" x {}", peer));
+    auto is_checked = false;
     for (const auto& one : rows) {
       if (one.subject != subject || !one.what.name.starts_with(quantity))
         continue;
       const auto ratio = one.ratio_to.find(std::string{peer});
       if (!peer.empty() && ratio == one.ratio_to.end())
         continue;
+      is_checked = true;
       const auto is = peer.empty() ? one.median : ratio->second;
       all_met = all_met && is <= at_most;
-      out << fmt::format("limit {}: {}, {} at most {} {}, is {}\n", is <= at_most ? "met" : "missed", subject,
-                         one.what.name, short_number(at_most), peer.empty() ? "times" : fmt::format("x {}", peer),
-                         short_number(is));
+      out << fmt::format("limit {}: {}, {} at most {}, is {}\n", is <= at_most ? "met" : "missed", subject,
+                         one.what.name, most, short_number(is));
     }
+    if (!is_checked)
+      out << fmt::format("limit not checked: {}, {} at most {}\n", subject, quantity, most);
+    all_met = all_met && is_checked;
+  }
   return all_met;
 }
 

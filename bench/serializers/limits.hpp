@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// Writes a line for each limit that was measured. Returns whether all of these are met.
+/// Writes a line for each limit. Returns whether all limits are met; a limit that was not measured is not met.
 [[nodiscard]] bool check_serializer_limits(const std::vector<row>& rows, std::ostream& out);
 
 } // namespace bench

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 namespace bench {
@@ -37,6 +38,7 @@ constexpr promise promises[] = {
 
 bool check_store_limits(const std::vector<row>& rows, std::ostream& out) {
   bool all_met = true;
+  std::set<std::string_view> checked; // The names of promises.
   for (const auto& one : rows) {
     if (one.subject != subject_store)
       continue;
@@ -48,6 +50,7 @@ bool check_store_limits(const std::vector<row>& rows, std::ostream& out) {
     const auto ratio = one.ratio_to.find(subject_limit);
     if (is_ratio && ratio == one.ratio_to.end())
       continue;
+    checked.insert(name);
     const auto is = is_ratio ? ratio->second : one.median;
     const auto is_met = is_at_least ? is >= value : is <= value;
     all_met = all_met && is_met;
@@ -55,6 +58,11 @@ bool check_store_limits(const std::vector<row>& rows, std::ostream& out) {
                        is_at_least ? "least" : "most", value, is_ratio ? " x limit" : " " + one.what.unit,
                        short_number(is));
   }
+  for (const auto& each : promises)
+    if (!checked.contains(each.name)) {
+      all_met = false;
+      out << fmt::format("limit not checked: {}\n", each.name);
+    }
   return all_met;
 }
 

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// Prints a line for each limit whose quantities were measured. Returns false if one is missed.
+/// Prints a line for each limit. Returns whether all limits are met; a limit that was not measured is not met.
 [[nodiscard]] bool check_store_limits(const std::vector<row>& rows, std::ostream& out);
 
 } // namespace bench

@@ -59,15 +59,29 @@ TEST(serializer_coders, all_give_back_what_they_were_given) {
 TEST(serializer_limits, are_ratios_to_a_peer_or_values) {
   const auto is_met = [](double to_cereal, double growth) {
     std::ostringstream said;
+    const quantity encode{"struct of eight fields, encode", "ns"};
+    const quantity decode{"struct of eight fields, decode", "ns"};
     const std::vector<row> rows{
-        {{"struct of eight fields, encode", "ns"}, "troupe-typed", 9, 9, 9, {{"cereal", to_cereal}}},
+        {encode, "troupe-typed", 9, 9, 9, {{"cereal", to_cereal}, {"protobuf", 1}}},
+        {decode, "troupe-typed", 9, 9, 9, {{"cereal", 0.2}, {"protobuf", 1}}},
+        {encode, "troupe-msgpack", 9, 9, 9, {{"msgpack-by-hand", 1.5}}},
+        {decode, "troupe-msgpack", 9, 9, 9, {{"msgpack-by-hand", 1.5}}},
         {{"doubles, encode of the largest / of the smallest", "times"}, "troupe-typed", growth, 1, 1, {}},
-        {{"struct of eight fields, encode", "ns"}, "cereal", 90, 90, 90, {}}};
+        {{"doubles, decode to a view of the largest / of the smallest", "times"}, "troupe-typed", 1, 1, 1, {}},
+        {{"doubles, decode to a vector of 8 MB", "us"}, "troupe-typed", 9, 9, 9, {{"memcpy", 1.2}}},
+        {encode, "cereal", 90, 90, 90, {}}};
     return check_serializer_limits(rows, said);
   };
   EXPECT_TRUE(is_met(0.2, 1.5));
   EXPECT_FALSE(is_met(0.21, 1.5));
   EXPECT_FALSE(is_met(0.2, 1.6));
+}
+
+TEST(serializer_limits, what_was_not_measured_is_not_met) {
+  std::ostringstream said;
+  EXPECT_FALSE(check_serializer_limits({}, said));
+  EXPECT_THAT(said.str(), HasSubstr("limit not checked: troupe-typed, struct of eight fields, encode at most 0.2 x "
+                                    "cereal\n"));
 }
 
 } // namespace

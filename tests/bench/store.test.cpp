@@ -48,9 +48,15 @@ TEST(store_limits, are_ratios_to_the_limit_or_values) {
   const auto checked = [](double put, double small, double hand_over) {
     std::ostringstream said;
     const std::vector<row> rows{
+        {{"put 1 KiB by two processes at once / by one", "times"}, "troupe-store", 0.9, 1, 1, {}},
         {{"put 1 MiB", "GB/s"}, "troupe-store", 9, 9, 9, {{"limit", put}}},
         {{"put 1 KiB", "ns"}, "troupe-store", 90, 90, 90, {{"limit", small}}},
         {{"until another process sees the largest / 64 KiB", "times"}, "troupe-store", hand_over, 1, 1, {}},
+        {{"find, pin, release", "ns"}, "troupe-store", 90, 90, 90, {{"limit", 3}}},
+        {{"spill", "GB/s"}, "troupe-store", 9, 9, 9, {{"limit", 0.8}}},
+        {{"restore", "GB/s"}, "troupe-store", 9, 9, 9, {{"limit", 0.8}}},
+        {{"recover 2,000 objects", "ms"}, "troupe-store", 500, 500, 500, {}},
+        {{"find while reaping, p99.9", "us"}, "troupe-store", 1'000, 1'000, 1'000, {}},
         {{"put 1 MiB", "GB/s"}, "limit", 10, 10, 10, {}}};
     const auto is_met = check_store_limits(rows, said);
     return std::pair{is_met, said.str()};
@@ -60,6 +66,13 @@ TEST(store_limits, are_ratios_to_the_limit_or_values) {
   EXPECT_FALSE(checked(0.9, 3.1, 1.2).first);
   EXPECT_FALSE(checked(0.9, 3, 1.3).first);
   EXPECT_THAT(checked(0.89, 3, 1).second, HasSubstr("limit missed: put 1 MiB at least 0.9 x limit, is 0.89"));
+}
+
+TEST(store_limits, what_was_not_measured_is_not_met) {
+  std::ostringstream said;
+  EXPECT_FALSE(check_store_limits({}, said));
+  EXPECT_THAT(said.str(), HasSubstr("limit not checked: put 1 KiB by two\n"));
+  EXPECT_FALSE(check_store_limits({{{"spill", "GB/s"}, "troupe-store", 9, 9, 9, {{"limit", 1}}}}, said));
 }
 
 } // namespace
