@@ -33,6 +33,8 @@ enum class store_errc : std::uint8_t {
   detached = 16,           // This process closed the store's files or lost its slot; drop all handles, then open anew.
   // This object is lost.
   damaged = 17, // The object's file on disk is gone, cut short or changed.
+  // Try again later, or with less, as with `full`.
+  disk_full = 18, // No room for the bytes in memory, and the disk of the spill directory has none either.
 };
 
 using store_error = basic_error<store_errc>;
@@ -76,6 +78,8 @@ using store_error = basic_error<store_errc>;
     return "detached";
   case store_errc::damaged:
     return "damaged";
+  case store_errc::disk_full:
+    return "disk_full";
   }
   return "unknown";
 }

@@ -185,7 +185,7 @@ TEST_F(own_file_test, on_a_full_disk_is_an_error_with_the_numbers_and_leaves_not
   {
     auto store = open();
     const auto refused = store.put(bytes_of(content(1, large)));
-    EXPECT_EQ(code_of(refused), store_errc::full);
+    EXPECT_EQ(code_of(refused), store_errc::disk_full);
     EXPECT_NE(message_of(refused).find("the disk has no 3,145,792 bytes left"), std::string::npos)
         << message_of(refused);
     EXPECT_TRUE(eventually([&] { return spill_files().empty(); }));

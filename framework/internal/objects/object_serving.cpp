@@ -23,6 +23,7 @@ handles::handle_errc refusal_of(const store::store_error& why) {
   case store::store_errc::damaged:
     return handles::handle_errc::object_lost;
   case store::store_errc::full:
+  case store::store_errc::disk_full:
     return handles::handle_errc::full;
   default:
     return handles::handle_errc::busy;

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds try_patience{200};
 constexpr std::chrono::seconds room_patience{20};
 
 handles::handle_errc code_of_room(const store::store_error& why) {
-  const auto is_full = why.code() == store::store_errc::full || why.code() == store::store_errc::table_full;
+  const auto is_full = lacks_room(why.code()) || why.code() == store::store_errc::table_full;
   return is_full ? handles::handle_errc::full : handles::handle_errc::busy;
 }
 
@@ -109,7 +109,7 @@ std::optional<store::object_of_origin> replica_rooms::try_to_build(const std::sh
       return *std::move(made);
     }
     const auto may_try =
-        made.error().code() == store::store_errc::full && wanted->size_bytes <= capacity_bytes_ && clock::now() < until;
+        lacks_room(made.error().code()) && wanted->size_bytes <= capacity_bytes_ && clock::now() < until;
     held->note_full(id, may_try ? std::optional{from_store(made.error())} : std::nullopt);
     if (!may_try)
       held->room_failed(id, code_of_room(made.error()), from_store(made.error()));

@@ -22,8 +22,8 @@ void shared_core::sealed(handles::room_id which, std::expected<store::handle, st
     if (object.error().code() == store::store_errc::busy)
       return held->room_failed(which, handles::handle_errc::busy, from_store(object.error()));
     // Any other error: the bytes have no place here, but are not lost.
-    return held->room_failed(which, handles::handle_errc::full,
-                             from_store({store::store_errc::full, object.error().message()}));
+    const auto code = lacks_room(object.error().code()) ? object.error().code() : store::store_errc::full;
+    return held->room_failed(which, handles::handle_errc::full, from_store({code, object.error().message()}));
   }
   const auto place = object->id();
   held.holds().keep(*std::move(object));

@@ -1,32 +1,18 @@
 #include <troupe/framework/internal/objects/stored_object.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <new>
-#include <string_view>
 #include <utility>
 
 namespace troupe::internal {
 
-namespace {
-
-/// The store says `full` for a full disk and for full memory. The text tells which it is.
-bool is_about_the_disk(const store::store_error& error) {
-  const auto says = [&](std::string_view words) { return error.message().find(words) != std::string::npos; };
-  return error.code() == store::store_errc::full && !says("the file system of the store has no")
-         && (says(std::strerror(ENOSPC)) || says(std::strerror(EDQUOT)) || says("the disk has no"));
-}
-
-} // namespace
-
 node_error from_store(const store::store_error& error) {
-  if (is_about_the_disk(error))
-    return {node_errc::disk_full, error.message()};
   switch (error.code()) {
   case store::store_errc::full:
   case store::store_errc::table_full:
     return {node_errc::store_full, error.message()};
+  case store::store_errc::disk_full:
+    return {node_errc::disk_full, error.message()};
   case store::store_errc::busy:
     return {node_errc::timed_out, error.message()};
   default:

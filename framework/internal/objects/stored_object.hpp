@@ -18,6 +18,10 @@
 
 namespace troupe::internal {
 
+/// Whether the store had no room, in memory or on its disk.
+[[nodiscard]] constexpr bool lacks_room(store::store_errc code) noexcept {
+  return code == store::store_errc::full || code == store::store_errc::disk_full;
+}
 /// Converts an error of the store into one of the node.
 [[nodiscard]] node_error from_store(const store::store_error& error);
 

@@ -52,7 +52,7 @@ void unfinished_bytes::write(handles::room_id as, const object& from, const std:
   const auto until = clock::now() + own_room_patience;
   auto sealed = attempt();
   auto held = core_.lock();
-  while (!sealed && sealed.error().code() == store::store_errc::full && held->wants(as) && clock::now() < until) {
+  while (!sealed && lacks_room(sealed.error().code()) && held->wants(as) && clock::now() < until) {
     held->note_full(as, from_store(sealed.error()));
     held.guard().unlock();
     sealed = attempt();

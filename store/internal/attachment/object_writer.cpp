@@ -58,7 +58,7 @@ std::expected<new_object, store_error> object_writer::create_in_own_file(const c
   if (!uses_.files.are_possible())
     return std::unexpected(uses_.report.full_error(wanted.size_bytes, "set a spill_directory to keep it in a file"));
   if (wanted.size_bytes > own_files::largest_bytes)
-    return std::unexpected(uses_.report.full_error(wanted.size_bytes, "a file cannot hold so many"));
+    return std::unexpected(uses_.report.full_error(wanted.size_bytes, "a file cannot hold so many bytes"));
   const auto index = uses_.room.make_row_with_file(wanted);
   if (!index)
     return std::unexpected(index.error());

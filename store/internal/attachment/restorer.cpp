@@ -26,7 +26,8 @@ constexpr auto late_spills_max = 3;
 
 /// Whether spilling failed because the disk could not be written.
 [[nodiscard]] bool is_of_the_disk(const store_error& why) {
-  return why.code() == store_errc::system_failure || why.code() == store_errc::full;
+  return why.code() == store_errc::system_failure || why.code() == store_errc::full
+         || why.code() == store_errc::disk_full;
 }
 
 [[nodiscard]] std::chrono::nanoseconds since(std::int64_t from_ns) {
@@ -118,6 +119,7 @@ private:
     spilled_late_ += is_late ? 1 : 0;
     const auto spilled = of_.uses_.room.spill(of_.uses_.memory.length_of(index_), spiller::search::all, until_ns_);
     why_ = spilled ? std::string{} : spilled.error().message();
+    code_ = !spilled && spilled.error().code() == store_errc::disk_full ? store_errc::disk_full : store_errc::full;
     has_just_made_room_ = spilled && *spilled > 0;
     if (!spilled && is_of_the_disk(spilled.error()))
       return out_of_memory_is_failure([&] { return of_.map_copy(index_, pause()); });
@@ -128,7 +130,7 @@ private:
     const auto grace = at_most_a_day(of_.uses_.full_grace);
     const auto had_grace = since(seen.grace_from_ns) >= grace && (grace.count() <= 0 || !seen.is_being_made);
     if (had_grace || (is_bounded_ && since(began_ns_) >= patience_ && change_.is_set))
-      return std::unexpected(of_.uses_.report.full_error(of_.view_.object(index_).size_bytes.load(), why_));
+      return std::unexpected(of_.uses_.report.full_error(of_.view_.object(index_).size_bytes.load(), why_, code_));
     return {};
   }
 
@@ -158,6 +160,7 @@ private:
   const std::int64_t until_ns_;
   change_signal::watch change_;
   std::string why_;
+  store_errc code_ = store_errc::full;
   int spilled_late_ = 0;
   bool has_just_made_room_ = false;
 };

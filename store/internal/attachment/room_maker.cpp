@@ -136,7 +136,10 @@ private:
   [[nodiscard]] bool has_spilled(const sight& seen) {
     const auto until_ns = std::max(began_ns_, seen.spilling_ended_ns) + grace_.count();
     const auto spilled = uses_.disk.spill(bytes_left(), spiller::search::all, until_ns);
-    why_ = spilled ? std::string{} : spilled.error().message();
+    if (spilled)
+      note(store_errc::full, {});
+    else
+      note(spilled.error().code(), spilled.error().message());
     return spilled && *spilled > 0;
   }
 
@@ -144,13 +147,19 @@ private:
     const auto waited = std::chrono::nanoseconds{monotonic_ns() - std::max(began_ns_, seen.spilling_ended_ns)};
     const auto left = grace_ - waited;
     if (left.count() <= 0 && why_.empty() && seen.has_disk_failed)
-      why_ = "the disk has no room or cannot be written to, as another waiting request found";
+      note(store_errc::disk_full, "the disk has no room or cannot be written to, as another waiting request found");
     if (left.count() <= 0 && why_.empty() && seen.wanted_ahead > 0)
       why_ = "an earlier request waits for " + grouped(seen.wanted_ahead) + " bytes";
     if (left.count() <= 0 && (!waits_ || !seen.is_being_made))
-      return std::unexpected(uses_.report.full_error(wanted_[made_].size_bytes, why_));
+      return std::unexpected(uses_.report.full_error(wanted_[made_].size_bytes, why_, code_));
     uses_.changes.wait(change_, left.count() > 0 ? std::min<std::chrono::nanoseconds>(left, look_pause) : look_pause);
     return {};
+  }
+
+  /// Keeps the reason why there is no room yet.
+  void note(store_errc code, std::string why) {
+    why_ = std::move(why);
+    code_ = code == store_errc::disk_full ? code : store_errc::full;
   }
 
   const needs& uses_;
@@ -162,6 +171,7 @@ private:
   room_turn turn_;
   change_signal::watch change_;
   std::string why_;
+  store_errc code_ = store_errc::full;
   std::size_t made_ = 0;
   std::int64_t began_ns_ = 0; // Start of the wait; 0: not waiting yet.
   int failures_ = 0;

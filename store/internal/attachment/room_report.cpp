@@ -19,7 +19,7 @@ constexpr auto failed_disk_life = std::chrono::nanoseconds{3s};
 
 } // namespace
 
-store_error room_report::full_error(std::uint64_t size_bytes, const std::string& why) const {
+store_error room_report::full_error(std::uint64_t size_bytes, const std::string& why, store_errc code) const {
   auto text = "object of " + grouped(size_bytes) + " bytes, store has ";
   const auto& header = view_.header();
   if (const auto guard = lock_table(view_, slot_, lock_timeout_))
@@ -27,7 +27,7 @@ store_error room_report::full_error(std::uint64_t size_bytes, const std::string&
             + " (longest free piece " + grouped(extent_map(*guard).longest()) + ")";
   else
     text += "a capacity of " + grouped(header.capacity_bytes);
-  return {store_errc::full,
+  return {code,
           text + "; "
               + (why.empty() ? std::string{"all other objects are held: drop some handles, or raise capacity_bytes"}
                              : why)};

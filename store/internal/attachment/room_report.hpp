@@ -16,8 +16,9 @@ public:
   room_report(control_view view, std::uint32_t slot, std::chrono::milliseconds lock_timeout)
       : view_(view), slot_(slot), lock_timeout_(lock_timeout) {}
 
-  /// The error `full` for an object of that size. `why` is empty if all other objects are held.
-  [[nodiscard]] store_error full_error(std::uint64_t size_bytes, const std::string& why) const;
+  /// The error `code` for an object of that size. `why` is empty if all other objects are held.
+  [[nodiscard]] store_error full_error(std::uint64_t size_bytes, const std::string& why,
+                                       store_errc code = store_errc::full) const;
 
   /// Whether memory is full only until a spill in progress ends. False once a caller has waited for that for 30 s since
   /// `since_ns`. Requires: the lock has been held since the attempt that found no room.

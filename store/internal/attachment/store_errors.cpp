@@ -26,7 +26,7 @@ store_error store_errors::of_captured(outcome what, std::span<const object_id> c
 }
 
 store_error store_errors::of_bytes(std::uint32_t index, const store_error& why) const {
-  return {why.code(), "object " + to_string(id_of(index)) + " cannot be had: " + why.message()};
+  return {why.code(), "object " + to_string(id_of(index)) + " cannot be read: " + why.message()};
 }
 
 store_error too_many_captured(std::size_t count) {

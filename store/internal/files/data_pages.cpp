@@ -85,8 +85,9 @@ std::expected<void, store_error> data_pages::check_room(range wanted) const {
   const auto missing = least_bytes_without_pages(file_, first.from, wanted.until);
   if (missing <= *free)
     return {};
-  return std::unexpected(store_error{store_errc::full, "the file system of the store has " + grouped(*free)
-                                                           + " bytes left, of " + grouped(missing) + " needed"});
+  return std::unexpected(store_error{store_errc::full, "needs " + grouped(missing)
+                                                           + " bytes more, the file system of the store has "
+                                                           + grouped(*free) + " left"});
 }
 
 data_pages::range data_pages::with_whole_steps(range part) const {

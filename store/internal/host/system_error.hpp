@@ -42,6 +42,13 @@ namespace troupe::store::internal {
   return {code, std::string(call) + " of " + path.string() + " failed: " + std::strerror(reason)};
 }
 
+/// As system_failure(), for files of the spill directory: missing space gives `disk_full`.
+[[nodiscard]] inline store_error disk_failure(const char* call, const std::filesystem::path& path) {
+  const auto is_full = errno == ENOSPC || errno == EDQUOT;
+  auto failed = system_failure(call, path);
+  return is_full && failed.code() == store_errc::full ? store_error{store_errc::disk_full, failed.message()} : failed;
+}
+
 /// The largest file that this process may make. A write beyond that raises a signal that ends the process.
 [[nodiscard]] inline std::uint64_t file_bytes_max() {
   struct rlimit limit {};

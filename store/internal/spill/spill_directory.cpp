@@ -94,7 +94,7 @@ std::expected<owned_file, store_error> spill_directory::create(std::uint32_t fil
     if (made.descriptor() >= 0)
       return made;
     if (!may_try_again(tries, pause))
-      return std::unexpected(system_failure("open", path));
+      return std::unexpected(disk_failure("open", path));
   }
 }
 
@@ -117,7 +117,7 @@ spill_directory::append(const owned_file& file, std::span<const std::byte> bytes
     if (written == 0)
       errno = EAGAIN;
     if (!may_try_again(tries, pause))
-      return std::unexpected(system_failure("write", directory_));
+      return std::unexpected(disk_failure("write", directory_));
   }
   return sum.value();
 }
@@ -128,7 +128,7 @@ std::expected<owned_file, store_error> spill_directory::open(const std::filesyst
     return opened;
   if (errno == ENOENT)
     return std::unexpected(store_error{store_errc::damaged, path.string() + " is gone"});
-  return std::unexpected(system_failure("open", path));
+  return std::unexpected(disk_failure("open", path));
 }
 
 /// Reads `bytes` from `offset` on and compares their checksum. `room_for` gets the number of bytes already read and
@@ -201,8 +201,8 @@ namespace {
 
 [[nodiscard]] store_error no_room(std::uint64_t bytes, const std::filesystem::path& path) {
   if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
-    return system_failure("fallocate", path);
-  return {store_errc::full,
+    return disk_failure("fallocate", path);
+  return {store_errc::disk_full,
           "the disk has no " + grouped(bytes) + " bytes left for " + path.string() + ": " + std::strerror(errno)};
 }
 
@@ -218,7 +218,7 @@ std::expected<mapping_ptr, store_error> spill_directory::create_mapped(std::uint
   if (auto may = check_file_limit(bytes, path); !may)
     return std::unexpected(may.error());
   if (grows && ::ftruncate(made->descriptor(), static_cast<off_t>(bytes)) != 0)
-    return std::unexpected(system_failure("ftruncate", path));
+    return std::unexpected(disk_failure("ftruncate", path));
   for (auto tries = std::size_t{0}; !grows && ::fallocate(made->descriptor(), 0, 0, static_cast<off_t>(bytes)) != 0;)
     if (errno != EINTR && !may_try_again(tries, pause))
       return std::unexpected(no_room(bytes, path));
@@ -230,7 +230,7 @@ std::expected<void, store_error> spill_directory::commit(std::uint32_t file, std
   const auto path = path_of(file, generation);
   const auto opened = owned_file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
   if (opened.descriptor() < 0)
-    return std::unexpected(system_failure("open", path));
+    return std::unexpected(disk_failure("open", path));
   while (::fallocate(opened.descriptor(), 0, static_cast<off_t>(from), static_cast<off_t>(until - from)) != 0)
     if (errno != EINTR)
       return std::unexpected(no_room(until - from, path));
