@@ -1,7 +1,11 @@
 // Makes metrics from statistics: their names, labels and texts. README.md lists them.
 #include <troupe/framework/prometheus/metrics_endpoint.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,8 +17,7 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include <troupe/framework/internal/link/link_totals.hpp>
-#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/framework/node.hpp>
 
 namespace troupe {
@@ -110,6 +113,32 @@ constexpr link_metric link_metrics[] = {
     {"actors", gauge, "", "direction", "imported", [](const link_stats& of) { return number(of.actors_imported); }},
 };
 
+/// The values of link_metrics, in their order.
+using link_values = std::array<double, std::size(link_metrics)>;
+
+link_values values_of(const link_stats& of) {
+  link_values values{};
+  std::ranges::transform(link_metrics, values.begin(), [&](const link_metric& one) { return one.value(of); });
+  return values;
+}
+
+void add(link_values& total, const link_values& more) {
+  std::ranges::transform(total, more, total.begin(), std::plus{});
+}
+
+/// Keeps only the counters, since the link has ended.
+void clear_gauges(link_values& values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (link_metrics[i].type == gauge)
+      values[i] = 0;
+}
+
+void add(payload_totals& total, const payload_totals& more) {
+  total.payloads += more.payloads;
+  total.bytes += more.bytes;
+  total.time += more.time;
+}
+
 class families {
 public:
   void add(std::string name, MetricType type, const char* help, labels with, double value) {
@@ -121,18 +150,18 @@ public:
   }
 
   /// Adds every link metric for each of these links.
-  void add_links(const std::string& prefix, const std::vector<std::pair<labels, link_stats>>& all) {
+  void add_links(const std::string& prefix, const std::vector<std::pair<labels, link_values>>& all) {
     for (std::size_t i = 0; i < std::size(link_metrics); ++i) {
       const auto& first = link_metrics[i];
       if (i > 0 && std::string_view{link_metrics[i - 1].name} == first.name)
         continue;
-      for (const auto& [of_link, stats] : all)
+      for (const auto& [of_link, values] : all)
         for (auto j = i; j < std::size(link_metrics) && std::string_view{link_metrics[j].name} == first.name; ++j) {
           const auto& one = link_metrics[j];
           auto with = of_link;
           if (one.label != nullptr)
             with.push_back({one.label, one.label_value});
-          add(prefix + first.name, first.type, first.help, std::move(with), one.value(stats));
+          add(prefix + first.name, first.type, first.help, std::move(with), values[j]);
         }
     }
   }
@@ -149,9 +178,7 @@ public:
       for (const auto& row : all)
         for (const auto& [direction, totals] : {std::pair{"sent", &row.sent}, std::pair{"received", &row.received}})
           add(name, counter, help,
-              {{"family", internal::one_line(row.family, 64)},
-               {"type", internal::one_line(row.type, 128)},
-               {"direction", direction}},
+              {{"family", one_line(row.family, 64)}, {"type", one_line(row.type, 128)}, {"direction", direction}},
               value(*totals));
   }
 
@@ -164,7 +191,7 @@ private:
 class metrics_collector final : public prometheus::Collectable {
 public:
   metrics_collector(const node& of, const metrics_options& options)
-      : view_(of.weak()), name_(internal::one_line(of.stats().name, 128)), options_(options) {}
+      : view_(of.weak()), name_(one_line(of.stats().name, 128)), options_(options) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override {
     families made;
@@ -178,7 +205,7 @@ public:
              number(stats->peers_refused));
     made.add("troupe_names_published", gauge, "Names under which actors are published.", {},
              number(stats->names_published));
-    made.add_links("troupe_", {{labels{}, stats->links}});
+    made.add_links("troupe_", {{labels{}, values_of(stats->links)}});
     std::lock_guard guard{mutex_};
     made.add_types(shown_types(stats->links.by_type));
     made.add_links("troupe_link_", shown_links());
@@ -203,8 +230,8 @@ private:
       }
       if (!rest)
         rest = type_stats{.family = "other", .type = "other", .sent = {}, .received = {}};
-      internal::add(rest->sent, row.sent);
-      internal::add(rest->received, row.received);
+      add(rest->sent, row.sent);
+      add(rest->received, row.received);
     }
     if (rest)
       shown.push_back(*std::move(rest));
@@ -212,8 +239,8 @@ private:
   }
 
   /// Requires: the mutex is held.
-  [[nodiscard]] std::vector<std::pair<labels, link_stats>> shown_links() const {
-    std::vector<std::pair<labels, link_stats>> shown;
+  [[nodiscard]] std::vector<std::pair<labels, link_values>> shown_links() const {
+    std::vector<std::pair<labels, link_values>> shown;
     std::set<std::uint64_t> open;
     const auto links = view_.links();
     for (const auto& link : links)
@@ -221,16 +248,14 @@ private:
     std::erase_if(own_links_, [&](std::uint64_t number) { return !open.contains(number); });
     for (const auto& link : links) {
       const auto number = link.number();
-      auto stats = link.stats();
-      stats.by_type.clear();
+      const auto values = values_of(link.stats());
       if (own_links_.size() < options_.links_max && !summed_links_.contains(number))
         own_links_.insert(number);
       if (own_links_.contains(number))
-        shown.emplace_back(
-            labels{{"link", internal::one_line(link.peer_name(), 64)}, {"number", std::to_string(number)}},
-            std::move(stats));
+        shown.emplace_back(labels{{"link", one_line(link.peer_name(), 64)}, {"number", std::to_string(number)}},
+                           values);
       else
-        summed_links_[number] = std::move(stats);
+        summed_links_[number] = values;
     }
     for (auto at = summed_links_.begin(); at != summed_links_.end();) {
       if (open.contains(at->first)) {
@@ -239,15 +264,15 @@ private:
       }
       if (!ended_links_)
         ended_links_.emplace();
-      internal::clear_gauges(at->second);
-      internal::add(*ended_links_, at->second);
+      clear_gauges(at->second);
+      add(*ended_links_, at->second);
       at = summed_links_.erase(at);
     }
     if (ended_links_ || !summed_links_.empty()) {
-      auto rest = ended_links_.value_or(link_stats{});
-      for (const auto& [number, stats] : summed_links_)
-        internal::add(rest, stats);
-      shown.emplace_back(labels{{"link", "other"}, {"number", "0"}}, std::move(rest));
+      auto rest = ended_links_.value_or(link_values{});
+      for (const auto& [number, values] : summed_links_)
+        add(rest, values);
+      shown.emplace_back(labels{{"link", "other"}, {"number", "0"}}, rest);
     }
     return shown;
   }
@@ -259,8 +284,8 @@ private:
   // Guarded by mutex_.
   mutable std::set<std::pair<std::string, std::string>> own_types_;
   mutable std::set<std::uint64_t> own_links_;
-  mutable std::map<std::uint64_t, link_stats> summed_links_; // Links without own series, open at the last scrape.
-  mutable std::optional<link_stats> ended_links_;            // The sum of such links that have ended.
+  mutable std::map<std::uint64_t, link_values> summed_links_; // Links without own series, open at the last scrape.
+  mutable std::optional<link_values> ended_links_;            // The sum of such links that have ended.
 };
 
 } // namespace

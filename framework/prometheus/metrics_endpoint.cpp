@@ -14,7 +14,7 @@
 
 #include <prometheus/exposer.h>
 
-#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/base/text.hpp>
 
 namespace troupe {
 
@@ -32,8 +32,8 @@ struct endpoint_address {
 
 std::expected<endpoint_address, node_error> parse(std::string_view text) {
   const auto refused = [&](std::string_view why) {
-    return std::unexpected{node_error{node_errc::bad_option, "the metrics address \"" + internal::one_line(text, 128)
-                                                                 + "\" " + std::string{why}
+    return std::unexpected{node_error{node_errc::bad_option, "the metrics address \"" + one_line(text, 128) + "\" "
+                                                                 + std::string{why}
                                                                  + "; write 127.0.0.1:9464 or [::1]:9464"}};
   };
   endpoint_address read;
@@ -106,7 +106,7 @@ std::expected<metrics_endpoint, node_error> metrics_endpoint::open(const node& o
     made->exposer->RegisterCollectable(made->collector);
     const auto ports = made->exposer->GetListeningPorts();
     if (ports.empty())
-      return refused("it listens nowhere");
+      return refused("the server has opened no socket");
     at->port = made->port = static_cast<std::uint16_t>(ports.front());
   } catch (const std::exception& failure) {
     return refused(std::string{exception_text(failure)});

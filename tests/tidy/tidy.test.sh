@@ -62,6 +62,9 @@ for folder in samples bench tools; do
     may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
   fi
 done
+while IFS= read -r line; do
+  [ -n "$line" ] && breach "a component includes internal headers: $line"
+done < <(grep -rnE '#include <troupe/([a-z]+/)+internal/' framework/prometheus)
 for folder in store serializers; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "knows CAF: $line"
