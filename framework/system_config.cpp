@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <span>
 #include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,6 +29,16 @@ namespace {
 
 constexpr std::string_view own_prefix = "--troupe.";
 constexpr std::string_view file_prefix = "--config-file=";
+
+constexpr std::string_view default_file = "caf-application.ini"; // CAF's.
+
+/// "\"a.ini\" cannot be read: No such file or directory (looked for /home/me/a.ini)".
+std::string why_unread(const std::string& name, int error) {
+  std::error_code unknown; // The working directory may be gone.
+  const auto place = std::filesystem::absolute(name, unknown);
+  return '"' + internal::one_line(internal::cut(name)) + "\" cannot be read: " + std::strerror(error)
+         + (unknown ? "" : " (looked for " + internal::one_line(internal::cut(place.string())) + ')');
+}
 
 std::vector<std::string> to_list(int argument_count, char** arguments) {
   if (argument_count < 2)
@@ -86,10 +100,18 @@ caf::error system_config::parse(string_list arguments, const char* file) {
     if (name.size() > 1 && name.starts_with('"') && name.ends_with('"'))
       name = name.substr(1, name.size() - 2);
   }
+  errno = 0;
   std::ifstream opened{name};
-  if (named != end && !opened)
-    return to_caf_error(
-        {node_errc::bad_option, "the configuration file \"" + name + "\" of --config-file cannot be read"});
+  if (!opened) {
+    const auto why = why_unread(name, errno);
+    if (named != end)
+      return to_caf_error({node_errc::bad_option, "the configuration file of --config-file " + why});
+    if (name == default_file)
+      internal::log(log_level::info, "the configuration file " + why + "; its options keep their defaults");
+    else
+      internal::log(log_level::warning,
+                    "the configuration file that the program names " + why + "; its options keep their defaults");
+  }
   config_file_path = name;
   return parse_from(std::move(arguments), opened, name);
 }
