@@ -36,8 +36,8 @@ namespace {
 
 int main(int argument_count, char** arguments) {
   CLI::App app{
-      "Looks into what Troupe's programs share on this host, clears up after those that were killed, compares what "
-      "their versions look like to each other, and measures how fast they can be.",
+      "Inspects what Troupe's programs share on this host, cleans up after killed programs, compares versions of a "
+      "program as their peers see them, and measures throughput and latency.",
       "troupe"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string{"troupe "} + TROUPE_VERSION);
@@ -58,7 +58,7 @@ int main(int argument_count, char** arguments) {
   } catch (const CLI::ParseError& asked) {
     return app.exit(asked) == 0 ? 0 : 2;
   } catch (const std::system_error& failure) { // For example, a thread cannot be started.
-    std::cerr << "troupe: the system refuses what this needs: " << failure.what() << '\n';
+    std::cerr << "troupe: the system refused a request: " << failure.what() << '\n';
     return 1;
   }
   std::cout.flush();

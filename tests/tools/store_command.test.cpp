@@ -128,7 +128,7 @@ TEST_F(store_command_test, looks_into_what_dead_processes_left_and_removes_it) {
   expect_contains(run("store stores").text, "left by dead processes");
   expect_contains(ask("list").text, "1 object, 4 bytes");
   expect_contains(ask("list").text, "held by " + std::to_string(pid) + " (dead)");
-  expect_contains(ask("summary").text, "nobody has it open");
+  expect_contains(ask("summary").text, "no process has it open");
   EXPECT_EQ(ask("verify").status, 1);
   EXPECT_EQ(ask("clean").text, "store \"" + settings_.name + "\" is removed\n");
   const auto again = ask("clean");

@@ -84,7 +84,8 @@ void warn(answer_to& to) {
   double load = 0;
   constexpr double busy = 0.5;
   if (::getloadavg(&load, 1) == 1 && load > busy)
-    to.say(fmt::format("the load is {:.1f}: others are at work on this machine, which disturbs", load));
+    to.say(fmt::format("the load average is {:.1f}: other programs run on this machine and disturb the measurement",
+                       load));
 }
 
 /// The measurements to make. If the request is invalid, reports the reason and returns an empty plan.
@@ -170,47 +171,48 @@ constexpr const char* examples =
     "  troupe bench --pattern fan-in,fan-out,ring --peers 8 --json\n";
 
 void add_what(CLI::App& to, bench_request& asked) {
-  add_choice(to, "-p,--pattern", asked.patterns, "Who sends what to whom", pattern_names);
-  add_choice(to, "-t,--transport", asked.transports, "What links go over", transport_names);
-  add_choice(to, "-f,--family", asked.families, "What encodes the payloads", families_built());
+  add_choice(to, "-p,--pattern", asked.patterns, "Patterns of messages", pattern_names);
+  add_choice(to, "-t,--transport", asked.transports, "Transports of the links", transport_names);
+  add_choice(to, "-f,--family", asked.families, "Families that encode the payloads", families_built());
   to.add_option("--size", asked.sizes,
                 "Sizes of payloads from 8 to 1Gi (" + CLI::detail::join(asked.sizes, ",")
                     + "); several are separated by commas, and 8..1Mi is each eight times the one before")
       ->delimiter(',')
       ->option_text("SIZES");
   add_choice(to, "--compression", asked.compressions,
-             "What compresses frames of 10,000 bytes and more, between ends without a shared store", compression_names);
-  to.add_option("--data", asked.data, "What payloads consist of (noise), one of: noise, records")
+             "Compression of frames of 10,000 bytes and more, between ends without a shared store", compression_names);
+  to.add_option("--data", asked.data, "Content of the payloads (noise), one of: noise, records")
       ->check(is_one_of({"noise", "records"}))
       ->option_text("KEY");
   to.add_option(
         "--spill", asked.spill,
         "From this size on (64Ki) payloads go through the store, by handle, over unix sockets; \"never\": none does")
       ->option_text("SIZE");
-  to.add_option("--peers", asked.peers, "How many processes the one of fan-in, fan-out and ring has to do with")
+  to.add_option("--peers", asked.peers,
+                "Number of processes with which the first one of fan-in, fan-out and ring exchanges messages")
       ->check(CLI::Range(2, 32))
       ->capture_default_str();
-  to.add_option("--in-flight", asked.in_flight, "How many requests are under way when they are pipelined")
+  to.add_option("--in-flight", asked.in_flight, "Requests in flight if they are pipelined")
       ->check(CLI::Range(2, 10'000))
       ->capture_default_str();
 }
 
 void add_how(CLI::App& to, bench_request& asked) {
-  to.add_option("-r,--rounds", asked.rounds, "How often each is measured, in turn with all others")
+  to.add_option("-r,--rounds", asked.rounds, "How often each measurement is repeated, in turn with all others")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
   to.add_option("--time", asked.seconds, "Seconds that each measurement takes, after a quarter of that to warm up")
       ->check(CLI::Range(0.001, 600.0))
       ->capture_default_str();
   to.add_option("--total", asked.total_seconds,
-                "Seconds that all may take: measurements are made shorter to fit, and rounds fewer, down to one")
+                "Seconds for all measurements, which are shortened to fit, with fewer rounds but at least one")
       ->check(CLI::Range(1.0, 86'400.0));
-  to.add_flag("--quick", asked.is_quick, "One round of 50 ms each: whether it works, not how fast it is");
+  to.add_flag("--quick", asked.is_quick, "One round of 50 ms each, to see that it works; the figures mean little");
   to.add_flag("--json", asked.is_json, "One JSON document instead of text");
-  to.add_option("--csv", asked.csv_file, "Write a line for each measurement to this file, too")->option_text("FILE");
-  to.add_option("--svg", asked.svg_file, "Draw throughput and latency over size into this file, too, by gnuplot")
+  to.add_option("--csv", asked.csv_file, "Also write a line for each measurement to this file")->option_text("FILE");
+  to.add_option("--svg", asked.svg_file, "Also draw throughput and latency over size into this file, by gnuplot")
       ->option_text("FILE");
-  to.add_option("--directory", asked.directory, "Where the stores of the run lie while it lasts (/dev/shm)")
+  to.add_option("--directory", asked.directory, "Folder of the run's stores while it lasts (/dev/shm)")
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR");
 }

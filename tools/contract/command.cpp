@@ -70,17 +70,17 @@ void check(const contract_request& asked, std::ostream& out, std::ostream& err, 
 } // namespace
 
 void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
-  auto* contract = app.add_subcommand("contract", "Compares what two versions of a program look like to their peers");
+  auto* contract = app.add_subcommand("contract", "Compares two versions of a program, as their peers see them");
   contract->require_subcommand(1);
   auto asked = std::make_shared<contract_request>();
-  auto* checks = contract->add_subcommand("check", "Tells what has changed, and what of it breaks older peers");
-  checks->add_option("older", asked->older, "What troupe::contract_of() gave of the older version")
+  auto* checks = contract->add_subcommand("check", "Lists the changes, and says which of them break older peers");
+  checks->add_option("older", asked->older, "Contract of the older version, as troupe::contract_of() returns it")
       ->required()
       ->option_text("FILE");
   checks->add_option("newer", asked->newer, "The same of the newer one; - reads the standard input")
       ->required()
       ->option_text("FILE");
-  checks->add_flag("--strict", asked->strict, "Ends with status 1 where some values are refused, too");
+  checks->add_flag("--strict", asked->strict, "Also ends with status 1 if only some values are refused");
   checks->add_flag("--json", asked->json, "One JSON document instead of text");
   checks->callback([asked, &out, &err, &status] { check(*asked, out, err, status); });
 }

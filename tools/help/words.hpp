@@ -32,7 +32,7 @@ struct command_words {
 [[nodiscard]] bool is_list(const CLI::Option& option);
 /// Whether the value is certainly a file name. Other values may be file names as well.
 [[nodiscard]] bool takes_file(const CLI::Option& option);
-/// The words that the option takes, read from a description such as "By what: size, age, id or creator".
+/// The words that the option takes, read from a description such as "Order: size, age, id or creator".
 [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option);
 
 } // namespace troupe::tools

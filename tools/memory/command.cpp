@@ -76,9 +76,9 @@ void sort(std::vector<memory_object>& objects, memory_order key) {
   const auto is_asked_store = [&](const auto& each) { return is_of_store(each, asked.store); };
   if (!asked.store.empty() && std::ranges::none_of(processes, is_asked_store)
       && std::ranges::count(summary.objects, asked.store, &memory_object::store) == 0)
-    return "nobody who answered has a store \"" + asked.store + "\"; `troupe store stores` lists this host's";
+    return "no process that answered has a store \"" + asked.store + "\"; `troupe store stores` lists this host's";
   if (!asked.keeper.empty() && std::ranges::count(processes, asked.keeper, &memory_process::node) == 0)
-    return "nobody who answered is called \"" + asked.keeper + "\"; `troupe memory` shows who was asked";
+    return "no node that answered is called \"" + asked.keeper + "\"; `troupe memory` shows who was asked";
   return {};
 }
 
@@ -171,20 +171,21 @@ void show(const memory_request& asked, std::ostream& out, std::ostream& err, int
 void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<memory_request>();
   auto* const memory =
-      app.add_subcommand("memory", "What is kept in memory and on disk, by which processes, and why: of "
-                                   "all this user's nodes and stores on this host, or of some nodes");
+      app.add_subcommand("memory", "Shows the objects in memory and on disk, which processes keep them, "
+                                   "and why: of all nodes and stores of this user on this host, or of some nodes");
   memory->add_option("--node", asked->nodes,
                      "Asks the node at this address instead, whose link must allow it (allow_memory_summary); "
                      "several together give one picture");
   add_access(*memory, asked->by);
-  memory->add_option("--directory", asked->directory, "Where this host's stores lie")
+  memory->add_option("--directory", asked->directory, "Folder of this host's stores")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str()
       ->option_text("DIR");
-  memory->add_option("--old", asked->old_seconds, "After how many seconds an export or a message looks like a leak")
+  memory
+      ->add_option("--old", asked->old_seconds, "Seconds after which an export or a message counts as a suspected leak")
       ->check(is_within(0, 1e9))
       ->capture_default_str();
-  memory->add_option("--sort", asked->sort, "By what: size, age, holders or object")
+  memory->add_option("--sort", asked->sort, "Order: size, age, holders or object")
       ->transform(by_name<memory_order>({{"size", memory_order::size},
                                          {"age", memory_order::age},
                                          {"holders", memory_order::holders},
@@ -204,14 +205,14 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
   memory->add_option("--limit", asked->limit, "Shows so many objects, the first in the order of --sort; 0: all of them")
       ->check(is_whole_within(0, 1'000'000'000))
       ->capture_default_str();
-  memory->add_option("--process", asked->process, "Only what this process has a part in keeping")
+  memory->add_option("--process", asked->process, "Only objects that this process keeps")
       ->check(is_whole_within(1, 1'000'000'000));
-  memory->add_option("-s,--store", asked->store, "Only what lies in the store of this name")->check(is_not_empty());
-  memory->add_option("--keeper", asked->keeper, "Only what the node of this name has a part in keeping")
+  memory->add_option("-s,--store", asked->store, "Only objects in the store of this name")->check(is_not_empty());
+  memory->add_option("--keeper", asked->keeper, "Only objects that the node of this name keeps")
       ->check(is_not_empty())
       ->option_text("NAME");
-  memory->add_option("--object", asked->object, "Only this one");
-  memory->add_flag("--leaks", asked->leaks, "Only what looks like a leak");
+  memory->add_option("--object", asked->object, "Only this object");
+  memory->add_flag("--leaks", asked->leaks, "Only suspected leaks");
   memory->add_flag("--json", asked->json, "One JSON document instead of text");
   memory->callback([asked, &out, &err, &status] { show(*asked, out, err, status); });
 }

@@ -70,7 +70,7 @@ using json = nlohmann::ordered_json;
     bytes += each.size_bytes;
     lines.push_back(
         {each.object, grouped(each.size_bytes), each.state, each.store, text_of_age(each.age_ms),
-         each.holders.empty() ? "nothing: it goes when somebody reclaims" : text_of(each.holders.front(), names)});
+         each.holders.empty() ? "nothing: the next reclaim removes it" : text_of(each.holders.front(), names)});
     for (std::size_t i = 1; i < each.holders.size(); ++i)
       lines.push_back({"", "", "", "", "", text_of(each.holders[i], names)});
     if (!each.call_site.empty())

@@ -21,10 +21,12 @@ void add_access(CLI::App& command, access& by) {
     command.add_option(name, path, what)->check(CLI::ExistingFile)->option_text("FILE");
   };
   add_file("--secret-file", known.secret_file, "The shared secret, for TCP and TLS nodes");
-  add_file("--cookie-file", known.cookie_file, "The secret of this host's TCP nodes, where it is not the usual file");
-  add_file("--authority", known.tls.authority_file, "Of TLS nodes: whose certificates are accepted (PEM)");
-  add_file("--certificate", known.tls.certificate_file, "This end's, where a TLS node asks for one (PEM)");
-  add_file("--key", known.tls.key_file, "Its key (PEM)");
+  add_file("--cookie-file", known.cookie_file, "The secret of this host's TCP nodes, if it is not in the usual file");
+  add_file("--authority", known.tls.authority_file,
+           "The authority that has signed the certificates of TLS nodes (PEM)");
+  add_file("--certificate", known.tls.certificate_file,
+           "The certificate of this end, if a TLS node asks for one (PEM)");
+  add_file("--key", known.tls.key_file, "The key of that certificate (PEM)");
   command.add_option("--server-name", known.tls.server_name, "The name that a TLS node's certificate must hold");
 }
 

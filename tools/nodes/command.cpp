@@ -138,19 +138,19 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const s
 void add_links_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<nodes_request>();
   add_command(app, "links",
-              "The links of nodes and what they have carried: of all this user's nodes on this host, or of "
-              "those at some addresses, whose links must allow it (allow_report)",
+              "Shows the links of nodes and their traffic: of all nodes of this user on this host, or of the "
+              "nodes at some addresses, whose links must allow it (allow_report)",
               asked, {out, err, status}, show_links)
-      ->add_option("address", asked->addresses, "Where nodes listen");
+      ->add_option("address", asked->addresses, "Addresses of nodes");
 }
 
 void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<nodes_request>();
   auto* const command = add_command(app, "ping", "Connects to a node and measures round trips to its I/O thread", asked,
                                     {out, err, status}, ping);
-  command->add_option("address", asked->addresses, "Where it listens")->required()->expected(1);
+  command->add_option("address", asked->addresses, "Address of the node")->required()->expected(1);
   command->add_option("-c,--count", asked->count, "So many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  command->add_option("--interval", asked->interval_seconds, "Seconds in between")
+  command->add_option("--interval", asked->interval_seconds, "Seconds between two round trips")
       ->check(is_within(0, 3600))
       ->capture_default_str();
 }
@@ -161,7 +161,7 @@ void add_types_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
               "The types and functions that a node knows, as `troupe contract check` reads them; its link "
               "must allow it (allow_report)",
               asked, {out, err, status}, show_types)
-      ->add_option("address", asked->addresses, "Where it listens")
+      ->add_option("address", asked->addresses, "Address of the node")
       ->required()
       ->expected(1);
 }

@@ -172,11 +172,11 @@ void clean(const store_request& asked, store_answer to) {
 void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<store_request>();
   auto to = store_answer{out, err, status};
-  auto* const store = app.add_subcommand("store", "Looks into stores: what is there, and what keeps it");
+  auto* const store = app.add_subcommand("store", "Inspects stores: their objects, and what keeps each of them");
   store->require_subcommand(1);
   store->fallthrough(); // The options may follow the subcommand.
   store->add_option("-s,--store", asked->store, "The store's name")->capture_default_str();
-  store->add_option("--directory", asked->directory, "Where its files lie")
+  store->add_option("--directory", asked->directory, "Folder of the store's files")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str()
       ->option_text("DIR");
@@ -189,7 +189,7 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   };
   add("stores", "Lists this user's stores: in use, or left by dead processes", show_stores);
   auto* const list = add("list", "Lists the objects of a store", show_objects);
-  list->add_option("--sort", asked->sort, "By what: size, age, id or creator")
+  list->add_option("--sort", asked->sort, "Order: size, age, id or creator")
       ->transform(by_name<object_order>({{"size", object_order::size},
                                          {"age", object_order::age},
                                          {"id", object_order::id},
@@ -206,7 +206,7 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   add("show", "One object, and everything that keeps it", show_object)
       ->add_option("object", asked->object, "Its id, as `list` shows it")
       ->required();
-  add("verify", "Checks a store that is in use against all that follows from its table", verify);
+  add("verify", "Checks the table of a store that is in use for contradictions", verify);
   add("clean", "Clears up after dead processes; removes a store that nobody has open", clean)
       ->add_flag("--all", asked->all, "All of this user's stores, also of other boots and layout versions");
 }

@@ -65,7 +65,7 @@ std::vector<std::string> reasons(const store::object_row& object, const std::vec
   for (const auto& outer : object.captured_by)
     lines.push_back("captured in " + to_string(outer));
   if (lines.empty())
-    lines.emplace_back("nothing: it goes when somebody reclaims");
+    lines.emplace_back("nothing: the next reclaim removes it");
   return lines;
 }
 

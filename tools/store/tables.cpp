@@ -64,7 +64,7 @@ std::string text_of_totals(const store::store_summary& summary) {
                         grouped(summary.disk_bytes), summary.spill_directory.string());
   if (summary.waiting > 0)
     text += fmt::format("waiting for room: {}\n", summary.waiting);
-  text += summary.processes.empty() ? "nobody has it open" : "open in:";
+  text += summary.processes.empty() ? "no process has it open" : "open in:";
   for (const auto process : summary.processes)
     text += " " + std::to_string(process);
   return text + '\n';

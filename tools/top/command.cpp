@@ -237,24 +237,25 @@ int print(const top_request& asked, std::ostream& out) {
 
 void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int& status) {
   auto asked = std::make_shared<top_request>();
-  auto* const top = app.add_subcommand("top", "A live view of nodes, their links and stores: rates, queues, credit, "
-                                              "families, how full; of all this user's nodes on this host, or of those "
-                                              "at some addresses, whose links must allow it (allow_report)");
-  top->add_option("address", asked->addresses, "Where nodes listen");
+  auto* const top =
+      app.add_subcommand("top", "Shows nodes, their links and stores live: rates, queues, credit, "
+                                "families, fill levels; of all nodes of this user on this host, or of the "
+                                "nodes at some addresses, whose links must allow it (allow_report)");
+  top->add_option("address", asked->addresses, "Addresses of nodes");
   add_access(*top, asked->by);
-  top->add_option("--interval", asked->interval_seconds, "Seconds between two looks")
+  top->add_option("--interval", asked->interval_seconds, "Seconds between two updates")
       ->check(is_within(0.1, 3600))
       ->capture_default_str();
   top->add_option("--count", asked->count, "Ends after so many looks; 0: when it is told to")
       ->check(is_whole_within(0, 1'000'000'000))
       ->capture_default_str();
-  top->add_option("--sort", asked->order, "By what, within a node: traffic, waiting, link or peer")
+  top->add_option("--sort", asked->order, "Order within a node: traffic, waiting, link or peer")
       ->transform(by_name<top_order>({{"traffic", top_order::traffic},
                                       {"waiting", top_order::waiting},
                                       {"link", top_order::link},
                                       {"peer", top_order::peer}}))
       ->option_text("KEY");
-  top->add_flag("--json", asked->json, "Not a view but a line of JSON for each look");
+  top->add_flag("--json", asked->json, "A line of JSON for each update instead of a view");
   top->callback([asked, &out, &status] {
     if (!asked->json && screen::is_possible())
       watch(*asked);
