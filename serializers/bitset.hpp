@@ -30,8 +30,8 @@ struct troupe::codec<std::bitset<Count>> {
 
   static std::expected<std::bitset<Count>, serialize_error> rebuild(form&& from, const context&) {
     if (from.size() != bytes || (Count % 8 != 0 && from.back() >> Count % 8 != 0))
-      return std::unexpected(
-          serialize_error(serialize_errc::malformed, "a bitset of other than " + grouped(Count) + " bits"));
+      return std::unexpected(serialize_error(serialize_errc::malformed,
+                                             "the bitset does not have the expected " + grouped(Count) + " bits"));
     std::bitset<Count> value;
     for (std::size_t i = 0; i < Count; ++i)
       value[i] = (from[i / 8] >> i % 8 & 1) != 0;

@@ -103,7 +103,7 @@ std::expected<std::vector<contract_change>, serialize_error> check_contract(cons
     return failure("cannot be read");
   auto changes = compare_contracts(older.view(), newer);
   if (!changes)
-    return failure("is no contract: " + changes.error().message());
+    return failure("is not a contract: " + changes.error().message());
   return changes;
 }
 

@@ -76,13 +76,19 @@ const own_codec* own_of(const type_entry& entry, const family& by) {
   return own != nullptr && own->family == by.name() ? own : nullptr;
 }
 
+/// Names a limit of the receiver.
+std::string limit_text(std::string_view limit, const context& ctx) {
+  const auto text = " (limits::" + std::string(limit);
+  return ctx.recipient.empty() ? text + ")" : text + ", in the receive_limits of " + std::string(ctx.recipient) + ")";
+}
+
 // Refuses to send an output that a receiver with the same limits would refuse.
 std::expected<void, serialize_error> check_output(const type_entry& entry, const family& by, const context& ctx,
                                                   const encode_output& output) {
   if (const auto frames = 1 + output.frames().size(); frames > ctx.limits.frames)
     return own_failure(entry, by,
                        {serialize_errc::limit_exceeded,
-                        grouped(frames) + " frames, limit " + grouped(ctx.limits.frames) + " (limits::frames)"});
+                        grouped(frames) + " frames, limit " + grouped(ctx.limits.frames) + limit_text("frames", ctx)});
   if (output.extra().size() + by.schema(entry).size() <= ctx.limits.header_bytes / 2) // The names are short.
     return {};
   const auto bytes = header_of(by, entry, output).size_bytes();
@@ -92,11 +98,12 @@ std::expected<void, serialize_error> check_output(const type_entry& entry, const
     return own_failure(entry, by,
                        {serialize_errc::not_supported, "its layout makes a header of " + grouped(bytes)
                                                            + " bytes, limit " + grouped(ctx.limits.header_bytes)
-                                                           + " (limits::header_bytes)"});
+                                                           + limit_text("header_bytes", ctx)});
   return own_failure(entry, by,
                      {serialize_errc::limit_exceeded, "its codec makes a header of " + grouped(bytes) + " bytes, limit "
                                                           + grouped(ctx.limits.header_bytes)
-                                                          + " (limits::header_bytes): put large things into frames"});
+                                                          + limit_text("header_bytes", ctx)
+                                                          + ": put large things into frames"});
 }
 
 std::vector<frame> frames_of(const encode_output& output) {
@@ -203,10 +210,46 @@ std::expected<void, serialize_error> decode_packed(const type_entry& entry, void
   return decode_repeated(entry, target, by, header, made->frames, inner);
 }
 
+/// Collects why families do not carry a type. A reason that several families give is told once.
+class reasons_of_families {
+public:
+  explicit reasons_of_families(const type_entry& entry) : alias_(entry.alias()) {}
+
+  /// Without the family's name and the type's alias, with which most reasons begin.
+  void add(std::string_view family, std::string_view reason) {
+    for (const auto& known : {std::string(family) + ": ", alias_ + ": "})
+      if (reason.starts_with(known))
+        reason.remove_prefix(known.size());
+    const auto same = std::ranges::find(reasons_, reason, &one_reason::text);
+    if (same != reasons_.end())
+      same->families += ", " + std::string(family);
+    else
+      reasons_.push_back({std::string(family), std::string(reason)});
+  }
+
+  [[nodiscard]] std::string text() const {
+    if (reasons_.size() == 1)
+      return ": " + reasons_[0].text;
+    std::string all;
+    for (const auto& [families, text] : reasons_)
+      all += (all.empty() ? ": " : "; ") + families + ": " + text;
+    return all;
+  }
+
+private:
+  struct one_reason {
+    std::string families;
+    std::string text;
+  };
+
+  const std::string& alias_;
+  std::vector<one_reason> reasons_;
+};
+
 std::expected<const family*, serialize_error> encode_by_first(const type_entry& entry, const void* value,
                                                               std::span<const family* const> serializers,
                                                               const context& ctx, encode_output& output) {
-  std::string reasons;
+  reasons_of_families reasons(entry);
   const detail::taken_mark before(ctx);
   const auto one_by_one = [&]() -> std::expected<const family*, serialize_error> {
     const auto& elements = detail::elements_family::instance();
@@ -232,18 +275,18 @@ std::expected<const family*, serialize_error> encode_by_first(const type_entry& 
     if (done.error().code() != serialize_errc::not_supported)
       return std::unexpected(std::move(done.error()));
     before.restore();
-    reasons += "; " + done.error().message();
+    reasons.add(each->name(), done.error().message());
   }
   if (ctx.iterate == iterate::automatic && entry.parts() != nullptr && ctx.types != nullptr) {
     auto used = one_by_one();
     if (used || used.error().code() != serialize_errc::not_supported)
       return used;
-    reasons += "; " + used.error().message();
+    reasons.add(detail::elements_family::instance().name(), used.error().message());
   }
   output.clear();
   return failure(serialize_errc::not_supported, "no family of "
                                                     + listed(serializers, [](const auto* each) { return each->name(); })
-                                                    + " can carry '" + entry.alias() + "'" + reasons);
+                                                    + " can carry '" + entry.alias() + "'" + reasons.text());
 }
 
 } // namespace
@@ -258,9 +301,9 @@ family_set::family_set() {
 
 family_set& family_set::add(std::unique_ptr<family> added) {
   if (added->name() == detail::elements_family::reserved_name || added->name() == detail::error_family)
-    throw registration_error("the name '" + std::string(added->name()) + "' is reserved");
+    throw registration_error("the family name '" + std::string(added->name()) + "' is reserved; choose another name");
   if (find(added->name()) != nullptr)
-    throw registration_error("two families have the name '" + std::string(added->name()) + "'");
+    throw registration_error("two families are named '" + std::string(added->name()) + "'; load or add each once");
   families_.push_back(std::move(added));
   return *this;
 }

@@ -287,10 +287,14 @@ void value_trial::mark(const family& by, const serialize_error& error, std::stri
                        serializability& told) const {
   const auto name = std::string(by.name());
   std::string_view text = error.message();
-  for (const auto& known :
-       {"no family of [" + name + "] can carry '" + entry_.alias() + "'; ", name + ": ", entry_.alias()})
+  for (const auto& known : {"no family of [" + name + "] can carry '" + entry_.alias() + "': ", name + ": "})
     if (text.starts_with(known))
       text.remove_prefix(known.size());
+  for (const auto* next : {".", "[", ": "})
+    if (text.starts_with(entry_.alias() + next)) {
+      text.remove_prefix(entry_.alias().size());
+      break;
+    }
   const auto colon = std::min(text.find(": "), text.size());
   const bool has_place = text.starts_with('.') || text.starts_with('[');
   const auto place = has_place ? text.substr(0, colon) : std::string_view();

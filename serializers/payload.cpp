@@ -75,7 +75,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
       continue;
     }
     if (seen[index])
-      return reader.fail(serialize_errc::malformed, "the field '" + std::string(name) + "' twice");
+      return reader.fail(serialize_errc::malformed, "the field '" + std::string(name) + "' occurs twice");
     seen[index] = true;
     if (index == 0   ? !reader.text(fields.family)
         : index == 1 ? !reader.text(fields.type)
@@ -88,7 +88,7 @@ bool read_header(msgpack_reader& reader, header_fields& fields) {
       return false;
   }
   if (!seen[0] || !seen[1])
-    return reader.fail(serialize_errc::malformed, "names no family or no type");
+    return reader.fail(serialize_errc::malformed, "the header does not name both a family and a type");
   return reader.finish();
 }
 

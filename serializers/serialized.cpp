@@ -143,7 +143,8 @@ std::expected<serialized, serialize_error> codec<serialized>::rebuild(serialized
   std::shared_ptr<const kept_mentions> mentions;
   if (!fields->mentions.empty()) {
     if (ctx.extension == nullptr)
-      return failure(serialize_errc::out_of_band_handle, "a payload with handles outside of any message");
+      return failure(serialize_errc::out_of_band_handle,
+                     "the payload contains handles, which can only be decoded in a message");
     auto found = ctx.extension->find_all(fields->mentions);
     if (!found)
       return std::unexpected(std::move(found.error()));

@@ -111,18 +111,20 @@ void type_registry::insert(std::unique_ptr<type_entry> entry) {
   const auto same_type = by_type_.find(entry->type());
   const auto same_alias = by_alias_.find(entry->alias());
   if (same_alias != by_alias_.end() && same_alias->second->type() != entry->type())
-    throw registration_error("alias '" + entry->alias() + "' stands for "
-                             + detail::type_text(same_alias->second->type()) + " and for "
-                             + detail::type_text(entry->type()));
+    throw registration_error("alias '" + entry->alias() + "' is registered for "
+                             + detail::type_text(same_alias->second->type()) + " and again for "
+                             + detail::type_text(entry->type()) + "; give each type an alias of its own");
   if (same_type != by_type_.end() && same_type->second->alias() != entry->alias())
-    throw registration_error(detail::type_text(entry->type()) + " has the alias '" + same_type->second->alias()
-                             + "' and the alias '" + entry->alias() + "'");
+    throw registration_error(detail::type_text(entry->type()) + " is registered as '" + same_type->second->alias()
+                             + "' and again as '" + entry->alias() + "'; register it under one alias");
   if (entry->alias().empty())
     throw registration_error(detail::type_text(entry->type())
-                             + " has an empty alias, reserved for objects without one");
+                             + " is registered with an empty alias; give it an alias of 1 to "
+                             + grouped(alias_bytes_max) + " bytes");
   if (entry->alias().size() > alias_bytes_max)
     throw registration_error(detail::type_text(entry->type()) + " has an alias of " + grouped(entry->alias().size())
-                             + " bytes, limit " + grouped(alias_bytes_max) + " for receivers with default limits");
+                             + " bytes, limit " + grouped(alias_bytes_max)
+                             + " (half of the default of limits::header_bytes)");
   if (same_type != by_type_.end()) {
     const auto codec_of = [](const type_entry& of) {
       return of.own_ ? "with a codec of its own for '" + of.own_->family + "'"
@@ -131,7 +133,8 @@ void type_registry::insert(std::unique_ptr<type_entry> entry) {
     const auto first = codec_of(*same_type->second);
     const auto second = codec_of(*entry);
     if (first != second)
-      throw registration_error("'" + entry->alias() + "' is registered " + first + ", and again " + second);
+      throw registration_error("'" + entry->alias() + "' is registered " + first + ", and again " + second
+                               + "; register it the same way each time");
     return;
   }
   entry->stand_ins_ = stand_ins_;
@@ -156,9 +159,10 @@ type_registry& type_registry::insert_function(std::shared_ptr<const function_ent
     if (known->name() == made->name() && known->key() == made->key())
       return *this;
     if (known->name() == made->name())
-      throw registration_error("two functions have the name '" + made->name() + "'");
+      throw registration_error("two functions are registered as '" + made->name() + "'; give each a name of its own");
     if (known->key() == made->key())
-      throw registration_error("one function has the name '" + known->name() + "' and the name '" + made->name() + "'");
+      throw registration_error("one function is registered as '" + known->name() + "' and again as '" + made->name()
+                               + "'; register it under one name");
   }
   functions_.push_back(std::move(made));
   return *this;
@@ -260,7 +264,7 @@ std::vector<const type_entry*> type_registry::entries() const {
 
 serialize_error type_registry::why_not_found(const std::type_info& type) {
   return {serialize_errc::unknown_type,
-          "C++ type " + detail::type_text(type) + " is not registered: types.add<...>(alias)"};
+          "type " + detail::type_text(type) + " is not registered; add it with types.add<T>(\"alias\")"};
 }
 
 } // namespace troupe

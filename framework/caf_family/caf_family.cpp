@@ -116,8 +116,8 @@ std::expected<void, serialize_error> caf_family::decode(const type_entry& entry,
     return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
   if (!std::ranges::equal(header.schema, schema(entry)))
     return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
-                   "the sender has another version of the type, or uses an inspect function for it; this family needs "
-                   "equal versions of described types at both ends");
+                   "the sender has another version of the type, or uses an inspect function where this process uses "
+                   "the type's description; build both ends from one version of it, or send it by typed or msgpack");
   if (frames.empty())
     return failure(serialize_errc::malformed, name(), entry.alias(), "no body");
   caf_reader reader(ctx, frames);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <troupe/serializers/cereal/cereal_type.hpp>
+#include <troupe/serializers/internal/typed/schema_code.hpp>
 #include <troupe/serializers/internal/words/failing.hpp>
 #include <troupe/serializers/record.hpp>
 #include <troupe/serializers/serialized.hpp>
@@ -90,6 +91,17 @@ std::expected<void, serialize_error> run(coding& state, const type_entry& entry,
   return {};
 }
 
+/// Requires: the layouts differ. A type that travels by cereal functions has an empty one.
+std::string why_different(std::span<const std::byte> there, std::span<const std::byte> here) {
+  if (there.empty())
+    return "the sender uses cereal functions for the type, this process its description; use the same at both ends";
+  if (here.empty())
+    return "the sender uses the type's description, this process cereal functions; use the same at both ends";
+  return "the sender has another version of the type ("
+         + detail::fingerprints_text(detail::fingerprint_of(there), detail::fingerprint_of(here))
+         + "), which this family cannot read; build both ends from one version of it, or send it by typed or msgpack";
+}
+
 } // namespace
 
 std::string cereal_family::unsupported(const type_entry& entry) const {
@@ -119,10 +131,8 @@ std::expected<void, serialize_error> cereal_family::decode(const type_entry& ent
   const auto* functions = functions_of(entry);
   if (functions == nullptr)
     return failure(serialize_errc::not_supported, name(), entry.alias(), unsupported(entry));
-  if (!std::ranges::equal(header.schema, schema(entry)))
-    return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
-                   "the sender has another version of the type, or uses other functions for it; this family needs "
-                   "equal versions of described types at both ends");
+  if (const auto own = schema(entry); !std::ranges::equal(header.schema, own))
+    return failure(serialize_errc::layout_mismatch, name(), entry.alias(), why_different(header.schema, own));
   cereal_reader reader(ctx, frames);
   return run(reader, entry, serialize_errc::malformed, [&] {
     reader.begin();

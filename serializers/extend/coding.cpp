@@ -72,6 +72,12 @@ bool coding::fail(const serialize_error& error) {
   return fail(error.code(), without_middle(error.message()));
 }
 
+bool coding::expected_exactly(std::string_view vague, std::string_view exact) {
+  if (const auto same = "expected " + std::string(vague); reason_.starts_with(same))
+    reason_.replace(same.size() - vague.size(), vague.size(), exact);
+  return false;
+}
+
 bool coding::within(std::string_view field) {
   constexpr std::size_t longest_path = 1024; // A hostile chain of pointers must not make a text as long as it is deep.
   if (path_.size() < longest_path)

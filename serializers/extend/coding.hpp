@@ -51,6 +51,9 @@ public:
   /// travel. Always returns false.
   [[gnu::cold]] bool fail(const serialize_error& error);
 
+  /// If the reason of the failure is that `vague` was expected, says `exact` instead. Always returns false.
+  [[gnu::cold]] bool expected_exactly(std::string_view vague, std::string_view exact);
+
   /// Adds to the path the field or element in which the failure happened. Always returns false.
   [[gnu::cold]] bool within(std::string_view field);
   [[gnu::cold]] bool within(std::size_t element);

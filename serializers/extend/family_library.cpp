@@ -80,7 +80,7 @@ std::expected<void, serialize_error> family_set::load(const std::filesystem::pat
   if (thrown)
     return failure(serialize_errc::codec_failed, "its function threw: " + *thrown);
   if (!clash.empty())
-    return failure(serialize_errc::clash, clash + "; load or add each once");
+    return failure(serialize_errc::clash, clash);
   return failure(serialize_errc::not_loaded, "its function adds no family");
 }
 

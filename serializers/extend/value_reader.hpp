@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <troupe/base/export.hpp>
@@ -95,6 +96,8 @@ public:
   /// The number of bytes of the body that have been consumed, for messages to people.
   [[nodiscard]] virtual std::size_t position() const { return 0; }
 
+  /// Says for an error what is next: "found a list". Override this if the input tells more of the sender's type.
+  [[nodiscard]] virtual std::string found();
   /// Fails with a text that names what was expected and what was found.
   [[gnu::cold]] bool unexpected(std::string_view expected);
 };

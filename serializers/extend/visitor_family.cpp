@@ -222,12 +222,12 @@ bool value_reader::attached(frame& target) {
   return true;
 }
 
+std::string value_reader::found() {
+  return "found " + std::string(name_of(kind()));
+}
+
 bool value_reader::unexpected(std::string_view expected) {
-  std::string text = "expected ";
-  text += expected;
-  text += ", found ";
-  text += name_of(kind());
-  return fail(serialize_errc::malformed, std::move(text));
+  return fail(serialize_errc::malformed, "expected " + std::string(expected) + ", " + found());
 }
 
 std::size_t detail::place_of(std::string_view name, std::span<const std::string_view> names) {

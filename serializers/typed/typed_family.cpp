@@ -85,7 +85,9 @@ std::expected<void, serialize_error> typed_family::decode(const type_entry& entr
   // The sender has another version of the type. Its layout guides decoding, field by field.
   if (header.schema.empty() || detail::fingerprint_of(header.schema) != fingerprint)
     return failure(serialize_errc::layout_mismatch, name(), entry.alias(),
-                   "the sender has another version of the type, and did not send its layout");
+                   "the sender has another version of the type ("
+                       + detail::fingerprints_text(fingerprint, entry.fingerprint())
+                       + ") and did not send its layout; build both ends from one version of it");
   detail::schema_reader reader(ctx, header.schema, body, prefix_bytes, behind, received);
   if (entry.codecs().visit_read(reader, target) && reader.finish())
     return {};

@@ -94,6 +94,15 @@ struct wide {
 };
 TROUPE_DESCRIBE(wide, count)
 
+struct counted_in_text {
+  std::string count;
+};
+TROUPE_DESCRIBE(counted_in_text, count)
+struct counted_in_texts {
+  std::vector<std::string> count;
+};
+TROUPE_DESCRIBE(counted_in_texts, count)
+
 struct in_seconds {
   std::chrono::seconds wait{};
 };
@@ -218,6 +227,22 @@ TEST_P(evolution, a_value_too_large_for_the_narrower_type_is_an_error_that_names
   EXPECT_EQ(back.error().message(), said("message.count: 300 does not fit i8"));
 }
 
+// Goal: the error for a field of another type names both versions of the field, as far as the bytes tell the sender's.
+TEST_P(evolution, a_field_of_another_type_is_an_error_that_names_what_was_expected_and_what_was_sent) {
+  const auto knows_layout = GetParam().name == std::string_view("typed");
+  const auto found = [&](const std::string& type, const std::string& form) {
+    return knows_layout ? "the sender's version has " + type : "found " + form;
+  };
+  EXPECT_EQ(sent<narrow>(counted_in_text{"many"}).error().message(),
+            said("message.count: expected i8, " + found("text", "a text")));
+  EXPECT_EQ(sent<counted_in_text>(wide{7}).error().message(),
+            said("message.count: expected a text, " + found("i32", "a number")));
+  EXPECT_EQ(sent<counted_in_text>(counted_in_texts{{"a", "b"}}).error().message(),
+            said("message.count: expected a text, " + found("list text", "a list")));
+  EXPECT_EQ(sent<counted_in_texts>(counted_in_text{"many"}).error().message(),
+            said("message.count: expected a list, " + found("text", "a text")));
+}
+
 TEST_P(evolution, a_removed_enum_value_is_an_error_that_names_the_field) {
   old_version::message message;
   message.maybe = 1;
@@ -266,7 +291,8 @@ TEST(typed_evolution, another_unit_of_time_is_an_error_not_another_time) {
   const auto sent = serialize(in_seconds{std::chrono::seconds(1)}, {}, from, families);
   const auto back = deserialize<in_milliseconds>(*sent, {}, to, families);
   ASSERT_FALSE(back.has_value());
-  EXPECT_EQ(back.error().message(), "typed: message.wait: counted in '1/1' there and in '1/1000' here");
+  EXPECT_EQ(back.error().message(), "typed: message.wait: expected a time in units of '1/1000', the sender's version "
+                                    "has units of '1/1'");
 }
 
 TEST(typed_evolution, without_the_senders_layout_another_version_is_refused) {
@@ -280,8 +306,10 @@ TEST(typed_evolution, without_the_senders_layout_another_version_is_refused) {
   EXPECT_EQ(deserialize<wide>(sent, {}, from, families)->count, 1);
   const auto back = deserialize<narrow>(sent, {}, to, families);
   ASSERT_FALSE(back.has_value());
-  EXPECT_EQ(back.error().message(),
-            "typed: message: the sender has another version of the type, and did not send its layout");
+  const auto fingerprint = [](const type_registry& of) { return of.find(std::string_view("message"))->fingerprint(); };
+  EXPECT_EQ(back.error().message(), "typed: message: the sender has another version of the type ("
+                                        + detail::fingerprints_text(fingerprint(from), fingerprint(to))
+                                        + ") and did not send its layout; build both ends from one version of it");
 }
 
 // Goal: a layout with an empty body cannot make a reader step through more values than the limits grant.

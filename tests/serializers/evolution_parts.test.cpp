@@ -255,8 +255,8 @@ TEST_P(versions, of_a_container_with_the_same_layout) {
 
 TEST_P(versions, of_a_container_that_would_lose_something_are_refused) {
   expect_refused<of_set>(of_vector{{1, 2, 1}}, "message.value[2]: ", "the same key twice");
-  expect_refused<of_three>(of_vector{{1, 2}}, "message.value: ", "a list of other than 3 elements");
-  expect_refused<of_three>(of_vector{{1, 2, 3, 4}}, "message.value", "a list of other than 3 elements");
+  expect_refused<of_three>(of_vector{{1, 2}}, "message.value: ", "the list does not have the expected 3 elements");
+  expect_refused<of_three>(of_vector{{1, 2, 3, 4}}, "message.value", "the list does not have the expected 3 elements");
   expect_refused<of_vector>(of_wider_list{{1, std::int64_t{1} << 40}}, "message.value[1]: ", " does not fit i32");
 }
 

@@ -71,13 +71,13 @@ TEST_F(loading, the_same_twice_is_a_clash) {
   ASSERT_TRUE(families.load(library("keeping")).has_value());
   const auto error = refused(library("keeping"));
   EXPECT_EQ(error.code(), serialize_errc::clash);
-  EXPECT_THAT(error.message(), HasSubstr("two families have the name 'keeping'; load or add each once"));
+  EXPECT_THAT(error.message(), HasSubstr("two families are named 'keeping'; load or add each once"));
 }
 
 TEST_F(loading, a_library_of_which_one_name_is_taken_adds_none) {
   const auto error = refused(library("clashing"));
   EXPECT_EQ(error.code(), serialize_errc::clash);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("clashing.so"), HasSubstr("two families have the name 'json'")));
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("clashing.so"), HasSubstr("two families are named 'json'")));
 }
 
 TEST_F(loading, a_library_that_throws_adds_none) {

@@ -389,7 +389,7 @@ std::string bits_sent_as(std::vector<std::uint8_t> bytes) {
 TEST(bitsets, take_their_own_size_only) {
   EXPECT_EQ(bits_sent_as<12>({0x0a, 0x08}), "100000001010");
   EXPECT_EQ(bits_sent_as<0>({}), "");
-  constexpr auto refused = "a bitset of other than 12 bits";
+  constexpr auto refused = "the bitset does not have the expected 12 bits";
   EXPECT_EQ(bits_sent_as<12>({}), refused);
   EXPECT_EQ(bits_sent_as<12>({0x0a}), refused);
   EXPECT_EQ(bits_sent_as<12>({0x0a, 0x10}), refused); // A thirteenth bit.

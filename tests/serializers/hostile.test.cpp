@@ -211,17 +211,17 @@ TEST(hostile_header, is_refused_with_a_reason) {
       {"\x91\xa1"
        "f"sv,
        "expected a map, found a list"},
-      {"\x80"sv, "names no family or no type"},
+      {"\x80"sv, "the header does not name both a family and a type"},
       {"\x81\xa1"
        "f\xa1x"sv,
-       "names no family or no type"},
+       "the header does not name both a family and a type"},
       {"\x82\xa1"
        "f\xa1x\xa1t\x05"sv,
        "expected a text, found a number"},
       {"\x83\xa1"
        "f\xa1x\xa1"
        "f\xa1y\xa1t\xa1z"sv,
-       "the field 'f' twice"},
+       "the field 'f' occurs twice"},
       {"\x82\xa1"
        "f\xa1x\xa1t\xa1y\x00"sv,
        "1 bytes are left over"},

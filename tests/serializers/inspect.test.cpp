@@ -2,6 +2,7 @@
 // same question at compile time.
 #include <any>
 #include <atomic>
+#include <bitset>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include <troupe/serializers/cereal/cereal_type.hpp>
 #include <troupe/serializers/inspect.hpp>
+#include <troupe/serializers/internal/diagnose/inspecting.hpp>
 #include <troupe/serializers/serializable.hpp>
 #include <troupe/serializers/typed/typed_family.hpp>
 
@@ -502,6 +504,14 @@ TEST_F(inspecting_functions, a_std_function_says_what_it_holds) {
   const auto told = of_value(std::function<int(int)>(shop::adder{1}));
   EXPECT_FALSE(told.ok());
   EXPECT_EQ(told.note, "holds shop::adder");
+}
+
+// A node of the type as a program sees it that has not included bitset.hpp, as other tests do.
+TEST(inspect_serializability, a_bitset_needs_the_header_with_its_codec) {
+  const detail::type_node of{
+      .info = &typeid(std::bitset<3>), .of = detail::shape::unsupported, .hindrance = detail::obstacle::not_described};
+  EXPECT_EQ(detail::explain(of).why, "has its codec in a header that is not included");
+  EXPECT_EQ(detail::explain(of).advice, "include <troupe/serializers/bitset.hpp> where the type is registered");
 }
 
 } // namespace

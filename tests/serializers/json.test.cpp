@@ -142,7 +142,7 @@ TEST(json, writes_maps_of_texts_as_objects_and_others_as_pairs) {
   expect_golden(std::map<std::pair<int, int>, std::map<int, int>>{{{1, 2}, {{3, 4}}}}, "[[[1,2],[[3,4]]]]");
   expect_read(R"([["a",1],["b",2]])", std::map<std::string, int>{{"a", 1}, {"b", 2}});
   expect_read(R"({"a":1})", std::multimap<std::string, int>{{"a", 1}});
-  EXPECT_EQ((error_of<std::map<int, int>>(R"({"1":2})")), "json: value[0]: expected a number, found a text");
+  EXPECT_EQ((error_of<std::map<int, int>>(R"({"1":2})")), "json: value[0]: expected i32, found a text");
   EXPECT_NE((error_of<std::map<int, int>>("[[1]]")), "");
   EXPECT_NE((error_of<std::map<int, int>>("[[1,2,3]]")), "");
   EXPECT_NE((error_of<std::map<int, int>>("[1,2]")), "");
@@ -264,7 +264,7 @@ TEST(json, keeps_each_bit_of_real_numbers) {
 TEST(json, names_the_field_whose_number_does_not_fit) {
   EXPECT_EQ(error_of<hello>(R"({"version":4294967296})"), "json: value.version: 4294967296 does not fit u32");
   EXPECT_EQ(error_of<hello>(R"({"version":-1})"), "json: value.version: -1 does not fit u32");
-  EXPECT_EQ(error_of<hello>(R"({"version":"x"})"), "json: value.version: expected a number, found a text");
+  EXPECT_EQ(error_of<hello>(R"({"version":"x"})"), "json: value.version: expected u32, found a text");
   EXPECT_EQ(error_of<hello>(R"({"families":["a",5]})"), "json: value.families[1]: expected a text, found a number");
   EXPECT_EQ(error_of<hello>(R"({"paint":"pink"})"), "json: value.paint: 'pink' is no value of the enum color");
 }

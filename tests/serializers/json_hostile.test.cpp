@@ -102,7 +102,7 @@ TEST(hostile_json, has_numbers_that_are_none) {
       {"1,5"sv, "2 bytes are left over"},
       {"1e999999999"sv, "at byte 11: a number larger than any double"},
       {"-1e999999999999999999999999999999"sv, "at byte 33: a number larger than any double"},
-      {"\"nan\""sv, "expected a number, found a text"},
+      {"\"nan\""sv, "expected f64, found a text"},
   };
   expect_refused<double>(cases);
 }

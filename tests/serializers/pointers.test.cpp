@@ -311,21 +311,23 @@ TEST_P(polymorphic, a_derived_class_may_be_of_another_version) {
 TEST_P(polymorphic, a_class_without_an_alias_is_refused_where_it_is_sent) {
   drawing sent;
   sent.frame = std::make_unique<circle_2>();
-  EXPECT_EQ(failure_of(sent), "no family of [" + std::string(GetParam()) + "] can carry 'drawing'; " + GetParam()
-                                  + ": drawing.frame: the pointer points to pointers::circle_2, which has no alias: "
-                                    "types.add<pointers::circle_2>(alias)");
+  EXPECT_EQ(failure_of(sent), "no family of [" + std::string(GetParam()) + "] can carry 'drawing': "
+                                  + "drawing.frame: the pointer points to pointers::circle_2, which is not "
+                                    "registered; add it with types.add<pointers::circle_2>(\"alias\")");
 }
 
 TEST_P(polymorphic, a_class_without_an_alias_is_refused_where_it_arrives) {
   EXPECT_EQ(failure_of(example_drawing()),
-            std::string(GetParam()) + ": drawing.frame: a pointer to 'circle', which is no alias here");
+            std::string(GetParam())
+                + ": drawing.frame: the pointer's object has the type 'circle', which is not registered "
+                  "here; add it with types.add<T>(\"circle\")");
 }
 
 TEST_P(polymorphic, an_alias_of_a_class_that_does_not_derive_is_refused) {
   there.add<stranger>("circle");
   EXPECT_EQ(failure_of(example_drawing()), std::string(GetParam())
-                                               + ": drawing.frame: a pointer to 'circle', which does not derive from "
-                                                 "pointers::shape");
+                                               + ": drawing.frame: the pointer's object has the type 'circle', "
+                                                 "which does not derive from pointers::shape");
 }
 
 TEST_P(polymorphic, a_base_that_nobody_described_can_be_named) {

@@ -14,7 +14,8 @@ using testing::ThrowsMessage;
 TEST(type_registry, takes_no_empty_alias) {
   type_registry types;
   EXPECT_THAT([&] { types.add<rich::point>(""); },
-              ThrowsMessage<registration_error>("rich::point has an empty alias, reserved for objects without one"));
+              ThrowsMessage<registration_error>("rich::point is registered with an empty alias; give it an alias "
+                                                "of 1 to 32,768 bytes"));
   EXPECT_EQ(types.find<rich::point>(), nullptr);
 }
 
@@ -39,7 +40,8 @@ TEST(family_set, has_names_that_no_family_may_have) {
   for (const auto* name : {"error", "elements"}) {
     family_set families;
     EXPECT_THAT([&] { families.add(std::make_unique<taken>(name)); },
-                ThrowsMessage<registration_error>("the name '" + std::string(name) + "' is reserved"));
+                ThrowsMessage<registration_error>("the family name '" + std::string(name)
+                                                  + "' is reserved; choose another name"));
     EXPECT_EQ(families.find(name), nullptr);
   }
 }
@@ -65,7 +67,8 @@ TEST(type_registry, refuses_two_types_of_one_alias) {
   type_registry types;
   types.add<rich::point>("thing");
   EXPECT_THAT([&] { types.add<rich::leaf>("thing"); },
-              ThrowsMessage<registration_error>("alias 'thing' stands for rich::point and for rich::leaf"));
+              ThrowsMessage<registration_error>("alias 'thing' is registered for rich::point and again for "
+                                                "rich::leaf; give each type an alias of its own"));
   EXPECT_EQ(types.find("thing")->type(), typeid(rich::point));
   EXPECT_EQ(types.find<rich::leaf>(), nullptr);
 }
@@ -74,7 +77,8 @@ TEST(type_registry, refuses_two_aliases_of_one_type) {
   type_registry types;
   types.add<rich::point>("point");
   EXPECT_THAT([&] { types.add<rich::point>("spot"); },
-              ThrowsMessage<registration_error>("rich::point has the alias 'point' and the alias 'spot'"));
+              ThrowsMessage<registration_error>("rich::point is registered as 'point' and again as 'spot'; register "
+                                                "it under one alias"));
   EXPECT_EQ(types.find("spot"), nullptr);
 }
 
@@ -88,14 +92,17 @@ TEST(type_registry, refuses_a_type_that_is_added_with_another_sort_of_codec) {
   types.add<rich::point>("point", to, from).add<rich::point>("point", to, from);
   EXPECT_THAT([&] { types.add<rich::point>("point"); },
               ThrowsMessage<registration_error>(
-                  "'point' is registered with a codec of its own for 'typed', and again without a codec of its own"));
+                  "'point' is registered with a codec of its own for 'typed', and again without a codec of its own; "
+                  "register it the same way each time"));
   EXPECT_THAT([&] { types.add<rich::point>("point", to, from, "msgpack"); },
               ThrowsMessage<registration_error>("'point' is registered with a codec of its own for 'typed', and again "
-                                                "with a codec of its own for 'msgpack'"));
+                                                "with a codec of its own for 'msgpack'; register it the same way each "
+                                                "time"));
   types.register_generic<rich::leaf>("leaf");
   EXPECT_THAT([&] { types.add<rich::leaf>("leaf"); },
               ThrowsMessage<registration_error>(
-                  "'leaf' is registered with a codec of its own for 'typed', and again without a codec of its own"));
+                  "'leaf' is registered with a codec of its own for 'typed', and again without a codec of its own; "
+                  "register it the same way each time"));
 }
 
 TEST(type_entry, makes_copies_and_ends_values) {
@@ -181,9 +188,10 @@ TEST(type_registry, finds_a_base_by_several_steps) {
 TEST(type_registry, refuses_an_alias_that_no_header_has_room_for) {
   type_registry types;
   types.add<rich::point>(std::string(32'768, 'p'));
-  EXPECT_THAT([&] { types.add<rich::leaf>(std::string(32'769, 'l')); },
-              ThrowsMessage<registration_error>(
-                  "rich::leaf has an alias of 32,769 bytes, limit 32,768 for receivers with default limits"));
+  EXPECT_THAT(
+      [&] { types.add<rich::leaf>(std::string(32'769, 'l')); },
+      ThrowsMessage<registration_error>(
+          "rich::leaf has an alias of 32,769 bytes, limit 32,768 (half of the default of limits::header_bytes)"));
 }
 
 } // namespace

@@ -94,7 +94,8 @@ constexpr auto known_types = std::to_array<known_type>({
     {"std::queue<", has_no_range, "use std::deque"},
     {"std::priority_queue<", has_no_range, "use std::vector"},
     {"std::forward_list<", "does not know its size", "use std::list or std::vector"},
-    {"std::bitset<", "is no container", "use std::vector<bool>, or a number"},
+    {"std::bitset<", "has its codec in a header that is not included",
+     "include <troupe/serializers/bitset.hpp> where the type is registered"},
     {"std::expected<", "is not among the types that the library knows", "use std::variant<Value, Error>"},
     {"long double", "has more bits than numbers have here", "use double"},
 });

@@ -102,14 +102,14 @@ bool find_class(coding& state, const pointed_object& of, class_found& found) {
   };
   const auto* types = state.context().types;
   if (types == nullptr)
-    return refuse("and there is no registry to name it by");
+    return refuse("but this call has no type registry to find its alias in");
   const auto* entry = types->find(of.is);
   if (entry != nullptr && types->as_base(of.is, const_cast<void*>(of.whole), of.as) != nullptr)
     return found = {entry, of.whole}, true;
   if (const auto* base = types->find(of.as); base != nullptr && types->rebuilds_pointers(of.as))
     return found = {base, of.part}, true;
   if (entry == nullptr)
-    return refuse("which has no alias: types.add<" + type_text(of.is) + ">(alias)");
+    return refuse("which is not registered; add it with types.add<" + type_text(of.is) + ">(\"alias\")");
   return refuse("which is not known to derive from " + type_text(of.as)
                 + ": describe it with TROUPE_DESCRIBE_DERIVED, or say types.add_base<Derived, Base>()");
 }
@@ -128,10 +128,12 @@ bool resolve(decoding& state, std::string_view alias, named_class& found) {
   const auto* entry = types == nullptr ? nullptr : types->find(alias);
   const auto name = "'" + std::string(alias.substr(0, 100)) + "'";
   if (entry == nullptr)
-    return state.fail(serialize_errc::unknown_type, "a pointer to " + name + ", which is no alias here");
+    return state.fail(serialize_errc::unknown_type, "the pointer's object has the type " + name
+                                                        + ", which is not registered here; add it with types.add<T>(\""
+                                                        + std::string(alias.substr(0, 100)) + "\")");
   if (entry->type() != *found.as && !types->derives(entry->type(), *found.as))
-    return state.fail(serialize_errc::malformed,
-                      "a pointer to " + name + ", which does not derive from " + type_text(*found.as));
+    return state.fail(serialize_errc::malformed, "the pointer's object has the type " + name
+                                                     + ", which does not derive from " + type_text(*found.as));
   found.entry = entry;
   return true;
 }
@@ -141,7 +143,8 @@ void* up(decoding& state, const named_class& of, void* object) {
 }
 
 bool fail_unmakeable(decoding& state, const type_entry& entry) {
-  return state.fail(serialize_errc::not_supported, "'" + entry.alias() + "' cannot be made");
+  return state.fail(serialize_errc::not_supported,
+                    "'" + entry.alias() + "' has no default constructor here, so no object of it can be made");
 }
 
 template <class Reader>

@@ -222,7 +222,7 @@ type_registry& type_registry::register_serializer(To to, From from) {
   // Checked only now, because the form may hold further values of the type.
   if (const auto why = entry->unsupported(); !why.empty()) {
     deregister_serializer<T>();
-    throw registration_error("the form in which " + detail::type_text(typeid(T)) + " is to travel cannot: " + why);
+    throw registration_error("the form of " + detail::type_text(typeid(T)) + " cannot travel: " + why);
   }
   return *this;
 }

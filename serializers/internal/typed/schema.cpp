@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <troupe/base/varint.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
@@ -230,6 +232,10 @@ std::uint32_t fingerprint_of(std::span<const std::byte> schema) {
     hash *= 0x100000001b3;
   }
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+std::string fingerprints_text(std::uint32_t there, std::uint32_t here) {
+  return fmt::format("fingerprint there {:08x}, here {:08x}", there, here);
 }
 
 } // namespace troupe::detail

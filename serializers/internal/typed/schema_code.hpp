@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <troupe/base/export.hpp>
 
@@ -36,5 +37,7 @@ enum class schema_code : std::uint8_t {
 };
 
 [[nodiscard]] TROUPE_EXPORT std::uint32_t fingerprint_of(std::span<const std::byte> schema);
+/// "fingerprint there deca3853, here deca16eb", for an error about two versions of a type.
+[[nodiscard]] TROUPE_EXPORT std::string fingerprints_text(std::uint32_t there, std::uint32_t here);
 
 } // namespace troupe::detail

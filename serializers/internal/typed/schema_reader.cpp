@@ -191,6 +191,66 @@ value_kind schema_reader::kind() {
   return value_kind::invalid;
 }
 
+/// The node's form in the words of contracts.
+std::string schema_reader::form_of(std::size_t node, std::size_t depth_max) const {
+  const auto& of = nodes_[node];
+  if (is_number_kind(of.code))
+    return std::string(name_of(static_cast<number_kind>(of.code)));
+  const auto chain = [&](const std::string& word) {
+    return depth_max == 0 ? word : word + ' ' + form_of(of.parts[0], depth_max - 1);
+  };
+  switch (static_cast<schema_code>(of.code)) {
+  case schema_code::boolean:
+    return "bool";
+  case schema_code::text:
+    return "text";
+  case schema_code::none:
+    return "nothing";
+  case schema_code::optional:
+    return chain("optional");
+  case schema_code::shared:
+    return chain("shared");
+  case schema_code::list:
+    return chain("list");
+  case schema_code::fixed:
+    return chain("fixed " + std::to_string(of.count));
+  case schema_code::unit:
+    return chain("unit '" + std::string(of.text.substr(0, 100)) + "'");
+  case schema_code::array:
+    return "array " + std::string(name_of(of.kind));
+  case schema_code::numbers:
+    return "numbers " + std::string(name_of(of.kind));
+  case schema_code::variant:
+    return "variant";
+  case schema_code::structure:
+    return "struct";
+  case schema_code::tuple:
+    return "tuple";
+  case schema_code::map:
+    return "map";
+  case schema_code::enumeration:
+    return "enum " + std::string(name_of(of.kind));
+  case schema_code::frame:
+    return "frame";
+  case schema_code::record:
+    return "record";
+  case schema_code::form:
+  case schema_code::pointee:
+  case schema_code::again:
+  case schema_code::foreign:
+  case schema_code::unsupported:
+    break;
+  }
+  return "another form";
+}
+
+std::string schema_reader::found() {
+  if (kind() == value_kind::invalid || state_ != state::node)
+    return value_reader::found();
+  constexpr std::size_t depth_max = 4;
+  return "the sender's version has " + form_of(node_, depth_max);
+}
+
 bool schema_reader::null() {
   if (kind() != value_kind::null)
     return !failed() && unexpected("nothing");
@@ -226,7 +286,7 @@ bool schema_reader::number(troupe::number& value) {
     return true;
   }
   if (!is_number())
-    return unexpected("a number without a unit");
+    return unexpected(is(schema_code::unit) ? "a number without a unit" : "a number");
   const auto as = static_cast<number_kind>(here().code);
   if (!wire_.need(size_of(as)))
     return transfer();
@@ -240,10 +300,11 @@ bool schema_reader::unit(std::string_view text) {
   if (!settle())
     return false;
   if (!is(schema_code::unit))
-    return unexpected("a time in units of " + std::string(text));
+    return unexpected("a time in units of '" + std::string(text) + "'");
   if (here().text != text)
-    return fail(serialize_errc::layout_mismatch, "counted in '" + std::string(here().text.substr(0, 100))
-                                                     + "' there and in '" + std::string(text) + "' here");
+    return fail(serialize_errc::layout_mismatch, "expected a time in units of '" + std::string(text)
+                                                     + "', the sender's version has units of '"
+                                                     + std::string(here().text.substr(0, 100)) + "'");
   expect(here().parts[0]);
   return true;
 }
@@ -413,7 +474,7 @@ bool schema_reader::begin_map(std::size_t& expected) {
       return false;
     opened.total = expected = 1;
   } else if (is(schema_code::structure) || is(schema_code::array)) {
-    return fail(serialize_errc::layout_mismatch, "expected a map, found a struct");
+    return unexpected("a map");
   } else {
     return unexpected("a map");
   }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -63,6 +64,7 @@ public:
   [[nodiscard]] bool at_container_map() override;
   bool take_unit(std::string_view& unit) override;
   [[nodiscard]] std::size_t position() const override;
+  [[nodiscard]] std::string found() override;
 
   [[nodiscard]] bool finish();
 
@@ -95,6 +97,7 @@ private:
     std::vector<array_field> array_fields; // In the order in which they are shown.
   };
 
+  [[nodiscard]] std::string form_of(std::size_t node, std::size_t depth_max) const;
   bool parse(std::span<const std::byte> schema, std::size_t& root);
   bool parse_node(typed_reader& from, std::size_t& index, std::size_t depth, std::vector<std::size_t>& structures);
   bool parse_parts(typed_reader& from, std::size_t index, std::size_t count, bool named, std::size_t depth,

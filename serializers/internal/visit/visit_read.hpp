@@ -21,7 +21,7 @@ template <class T>
 bool visit_read_number(value_reader& from, T& target) {
   troupe::number value;
   if (!from.number(value))
-    return false;
+    return from.expected_exactly("a number", name_of(kind_of<T>));
   return value.to(target)
          || from.fail(serialize_errc::layout_mismatch,
                       value.text() + " does not fit " + std::string(name_of(kind_of<T>)));
@@ -117,7 +117,8 @@ bool visit_read_fields(value_reader& from, T& target) {
 }
 
 inline bool fail_count(value_reader& from, std::size_t expected) {
-  return from.fail(serialize_errc::layout_mismatch, "a list of other than " + grouped(expected) + " elements");
+  return from.fail(serialize_errc::layout_mismatch,
+                   "the list does not have the expected " + grouped(expected) + " elements");
 }
 
 /// `element` reads one element and returns false on failure.
