@@ -111,7 +111,7 @@ node_error out_of_bounds(std::span<const std::size_t> shape, std::span<const std
 
 std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
   if (!state)
-    return std::unexpected{node_error{node_errc::object_lost, "the reference is empty"}};
+    return std::unexpected{node_error{node_errc::object_lost, "the object_ref is empty: it refers to no object"}};
   if (const auto* settled = as_settled(*state->source))
     return settled->bytes(std::chrono::milliseconds{0});
   auto bytes = state->source->here_at_once();
@@ -127,7 +127,8 @@ std::expected<frame, node_error> bytes_here(const object_state_ptr& state) {
   if (auto loss = state->source->why_lost())
     return std::unexpected{*std::move(loss)};
   return std::unexpected{node_error{node_errc::fetch_timed_out, "the object's " + grouped(state->source->size_bytes())
-                                                                    + " bytes are not on this host"}};
+                                                                    + " bytes are not on this host; wait for them with "
+                                                                      "a timeout"}};
 }
 
 std::expected<void, node_error> check_array(const object_state& state, const std::string& element) {
@@ -157,9 +158,9 @@ std::expected<payload, node_error> payload_of(const object_state& state, const f
   auto size = bytes.size_bytes();
   for (const auto& extent : state.layout.frames) {
     if (extent.offset > size || extent.size_bytes > size - extent.offset)
-      return std::unexpected{
-          node_error{node_errc::object_lost, "the object has " + grouped(size) + " bytes, its layout names "
-                                                 + grouped(extent.size_bytes) + " at " + grouped(extent.offset)}};
+      return std::unexpected{node_error{
+          node_errc::object_lost, "the object has " + grouped(size) + " bytes, its layout needs "
+                                      + grouped(extent.size_bytes) + " from byte " + grouped(extent.offset) + " on"}};
     result.frames.push_back(bytes.slice(extent.offset, extent.size_bytes));
   }
   return result;

@@ -1,5 +1,6 @@
 // Options of nodes and links from a configuration file and the command line.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -391,8 +392,27 @@ TEST_F(a_configuration, is_read_from_the_file_that_the_command_line_names) {
   EXPECT_FALSE(config_.parse({"--config-file=" + path}));
   EXPECT_EQ(node().name, "from a file");
   ::unlink(path.c_str());
-  EXPECT_TRUE(contains(troupe::text_of(config_.parse({"--config-file=" + path})), "cannot be read"));
-  EXPECT_FALSE(config_.parse({}, path.c_str())); // As in CAF, a file named in code may be missing.
+  EXPECT_EQ(troupe::text_of(config_.parse({"--config-file=" + path})),
+            "the configuration file of --config-file \"" + path
+                + "\" cannot be read: No such file or directory (looked for " + path + ")");
+}
+
+// Goal: a program whose options have no effect, because its file is elsewhere, says so at once. As in CAF, the file may
+// be missing.
+TEST_F(a_configuration, that_is_missing_is_one_line_in_the_log_that_says_where_it_was_looked_for) {
+  const auto name = unique_name("troupe-configuration") + ".ini";
+  const auto text = [&](const std::string& of) {
+    return "\"" + of + "\" cannot be read: No such file or directory (looked for "
+           + (std::filesystem::current_path() / of).string() + "); its options keep their defaults";
+  };
+  log_lines log{log_level::info};
+  EXPECT_FALSE(config_.parse({}, name.c_str()));
+  EXPECT_EQ(log.all(),
+            std::vector<std::string>{"warning: the configuration file that the program names " + text(name)});
+  system_config unnamed;
+  EXPECT_FALSE(unnamed.parse({}));
+  EXPECT_EQ(log.all().back(), "info: the configuration file " + text("caf-application.ini"));
+  EXPECT_EQ(log.all().size(), 2u);
 }
 
 TEST_F(a_configuration, that_bypassed_its_own_parser_is_refused_when_it_is_used) {
@@ -574,7 +594,7 @@ TEST(a_node, warns_of_a_registered_type_that_cannot_travel) {
   const auto opened = node::open(system, types, families, {.store = std::nullopt});
   ASSERT_TRUE(opened) << opened.error().message();
   EXPECT_THAT(log.text(), testing::HasSubstr("type \"test.with_undescribed\" is registered, but no family of this node "
-                                             "can carry it; typed: "));
+                                             "can carry it: "));
   EXPECT_THAT(log.text(), testing::HasSubstr("inside"));
 }
 
@@ -629,7 +649,8 @@ TEST(a_node, refuses_limits_by_which_no_peer_could_be_heard) {
   const auto opened =
       node::open(system, types, families, {.accepted_links = {.receive_limits = {.depth = 0}}, .store = std::nullopt});
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().message(), "receive_limits.depth is 0: the peer's part of the handshake could not be read");
+  EXPECT_EQ(opened.error().message(),
+            "receive_limits.depth is 0, so that the handshake could not be read; set at least 1");
 }
 
 /// Returns the keys and defaults below a heading of framework/options.md.

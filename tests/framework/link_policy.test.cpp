@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "log_lines.hpp"
 #include "two_nodes.hpp"
 
 namespace troupe::tests {
@@ -15,6 +16,18 @@ namespace {
 struct opaque {
   int value = 0;
 };
+
+/// A type whose layout takes about 250 bytes.
+struct widely_laid_out {
+  std::string a_field_whose_name_takes_fifty_bytes_of_the_header_1;
+  std::string a_field_whose_name_takes_fifty_bytes_of_the_header_2;
+  std::string a_field_whose_name_takes_fifty_bytes_of_the_header_3;
+  std::string a_field_whose_name_takes_fifty_bytes_of_the_header_4;
+};
+TROUPE_DESCRIBE(widely_laid_out, a_field_whose_name_takes_fifty_bytes_of_the_header_1,
+                a_field_whose_name_takes_fifty_bytes_of_the_header_2,
+                a_field_whose_name_takes_fifty_bytes_of_the_header_3,
+                a_field_whose_name_takes_fifty_bytes_of_the_header_4)
 
 } // namespace
 } // namespace troupe::tests
@@ -79,6 +92,24 @@ TEST_F(two_nodes, a_type_without_a_common_family_is_refused_at_send_with_both_li
   EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link stays open.
 }
 
+// Goal: a program that keeps sending values of a type that cannot cross the link does not fill its log.
+TEST_F(two_nodes, a_type_that_cannot_be_sent_is_logged_once_for_each_link) {
+  near_types_ = [](type_registry& types) { types.add<opaque>("test.opaque"); };
+  publish("opener", far().system.spawn(value_of_opaque));
+  connect();
+  log_lines log{log_level::warning};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(ask<int>(near().system, find("opener"), opaque{i}));
+    EXPECT_FALSE(ask<int>(near().system, find("opener"), secret{i}));
+  }
+  const std::string once = "; logged once, counted in link_stats::unserializable";
+  EXPECT_EQ(log.with("warning: not sent to far: no family of [typed, msgpack] can carry 'test.opaque': "), 1u)
+      << log.text();
+  EXPECT_EQ(log.with("warning: not sent to far: type troupe::tests::secret has no alias"), 1u) << log.text();
+  EXPECT_EQ(log.with(once), 2u) << log.text();
+  EXPECT_EQ(link_->stats().unserializable, 6u);
+}
+
 TEST_F(two_nodes, an_own_codec_travels_with_its_header) {
   far_types_ = add_opaque;
   publish("opener", far().system.spawn(value_of_opaque));
@@ -107,7 +138,7 @@ TEST_F(two_nodes, a_request_that_the_peer_cannot_decode_is_answered_with_the_rea
   near().types.add<secret>("test.secret");
   connect();
   auto text = text_of(ask<int>(near().system, find("opener"), secret{7}));
-  EXPECT_NE(text.find("type \"test.secret\" is not in this node's type registry"), std::string::npos) << text;
+  EXPECT_EQ(text, "far has no type \"test.secret\" in its registry; add it there with types.add<T>(\"test.secret\")");
   EXPECT_EQ(far().home->links().at(0).stats().undecodable, 1u);
   EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link stays open.
 }
@@ -190,6 +221,35 @@ TEST_F(two_nodes, a_message_larger_than_the_peer_takes_is_refused_at_send) {
   auto text = text_of(ask<int>(near().system, find("opener"), std::string(2_MiB, 'x')));
   EXPECT_NE(text.find("far takes at most 1,048,576"), std::string::npos) << text;
   EXPECT_EQ(ask<int>(near().system, find("opener"), 3), 3); // The link stays open.
+}
+
+// Goal: a program whose plain messages never arrive finds in its own log which limit of which node they exceed.
+TEST_F(two_nodes, a_plain_message_beyond_a_limit_of_the_peer_is_told_at_its_sender) {
+  far_options_.accepted_links.message_bytes = 1_MiB;
+  far_options_.accepted_links.receive_limits = limits{.header_bytes = 150, .frames = 2};
+  near_types_ = far_types_ = [](type_registry& types) { types.add<widely_laid_out>("test.widely_laid_out"); };
+  publish("opener", far().system.spawn(value_of_opaque));
+  connect({.serializers = {"typed"}, .share_store = false});
+  const auto opener = find("opener");
+  ASSERT_EQ(ask<int>(near().system, opener, 3), 3);
+  log_lines log{log_level::warning};
+  const auto is_told = [&](const std::string& text) {
+    return eventually([&] { return log.with("not sent to far: " + text) == 1; });
+  };
+  caf::anon_send(opener, std::string(2_MiB, 'x'));
+  EXPECT_TRUE(is_told("message of 2,097,157 bytes, far takes at most 1,048,576; share a store and send it as an "
+                      "object_ref, or raise message_bytes of the link at far"))
+      << log.text();
+  caf::anon_send(opener, std::vector<std::string>(3, std::string(200'000, 'x')));
+  EXPECT_TRUE(is_told("typed: list<str>: 4 frames, limit 2 (limits::frames, in the receive_limits of far)"))
+      << log.text();
+  caf::anon_send(opener, widely_laid_out{});
+  EXPECT_TRUE(is_told("no family of [typed] can carry 'test.widely_laid_out': its layout makes a header of 254"))
+      << log.text();
+  EXPECT_EQ(log.with(" bytes, limit 150 (limits::header_bytes, in the receive_limits of far)"), 1u) << log.text();
+  EXPECT_EQ(link_->stats().unserializable, 3u);
+  EXPECT_EQ(ask<int>(near().system, opener, 4), 4);
+  EXPECT_EQ(far().home->links().at(0).stats().undecodable, 0u);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Goal: after the peer has once failed to read a type, sending that type fails at the sender, with advice. A type that
 // the peer reads in another version continues to pass.
+#include "log_lines.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"
 
@@ -79,8 +80,10 @@ TEST_F(type_negotiation, a_type_that_the_peer_does_not_have_fails_at_send) {
   expect_contains(text, "far has no type \"test.secret\" in its registry (fingerprint here ");
   expect_contains(text, "add it there with types.add<T>(\"test.secret\")");
   expect_contains(text, "near sends with [typed, msgpack], far accepts [typed, msgpack]");
+  log_lines log{log_level::debug};
   caf::anon_send(remote, secret{6});
   EXPECT_EQ(not_sent(), 2u);
+  EXPECT_EQ(log.with("warning: not sent to far: "), 0u) << "it was logged with the second message";
   EXPECT_EQ(ask<int>(near().system, remote, 7), 7) << "the link lives";
 }
 

@@ -221,7 +221,7 @@ TEST_F(shared, a_reference_outside_a_message_is_refused) {
 TEST_F(shared, an_empty_reference_travels_and_says_so) {
   connect();
   auto text = text_of(ask<double>(near().system, find("summer"), object_ref<array<double>>{}));
-  EXPECT_EQ(text, "the reference is empty");
+  EXPECT_EQ(text, "the object_ref is empty: it refers to no object");
 }
 
 TEST_F(shared, references_travel_in_msgpack_too) {

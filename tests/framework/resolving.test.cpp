@@ -91,7 +91,7 @@ TEST_F(resolving_values, a_request_whose_object_is_lost_is_answered_with_the_rea
   ASSERT_TRUE(reason);
   EXPECT_EQ(reason->code(), node_errc::object_lost);
   EXPECT_EQ(reason->message(), "its owner is gone");
-  EXPECT_EQ(text_of(ask<double>(actor, object_ref<reading>())), "the reference is empty");
+  EXPECT_EQ(text_of(ask<double>(actor, object_ref<reading>())), "the object_ref is empty: it refers to no object");
 }
 
 TEST_F(resolving_values, a_request_whose_object_does_not_decode_is_answered_with_the_reason) {

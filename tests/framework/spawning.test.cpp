@@ -94,7 +94,7 @@ TEST_F(spawning_over_a_link, with_other_arguments_says_so) {
   auto made = link_->spawn("adder", std::string{"five"}).get(10s);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), node_errc::interface_mismatch);
-  EXPECT_EQ(made.error().message(), "'adder' is not made from these arguments");
+  EXPECT_EQ(made.error().message(), "'adder' cannot be constructed from these arguments");
 }
 
 TEST_F(spawning_over_a_link, of_what_throws_says_what) {

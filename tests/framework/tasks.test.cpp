@@ -285,9 +285,11 @@ TEST(functions, that_clash_are_refused) {
   type_registry types;
   types.add_function<&mean>("mean").add_function<&mean>("mean");
   EXPECT_THAT([&] { types.add_function<&half>("mean"); },
-              testing::ThrowsMessage<registration_error>("two functions have the name 'mean'"));
+              testing::ThrowsMessage<registration_error>(
+                  "two functions are registered as 'mean'; give each a name of its own"));
   EXPECT_THAT([&] { types.add_function<&mean>("average"); },
-              testing::ThrowsMessage<registration_error>("one function has the name 'mean' and the name 'average'"));
+              testing::ThrowsMessage<registration_error>("one function is registered as 'mean' and again as 'average'; "
+                                                         "register it under one name"));
 }
 
 } // namespace tasks

@@ -191,7 +191,8 @@ TEST_F(third_parties, do_not_get_what_the_last_link_does_not_accept_and_nobody_i
   auto remote = find_beyond("doubler", third().system.spawn(doubled));
   auto back = ask<sealed_letter>(near().system, remote, sealed_letter{"dear", {}, {}});
   ASSERT_FALSE(back);
-  EXPECT_EQ(text_of(back), "type \"test.letter\" is not in this node's type registry");
+  EXPECT_EQ(text_of(back),
+            "far has no type \"test.letter\" in its registry; add it there with types.add<T>(\"test.letter\")");
 }
 
 TEST_F(third_parties, do_not_get_what_the_first_link_does_not_accept) {

@@ -297,8 +297,9 @@ TEST_F(under_load, values_that_cannot_be_made_are_answered_with_the_reason) {
   connect();
   auto remote = find("echo");
   grumpy sent;
-  for (auto [mood, reason] : {std::pair{grumpy::mood_of::exception, "not today"},
-                              std::pair{grumpy::mood_of::number, "its constructor threw something"}}) {
+  for (auto [mood, reason] :
+       {std::pair{grumpy::mood_of::exception, "not today"},
+        std::pair{grumpy::mood_of::number, "its constructor threw an object that is not a std::exception"}}) {
     grumpy::mood = mood;
     auto answer = ask<int>(near().system, remote, sent);
     grumpy::mood = grumpy::mood_of::good;

@@ -26,9 +26,11 @@ std::expected<bool, node_error> heartbeat::beat(const signs_of_life& seen, clock
            + " ms";
   };
   if (seen.stalled >= timeout_)
-    return fail(node_errc::link_down, "the peer has read nothing for " + text(std::max(silent, seen.stalled)));
+    return fail(node_errc::link_down, "the peer has read nothing for " + text(std::max(silent, seen.stalled))
+                                          + ", limit " + text(timeout_) + " (heartbeat_timeout)");
   if (silent >= timeout_)
-    return fail(node_errc::link_down, "the peer has been silent for " + text(silent));
+    return fail(node_errc::link_down,
+                "the peer has been silent for " + text(silent) + ", limit " + text(timeout_) + " (heartbeat_timeout)");
   return silent >= interval_;
 }
 

@@ -8,6 +8,13 @@
 
 namespace troupe::internal {
 
+std::string lacks_type(std::string_view node, std::string_view alias, std::string_view fingerprint) {
+  auto text = std::string{node} + " has no type \"" + std::string{alias} + "\" in its registry";
+  if (!fingerprint.empty())
+    text += " (fingerprint here " + std::string{fingerprint} + ')';
+  return text + "; add it there with types.add<T>(\"" + std::string{alias} + "\")";
+}
+
 acceptance::acceptance(const type_registry& types, const family_set& known, const limits& bounds, bool allow_cycles,
                        std::uint64_t cycle_bytes)
     : objects_(std::make_shared<object_environment>(

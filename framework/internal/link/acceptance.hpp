@@ -27,6 +27,9 @@ inline constexpr std::size_t refused_types_max = 1024;
 /// The longest contract of a type that is sent or compared, in bytes.
 inline constexpr std::size_t contract_bytes_max = 16 * 1024;
 
+/// Says that `node` lacks the type, and what to do there. `fingerprint`: of the type at the sender, if it is known.
+[[nodiscard]] std::string lacks_type(std::string_view node, std::string_view alias, std::string_view fingerprint = {});
+
 /// Holds what this end of a link accepts: families, types and limits.
 ///
 /// Threads: one.

@@ -84,18 +84,17 @@ void current_terms::on_type_refused(const type_refused& what) {
 
 /// Returns an empty text if the peer could not read that one value, but can read the type.
 std::string current_terms::why_refused(const type_entry& type, const type_refused& what) const {
-  const auto named = "type \"" + type.alias() + "\"";
   if (!what.is_known)
-    return link_.peer_name() + " has no " + named + " in its registry (fingerprint here " + hex_of(type.fingerprint())
-           + "); add it there with types.add<T>(\"" + type.alias() + "\")";
+    return lacks_type(link_.peer_name(), type.alias(), hex_of(type.fingerprint()));
   if (what.contract.empty() || what.contract.size() > contract_bytes_max)
     return {};
   const auto obstacle = find_unreadable(contract_of(type), what.contract);
   if (!obstacle || !*obstacle)
     return {};
-  return link_.peer_name() + " has another version of " + named + " (fingerprint there " + hex_of(what.fingerprint)
-         + ", here " + hex_of(type.fingerprint()) + ") and cannot read this end's: " + one_line(cut((*obstacle)->place))
-         + ": " + one_line(cut((*obstacle)->what)) + "; build both ends from one version of it";
+  return link_.peer_name() + " has another version of type \"" + type.alias() + "\" (fingerprint there "
+         + hex_of(what.fingerprint) + ", here " + hex_of(type.fingerprint())
+         + ") and cannot read this end's: " + one_line(cut((*obstacle)->place)) + ": "
+         + one_line(cut((*obstacle)->what)) + "; build both ends from one version of it";
 }
 
 } // namespace troupe::internal

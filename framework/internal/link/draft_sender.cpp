@@ -34,7 +34,7 @@ std::expected<void, unsent> draft_sender::send(message_draft& message, std::uint
   if (of_.actors.is_peers(itself(sender))) // The answer will not cross this link.
     head.flags |= message_flags::returned;
   if (sender && !of_.actors.can_name(itself(sender)))
-    return fail(node_errc::unserializable, "its sender cannot be named: " + actor_names::why_not_named());
+    return fail(node_errc::unserializable, "the message's sender cannot be named: " + actor_names::why_not_named());
   const std::uint64_t message_head_bytes_max = written_message_head::size_max + head.extensions.size();
   const auto stated_bytes =
       of_.link.agreed().features.has(feature::value_bytes) ? value_bytes_of(message.extensions()) : 0;

@@ -10,7 +10,7 @@ namespace troupe::internal {
 std::expected<family_list, node_error> resolve_families(const std::vector<std::string>& names, const family_set& known,
                                                         bool trusted) {
   if (names.size() > families_max)
-    return bad_option("a link lists at most " + grouped(families_max) + " families");
+    return bad_option("a link's list of " + grouped(names.size()) + " families, limit " + grouped(families_max));
   auto families = known.resolve(names);
   if (!families)
     return bad_option(families.error().message());

@@ -166,7 +166,9 @@ std::expected<void, node_error> handshake::on_greet(const greet& theirs) {
 
 std::expected<void, node_error> handshake::on_prove(const prove& theirs) {
   if (!proofs_.peer_proves(proof_of::secret, theirs.proof, said_before_))
-    return fail(node_errc::refused, "the two ends do not have the same shared secret");
+    return fail(node_errc::refused,
+                "the two ends do not have the same shared secret; give both the same (credentials.secret, secret_file "
+                "or cookie_file)");
   // A peer with the cookie is this user, so its socket has to be this user's. A peer with a given secret may be another
   // user, so its socket is not checked.
   if (mine_.side == link_side::acceptor && mine_.is_cookie)
@@ -288,7 +290,7 @@ void handshake::note_peer(const hello& theirs) {
 std::expected<void, node_error> handshake::agree_on_windows(const hello& theirs) {
   if (theirs.window_bytes == 0 || theirs.actor_window_bytes == 0 || theirs.handle_window_bytes == 0
       || theirs.actor_handle_window_bytes == 0)
-    return violation("the peer takes no messages: its window is empty");
+    return violation("the peer takes no messages: one of its windows has 0 bytes");
   terms_.windows = {.window = std::min<std::uint64_t>(theirs.window_bytes, options_.window_bytes),
                     .actor_window = std::min<std::uint64_t>(theirs.actor_window_bytes, options_.actor_window_bytes)};
   auto& behind = terms_.handle_windows;

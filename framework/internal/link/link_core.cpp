@@ -157,7 +157,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                                                                      .handle_bytes = counters_.handle_bytes_received})),
       incoming_frames_({.frame_bytes_max = options.message_bytes, .total_bytes_max = options.message_bytes}, *finder_),
       incoming_(options.receive_limits, incoming_frames_, *finder_),
-      decoder_(accepted_, received_words_, meters_.received(), admin_),
+      decoder_(*node_->options().name, accepted_, received_words_, meters_.received(), admin_),
       known_peer_(node_->peers()),
       peer_watch_(common_, seat_.io(), options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
@@ -201,7 +201,10 @@ namespace {
 
 std::expected<void, node_error> check_durations(const link_options& options) {
   if (options.heartbeat_interval->count() <= 0 || *options.heartbeat_timeout < *options.heartbeat_interval)
-    return fail(node_errc::bad_option, "heartbeat_timeout must be at least heartbeat_interval, which is above zero");
+    return fail(node_errc::bad_option,
+                "heartbeat_interval is " + std::to_string(options.heartbeat_interval->count())
+                    + " ms and heartbeat_timeout " + std::to_string(options.heartbeat_timeout->count())
+                    + " ms; the interval is at least 1 ms, and the timeout at least the interval");
   if (options.connect_timeout->count() <= 0)
     return fail(node_errc::bad_option,
                 "connect_timeout is " + std::to_string(options.connect_timeout->count()) + " ms, the minimum is 1 ms");
@@ -222,12 +225,15 @@ std::expected<void, node_error> node_link::check(const link_options& options, co
     return fail(node_errc::bad_option, "a link needs at least one family in `serializers`");
   if (options.window_bytes == 0 || options.actor_window_bytes == 0 || options.handle_window_bytes == 0
       || options.actor_handle_window_bytes == 0 || options.queue_bytes == 0 || options.actor_queue_bytes == 0)
-    return fail(node_errc::bad_option, "a link's windows and queues need at least one byte");
+    return fail(node_errc::bad_option,
+                "a window or queue of a link has 0 bytes; window_bytes, queue_bytes and the other "
+                "options of that kind need at least 1");
   if (!is_ring_size(options.ring_bytes))
     return fail(node_errc::bad_option, "ring_bytes is " + grouped(options.ring_bytes)
                                            + "; a ring has a power of two between 4,096 and 16,777,216 bytes");
   if (options.receive_limits.depth == 0)
-    return fail(node_errc::bad_option, "receive_limits.depth is 0: the peer's part of the handshake could not be read");
+    return fail(node_errc::bad_option,
+                "receive_limits.depth is 0, so that the handshake could not be read; set at least 1");
   if (auto good = check_durations(options); !good)
     return good;
   for (const auto* names : {&*options.serializers, &accepted_by(options)})

@@ -59,7 +59,8 @@ std::expected<caf::strong_actor_ptr, node_error> lookups::find(std::string name,
   begin(std::move(name), std::move(interface), timeout,
         [promise](auto found) { promise->set_value(std::move(found)); });
   if (answer.wait_for(longest(timeout)) != std::future_status::ready)
-    return fail(node_errc::timed_out, "the node's I/O thread was too busy to ask " + link_.peer_name());
+    return fail(node_errc::timed_out, "the node's I/O thread was too busy to ask " + link_.peer_name() + " within "
+                                          + std::to_string(timeout.count()) + " ms");
   return answer.get();
 }
 

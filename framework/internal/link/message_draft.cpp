@@ -77,15 +77,16 @@ void message_draft::pass_value(std::any value, std::uint64_t size_bytes) {
 
 std::expected<void, node_error> message_draft::check_size() const {
   if (elements_.size() + 64 > packet_body_bytes_max)
-    return fail(node_errc::unserializable, "message needs " + grouped(elements_.size())
-                                               + " bytes beside its large frames, limit "
-                                               + grouped(packet_body_bytes_max));
+    return fail(node_errc::unserializable,
+                "message needs " + grouped(elements_.size()) + " bytes beside its large frames, limit "
+                    + grouped(packet_body_bytes_max) + "; put large data into arrays or frames");
   const auto& peer = of_->mentions.link.agreed().peer;
   if (frames_.socket_bytes() > peer.message_bytes)
     return fail(node_errc::unserializable,
                 "message of " + grouped(frames_.socket_bytes()) + " bytes, " + peer.name + " takes at most "
                     + grouped(peer.message_bytes)
-                    + "; share a store and send it as an object_ref, or raise message_bytes");
+                    + "; share a store and send it as an object_ref, or raise message_bytes of the link at "
+                    + peer.name);
   return {};
 }
 

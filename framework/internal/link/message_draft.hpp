@@ -27,6 +27,7 @@ struct unsent {
   unsent(node_error reason) : why(std::move(reason)) {}
 
   node_error why;
+  bool is_of_type = false;  // Each message with a value of that type fails.
   bool is_outdated = false; // The peer has changed what it accepts meanwhile: the message must be encoded anew.
 };
 /// The failure of a draft that was encoded with outdated lists of the peer.

@@ -30,6 +30,12 @@ traffic* row_of(const message_encoder::parts& link, const family* by, const type
   return link.counts != nullptr ? &link.counts->of(by != nullptr ? by->name() : no_family, type.alias()) : nullptr;
 }
 
+unsent because_of_type(node_error why) {
+  unsent result{std::move(why)};
+  result.is_of_type = true;
+  return result;
+}
+
 /// Notes a payload to be counted once the message is sent.
 void carries(const message_encoder::parts& link, known_type& type, const family* by, std::uint64_t size_bytes,
              message_draft& in) {
@@ -87,8 +93,9 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     into.types().be_vital();
   const auto size = content.size();
   if (size > signature_aliases_max)
-    return fail(node_errc::unserializable,
-                "message of " + grouped(size) + " elements, limit " + grouped(signature_aliases_max));
+    return fail(node_errc::unserializable, "message of " + grouped(size) + " elements, limit "
+                                               + grouped(signature_aliases_max)
+                                               + "; put several of them into one described struct");
   if (link.values && is_passable(link, known_, content)) {
     const auto bytes = carry_values(link, content, into);
     into.pass_value(message->element->move_content_to_message(), bytes);
@@ -102,7 +109,7 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
   for (std::size_t i = 0; i < size; ++i) {
     const auto type = type_of(link, receiver, content.type(i), terms);
     if (!type)
-      return std::unexpected{type.error()};
+      return std::unexpected{because_of_type(type.error())};
     into.types().add(*(*type)->type, (*type)->signature);
     const auto* form = known_form && (*known_form)[i] ? &*(*known_form)[i] : nullptr;
     if (auto encoded = encode_element(link, **type, content.value(i), form, into); !encoded)
@@ -157,8 +164,11 @@ std::expected<void, unsent> message_encoder::encode_element(const parts& link, k
                                                                 : known.counted_as->timed_for()};
   if (form == nullptr) {
     auto used = encode_value(type, value, into.terms().families, context_, output_);
-    if (!used)
-      return std::unexpected{failure_of_encoding(used.error(), link.own_name, link.link.peer_name(), into.terms())};
+    if (!used) {
+      auto why = failure_of_encoding(used.error(), link.own_name, link.link.peer_name(), into.terms());
+      const auto is_of_type = why.code() == node_errc::refused_family;
+      return std::unexpected{is_of_type ? because_of_type(std::move(why)) : unsent{std::move(why)}};
+    }
     timer.stop();
     by = *used;
     made = take_encoded(by, type, into.frames());

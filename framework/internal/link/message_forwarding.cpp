@@ -23,8 +23,9 @@ std::expected<void, node_error> copy_mentions(const forwarding_parts& link, cons
     if (!mentioned)
       return failed(mentioned.error());
     if (*mentioned == 0)
-      return fail(node_errc::unsupported, "an object_ref cannot be passed on to " + link.link.peer_name()
-                                              + ", which has no store to count it in");
+      return fail(node_errc::unsupported, "an object_ref cannot be forwarded to " + link.link.peer_name()
+                                              + ", because that node has no store; open it with one "
+                                                "(node_options::store)");
   }
   for (const auto& actor : element.actors)
     if (auto named = into.mentions().mention(to_handle(actor)); !named)
@@ -40,7 +41,7 @@ std::expected<void, node_error> copy_element(const forwarding_parts& link, const
                                                + grouped(element.frames.size()) + " frames, " + peer.name
                                                + " reads at most " + grouped(peer.header_bytes) + " and "
                                                + grouped(peer.frames)
-                                               + " (receive_limits.header_bytes and frames of its link)");
+                                               + "; raise header_bytes or frames in the receive_limits of its link");
   auto& made = into.begin_element();
   if (auto mentioned = copy_mentions(link, element, into); !mentioned)
     return mentioned;

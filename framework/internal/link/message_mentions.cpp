@@ -23,8 +23,8 @@ std::expected<std::uint32_t, serialize_error> message_mentions::mention(const ac
   if (!actor)
     return 0;
   if (element_->actors.size() == element_actors_max)
-    return failure(serialize_errc::limit_exceeded,
-                   "a value with more than " + grouped(element_actors_max) + " handles of actors in it");
+    return failure(serialize_errc::limit_exceeded, "the value contains more than " + grouped(element_actors_max)
+                                                       + " actor handles, the limit of one message element");
   auto& actors = of_->actors;
   if (!actors.can_name(itself(actor)))
     return failure(serialize_errc::codec_failed, "a handle cannot be sent: " + actor_names::why_not_named());
@@ -45,8 +45,8 @@ std::expected<std::uint32_t, serialize_error> message_mentions::mention(const ob
   if (!of_->exchange || !agreed.counts_handles)
     return 0;
   if (cargo_->mentions.size() == message_objects_max)
-    return failure(serialize_errc::limit_exceeded,
-                   "a message with more than " + grouped(message_objects_max) + " object_refs in it");
+    return failure(serialize_errc::limit_exceeded, "the message contains more than " + grouped(message_objects_max)
+                                                       + " object_refs, the limit of one message");
   outgoing_mention made{.counted = nullptr, .stored = {}, .size_bytes = object->size_bytes()};
   const auto stored = agreed.shares_store ? object->stored() : store::handle{};
   if (!stored.empty() && stored.id().store == of_->store->number() && cargo_->claims.flights().hand_over(stored)) {
@@ -66,11 +66,11 @@ std::expected<std::uint32_t, serialize_error> message_mentions::mention(const ob
 }
 
 std::expected<actor_handle, serialize_error> message_mentions::mentioned(std::uint32_t) {
-  return failure(serialize_errc::codec_failed, "an actor was to be decoded while encoding");
+  return failure(serialize_errc::codec_failed, "a codec tried to decode an actor handle while it encodes");
 }
 
 std::expected<object_source_ptr, serialize_error> message_mentions::mentioned_object(std::uint32_t) {
-  return failure(serialize_errc::codec_failed, "an object was to be decoded while encoding");
+  return failure(serialize_errc::codec_failed, "a codec tried to decode an object_ref while it encodes");
 }
 
 std::shared_ptr<const object_environment> message_mentions::objects() const {

@@ -172,11 +172,11 @@ void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_elemen
   try {
     sent = used->send(of_, receiver, what, owed, extensions);
   } catch (const std::exception& failure) { // Mostly no memory; the requester is told all the same.
-    sent = std::unexpected{
-        node_error{node_errc::unserializable, "cannot be encoded: " + std::string{exception_text(failure)}}};
+    sent = std::unexpected{node_error{node_errc::unserializable,
+                                      "the message cannot be encoded: " + std::string{exception_text(failure)}}};
   }
   if (!sent && what)
-    undo(receiver, *what, sent.error().why, context);
+    undo(receiver, *what, sent.error(), context);
 }
 
 bool message_sender::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
@@ -199,7 +199,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
     sent = of_.drafts_out.send(draft, receiver, sender, id);
   if (!sent) {
     auto none = caf::make_mailbox_element(sender, id, {}, caf::message{});
-    undo(receiver, *none, sent.error().why, dispatching_unit());
+    undo(receiver, *none, sent.error(), dispatching_unit());
   }
   return true;
 }
@@ -207,15 +207,19 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
 // -- messages that are not sent
 
 /// Counts and logs the message by its reason, and tells the waiting actor.
-void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
+void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const unsent& not_sent,
                           caf::execution_unit* context) {
+  const auto& reason = not_sent.why;
   of_.unsent.count_unsent(reason);
   // The end of a link was logged already, and its senders may continue for long. CAF also sends unsolicited errors, in
   // answer to messages that have no handler, or to a result for which no actor waits.
   const auto is_expected = reason.code() == node_errc::link_down
                            || (!what.mid.is_response() && message_view{what}.kind() == message_kind::error);
-  of_.link.log.say(is_expected ? log_level::debug : log_level::warning,
-                   [&] { return "not sent to " + of_.link.peer_name() + ": " + reason.message(); });
+  const auto is_known = is_expected || (not_sent.is_of_type && !refused_types_.is_new(reason.message()));
+  of_.link.log.say(is_known ? log_level::debug : log_level::warning, [&] {
+    return "not sent to " + of_.link.peer_name() + ": " + reason.message()
+           + (not_sent.is_of_type ? "; logged once, counted in link_stats::unserializable" : "");
+  });
   tell_asker(receiver, what, reason, context);
 }
 
@@ -237,8 +241,8 @@ bool message_sender::offload(std::uint64_t receiver, caf::mailbox_element_ptr& w
   const auto verdict = offload_.take(receiver, what, owed, extensions);
   for (const auto& each : verdict.dropped) {
     of_.gate.note_dropped();
-    tell_asker(each.receiver, *each.what.element, {node_errc::link_busy, "dropped to make room for newer messages"},
-               context);
+    tell_asker(each.receiver, *each.what.element,
+               {node_errc::link_busy, "the message was dropped to make room for newer ones (drop_oldest)"}, context);
   }
   if (verdict.reason)
     undo(receiver, *what, *verdict.reason, context);

@@ -21,6 +21,7 @@
 #include <troupe/framework/internal/link/terms_cache.hpp>
 #include <troupe/framework/internal/link/unsent_counter.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/internal/words/said_once.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
@@ -72,7 +73,7 @@ private:
   [[nodiscard]] bool begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
   void encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
                        receipt* owed, bytes_view extensions);
-  void undo(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason, caf::execution_unit* context);
+  void undo(std::uint64_t receiver, caf::mailbox_element& what, const unsent& reason, caf::execution_unit* context);
   void tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                   caf::execution_unit* context);
 
@@ -84,6 +85,7 @@ private:
 
   const parts of_;
   offloader offload_;
+  said_once refused_types_;
   std::weak_ptr<const void> link_;
 };
 

@@ -27,7 +27,8 @@ public:
       : actors_(actors), mentions_(mentions), objects_(objects) {}
 
   std::expected<std::uint32_t, serialize_error> mention(const actor_handle&) override {
-    return std::unexpected{serialize_error{serialize_errc::codec_failed, "an actor was to be encoded while decoding"}};
+    return std::unexpected{
+        serialize_error{serialize_errc::codec_failed, "a codec tried to encode an actor handle while it decodes"}};
   }
 
   std::expected<actor_handle, serialize_error> mentioned(std::uint32_t place) override {
@@ -40,7 +41,8 @@ public:
   }
 
   std::expected<std::uint32_t, serialize_error> mention(const object_state&) override {
-    return std::unexpected{serialize_error{serialize_errc::codec_failed, "an object was to be encoded while decoding"}};
+    return std::unexpected{
+        serialize_error{serialize_errc::codec_failed, "a codec tried to encode an object_ref while it decodes"}};
   }
 
   std::expected<object_source_ptr, serialize_error> mentioned_object(std::uint32_t place) override {
@@ -89,7 +91,7 @@ std::expected<std::size_t, node_error> value_decoder::decode(std::span<received_
                                                              const signature& types, message_under_construction& into) {
   if (types.entries.size() < types.aliases.size()) { // The unknown alias may be the empty text.
     refuse(types.unknown_alias, nullptr);
-    return undecodable("type \"" + types.unknown_alias + "\" is not in this node's type registry");
+    return undecodable(lacks_type(own_name_, types.unknown_alias));
   }
   begin(elements.size());
   for (std::size_t i = 0; i < elements.size(); ++i)
@@ -149,7 +151,8 @@ std::expected<void, node_error> value_decoder::decode_value_of(const received_he
   } catch (const std::exception& failure) {
     return undecodable("type \"" + type.alias() + "\" cannot be made: " + std::string{exception_text(failure)});
   } catch (...) {
-    return undecodable("type \"" + type.alias() + "\" cannot be made: its constructor threw something");
+    return undecodable("type \"" + type.alias()
+                       + "\" cannot be made: its constructor threw an object that is not a std::exception");
   }
   if (place == nullptr)
     return undecodable("type \"" + type.alias()

@@ -5,6 +5,7 @@
 #include <expected>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
@@ -23,10 +24,11 @@ namespace troupe::internal {
 /// Threads: one.
 class value_decoder {
 public:
-  /// `admin` tells the peer of types that cannot be read. `counts`: null if nothing is counted. All must outlive this
-  /// object.
-  value_decoder(acceptance& accepted, const received_dictionary& known, traffic_table* counts, admin_output& admin)
-      : accepted_(accepted), known_(known), counts_(counts), admin_(admin) {}
+  /// `own_name`: the name of this node. `admin` tells the peer of types that cannot be read. `counts`: null if nothing
+  /// is counted. All must outlive this object.
+  value_decoder(std::string_view own_name, acceptance& accepted, const received_dictionary& known,
+                traffic_table* counts, admin_output& admin)
+      : own_name_(own_name), accepted_(accepted), known_(known), counts_(counts), admin_(admin) {}
 
   /// To be called with the agreed context. Families and circles come from the acceptance.
   void open(const context& of_link);
@@ -53,6 +55,7 @@ private:
                                                   message_under_construction& into);
   void refuse(const std::string& alias, const type_entry* known);
 
+  const std::string_view own_name_;
   acceptance& accepted_;
   const received_dictionary& known_;
   traffic_table* const counts_;

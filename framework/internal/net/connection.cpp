@@ -45,7 +45,8 @@ auto guarded(Handle&& handle) -> decltype(handle()) {
     return std::unexpected{
         node_error{node_errc::undecodable, "a packet cannot be handled: " + std::string{exception_text(failure)}}};
   } catch (...) {
-    return std::unexpected{node_error{node_errc::undecodable, "a packet cannot be handled: something was thrown"}};
+    return std::unexpected{node_error{node_errc::undecodable,
+                                      "a packet cannot be handled: an object was thrown that is not a std::exception"}};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/socket_transport.hpp>
 #include <troupe/framework/internal/net/tls_transport.hpp>
@@ -29,7 +30,7 @@ std::expected<std::string, node_error> given_secret(const credentials& with) {
     return bad_option("credentials.secret has " + std::to_string(with.secret.size())
                       + " bytes, minimum 16; make one with: openssl rand -hex 32");
   if (with.secret.size() > secret_bytes_max)
-    return bad_option("credentials.secret has more than 4,096 bytes");
+    return bad_option("credentials.secret has " + grouped(with.secret.size()) + " bytes, limit 4,096");
   return with.secret;
 }
 

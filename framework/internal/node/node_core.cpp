@@ -53,7 +53,7 @@ void warn_of_types(const type_registry& types, const family_set& families) {
     const auto carries = [&](const std::string& name) { return families.find(name)->unsupported(*type).empty(); };
     if (type->parts() == nullptr && std::ranges::none_of(names, carries))
       log(log_level::warning, "type \"" + one_line(type->alias(), 256)
-                                  + "\" is registered, but no family of this node can carry it; " + names.front() + ": "
+                                  + "\" is registered, but no family of this node can carry it: "
                                   + families.find(names.front())->unsupported(*type));
   }
 }
@@ -114,7 +114,8 @@ std::expected<void, node_error> node_core::check_surroundings() {
   try {
     add_builtin_types(types_);
   } catch (const registration_error& clash) {
-    return bad_option("the type registry lacks types of CAF that cross links: " + std::string{clash.what()});
+    return bad_option("the types of CAF that cross links cannot be added to the type registry: "
+                      + std::string{clash.what()});
   }
   warn_of_types(types_, families_);
   if (auto known = families_.resolve(*options_.store_families); !known)
@@ -184,7 +185,8 @@ std::expected<void, node_error> node_core::publish_first() {
       return bad_option("the actor to publish as \"" + each.name()
                         + "\" could not be made: " + std::string{exception_text(failure)});
     } catch (...) {
-      return bad_option("the actor to publish as \"" + each.name() + "\" could not be made: something was thrown");
+      return bad_option("the actor to publish as \"" + each.name()
+                        + "\" could not be made: an object was thrown that is not a std::exception");
     }
     if (auto published = names_.publish(each.name(), std::move(actor)); !published)
       return published;

@@ -12,7 +12,7 @@ std::expected<void, node_error> published_names::publish(std::string name, caf::
   if (name.empty() || name.size() > alias_bytes_max)
     return bad_option("a published name has 1 to 1,024 bytes, this one " + grouped(name.size()));
   if (!actor)
-    return bad_option("no actor given to publish as \"" + name + '"');
+    return bad_option("the handle of the actor to publish as \"" + name + "\" is empty");
   std::lock_guard guard{mutex_};
   auto [place, is_new] = names_.try_emplace(std::move(name), std::move(actor));
   if (!is_new)

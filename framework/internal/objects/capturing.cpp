@@ -68,7 +68,7 @@ std::expected<actor_handle, serialize_error> capture_list::mentioned(std::uint32
 }
 
 std::expected<object_source_ptr, serialize_error> capture_list::mentioned_object(std::uint32_t) {
-  return failure(serialize_errc::codec_failed, "nothing is decoded here");
+  return failure(serialize_errc::codec_failed, "a codec tried to decode a handle while it encodes");
 }
 
 std::expected<std::uint32_t, serialize_error> capture_list::mention(const object_state& object) {

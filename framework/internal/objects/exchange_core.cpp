@@ -330,8 +330,9 @@ void exchange_core::act(const handles::make_room& what) {
   const auto* const from = find_lane(what.source);
   if (const auto limit = from != nullptr ? from->object_bytes_max : UINT64_MAX; what.size_bytes > limit)
     refused_rooms_.emplace_back(
-        what.room, node_error{node_errc::store_full, "the link takes objects of " + grouped(limit)
-                                                         + " bytes at most (receive_limits.object_bytes)"});
+        what.room,
+        node_error{node_errc::store_full, "object of " + grouped(what.size_bytes) + " bytes, the link takes at most "
+                                              + grouped(limit) + " (receive_limits.object_bytes)"});
   else
     around_.rooms.make(turn(), what.room, what.size_bytes, what.of);
 }

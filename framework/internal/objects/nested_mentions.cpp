@@ -81,8 +81,9 @@ private:
     if (const auto known = std::find(list.begin(), end, handle); known != end)
       return static_cast<std::uint32_t>(known - list.begin() + 1);
     if (list.size() == element_actors_max)
-      return failure(serialize_errc::limit_exceeded, "a value with more than " + grouped(element_actors_max)
-                                                         + " handles of " + std::string{what} + " in it");
+      return failure(serialize_errc::limit_exceeded, "the value contains more than " + grouped(element_actors_max)
+                                                         + " handles of " + std::string{what}
+                                                         + ", the limit of one value");
     list.push_back(handle);
     return static_cast<std::uint32_t>(list.size());
   }

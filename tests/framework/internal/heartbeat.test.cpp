@@ -30,7 +30,7 @@ TEST_F(a_heartbeat, asks_a_peer_that_is_silent_and_gives_it_up) {
   const auto gone = after(1ms);
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code(), node_errc::link_down);
-  EXPECT_EQ(gone.error().message(), "the peer has been silent for 3,000 ms");
+  EXPECT_EQ(gone.error().message(), "the peer has been silent for 3,000 ms, limit 3,000 ms (heartbeat_timeout)");
 }
 
 TEST_F(a_heartbeat, begins_anew_with_each_byte_of_the_peer) {
@@ -56,7 +56,7 @@ TEST_F(a_heartbeat, gives_up_a_peer_that_speaks_and_takes_nothing) {
   ++seen_.bytes_read;
   const auto gone = after(100ms);
   ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().message(), "the peer has read nothing for 3,000 ms");
+  EXPECT_EQ(gone.error().message(), "the peer has read nothing for 3,000 ms, limit 3,000 ms (heartbeat_timeout)");
 }
 
 TEST(heartbeats, are_looked_at_often_enough_and_not_all_the_time) {

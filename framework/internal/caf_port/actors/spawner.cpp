@@ -26,7 +26,7 @@ caf::error explain(const caf::error& error, const std::string& name) {
                                             + "' is registered here; add it to the actor system's configuration with "
                                               "add_actor_type");
   if (error == caf::sec::cannot_spawn_actor_from_arguments)
-    return failed(node_errc::interface_mismatch, "'" + name + "' is not made from these arguments");
+    return failed(node_errc::interface_mismatch, "'" + name + "' cannot be constructed from these arguments");
   if (error == caf::sec::unexpected_actor_messaging_interface)
     return failed(node_errc::interface_mismatch, "'" + name + "' does not have the requested interface");
   return failed(node_errc::spawn_failed, "'" + name + "' was not spawned: " + cut(troupe::text_of(error)));
@@ -45,7 +45,8 @@ request_outcome spawn(caf::actor_system& system, const caf::message& request) {
   } catch (const std::exception& failure) {
     return failed(node_errc::spawn_failed, "'" + call.name + "' was not spawned: " + cut(exception_text(failure)));
   } catch (...) {
-    return failed(node_errc::spawn_failed, "'" + call.name + "' was not spawned: its constructor threw something");
+    return failed(node_errc::spawn_failed,
+                  "'" + call.name + "' was not spawned: its constructor threw an object that is not a std::exception");
   }
 }
 

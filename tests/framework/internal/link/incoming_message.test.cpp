@@ -130,7 +130,7 @@ protected:
   incoming_message incoming_{limits{}, claims_, finder_};
   link_mutex mutex_;
   heard_admin_output admin_{mutex_};
-  value_decoder decoder_{accepted_, known_, &counts_, admin_};
+  value_decoder decoder_{"near", accepted_, known_, &counts_, admin_};
 };
 
 TEST_F(message_in, elements_are_decoded_by_headers_with_and_without_a_number) {
@@ -354,7 +354,8 @@ TEST_F(message_in, an_unknown_type_is_told_once) {
     message_under_construction built{types, {}};
     const auto decoded = decoder_.decode(incoming_.elements(), types, built);
     ASSERT_FALSE(decoded);
-    EXPECT_EQ(decoded.error().message(), "type \"nobody.knows\" is not in this node's type registry");
+    EXPECT_EQ(decoded.error().message(),
+              "near has no type \"nobody.knows\" in its registry; add it there with types.add<T>(\"nobody.knows\")");
   }
   const auto told = admin_.hear<type_refused>(admin_op::type_refused);
   ASSERT_TRUE(told);

@@ -149,7 +149,7 @@ protected:
   incoming_message incoming_{limits{}, claims_, finder_};
   link_mutex mutex_;
   heard_admin_output admin_{mutex_};
-  value_decoder decoder_{accepted_, known_, nullptr, admin_};
+  value_decoder decoder_{"near", accepted_, known_, nullptr, admin_};
   one_receiver ends_;
   limited_log warnings_;
   std::atomic<std::uint64_t> undelivered_{0}, undecodable_{0}, received_{0}, forwarded_{0};

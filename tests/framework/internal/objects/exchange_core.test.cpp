@@ -163,7 +163,7 @@ TEST_F(exchange_core_test, refuses_at_once_what_is_larger_than_its_link_brings) 
   EXPECT_TRUE(around_.wanted.empty());
   ASSERT_EQ(around_.answers.size(), 1u);
   EXPECT_EQ(around_.answers[0].error->code(), node_errc::store_full);
-  EXPECT_NE(around_.answers[0].error->message().find("99 bytes at most (receive_limits.object_bytes)"),
+  EXPECT_NE(around_.answers[0].error->message().find("bytes, the link takes at most 99 (receive_limits.object_bytes)"),
             std::string::npos);
 }
 
