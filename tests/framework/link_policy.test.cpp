@@ -237,7 +237,7 @@ TEST_F(two_nodes, a_plain_message_beyond_a_limit_of_the_peer_is_told_at_its_send
     return eventually([&] { return log.with("not sent to far: " + text) == 1; });
   };
   caf::anon_send(opener, std::string(2_MiB, 'x'));
-  EXPECT_TRUE(is_told("message of 2,097,157 bytes, far takes at most 1,048,576; share a store and send it as an "
+  EXPECT_TRUE(is_told("message of 2,097,161 bytes, far takes at most 1,048,576; share a store and send it as an "
                       "object_ref, or raise message_bytes of the link at far"))
       << log.text();
   caf::anon_send(opener, std::vector<std::string>(3, std::string(200'000, 'x')));
