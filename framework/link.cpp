@@ -46,6 +46,14 @@ const std::string& link::peer_address() const {
   return core_->peer_address();
 }
 
+const node_version& link::peer_version() const {
+  return core_->peer_version();
+}
+
+std::vector<link_feature> link::peer_features() const {
+  return core_->peer_features();
+}
+
 troupe::compression link::compression() const {
   return core_->compression_in_force();
 }
@@ -90,6 +98,16 @@ std::expected<memory_summary, node_error> link::memory_summary(std::chrono::mill
 std::expected<node_report, node_error> link::report(std::chrono::milliseconds timeout,
                                                     const report_query& query) const {
   return asked<node_report>(*core_, timeout, query);
+}
+
+std::expected<node_contract, node_error> link::contract(std::chrono::milliseconds timeout) const {
+  auto known = report(timeout, {.links = false, .types = true});
+  if (!known)
+    return std::unexpected{std::move(known).error()};
+  return node_contract{.name = std::move(known->name),
+                       .version = peer_version(),
+                       .families = std::move(known->families),
+                       .types = std::move(known->contract)};
 }
 
 std::expected<std::chrono::nanoseconds, node_error> link::ping(std::chrono::milliseconds timeout) {

@@ -23,10 +23,12 @@
 #include <troupe/framework/link_stats.hpp>
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/node_error.hpp>
+#include <troupe/framework/node_version.hpp>
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe {
 
+struct node_contract;
 struct node_report;
 struct report_query;
 
@@ -123,6 +125,12 @@ public:
   [[nodiscard]] std::expected<node_report, node_error> report(std::chrono::milliseconds timeout,
                                                               const report_query& query) const;
 
+  /// Asks the peer's node for its contract (node_report.hpp), to find out what one end would refuse of the other before
+  /// it is sent: refused_by_receiver (serializers/contract.hpp). The peer's end of the link must have `allow_report`.
+  /// Blocks, and fails, as memory_summary() does.
+  [[nodiscard]] std::expected<node_contract, node_error>
+  contract(std::chrono::milliseconds timeout = std::chrono::seconds(10)) const;
+
   /// Measures the round trip to the peer's I/O thread. The time includes the writing of what is already queued. Blocks
   /// until the answer or the timeout. Fails with `timed_out` or `link_down`.
   [[nodiscard]] std::expected<std::chrono::nanoseconds, node_error>
@@ -137,6 +145,12 @@ public:
   /// The address that this end dialed. If the peer dialed, the address from which the peer came; empty if that has
   /// none, as with unix sockets.
   [[nodiscard]] const std::string& peer_address() const;
+
+  /// The versions that the peer's node has stated.
+  [[nodiscard]] const node_version& peer_version() const;
+
+  /// The features of the link protocol that the peer has, also those that this node does not know.
+  [[nodiscard]] std::vector<link_feature> peer_features() const;
 
   /// Changes the link's options while messages travel in both directions. No message is lost, refused or reordered
   /// because of the change. Messages that are encoded after the change use the new lists. The peer acknowledges the

@@ -59,6 +59,8 @@ std::string to_string(node_errc code) {
     return "disk_full";
   case out_of_band_handle:
     return "out_of_band_handle";
+  case version_mismatch:
+    return "version_mismatch";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }

@@ -9,6 +9,7 @@
 #include <troupe/base/export.hpp>
 #include <troupe/framework/link_stats.hpp>
 #include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/node_version.hpp>
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe {
@@ -16,10 +17,12 @@ namespace troupe {
 /// One open link of a node.
 struct link_report {
   std::uint64_t number = 0; // link::number() in that node's process.
-  std::string peer;         // The name of the peer's node.
-  std::string address;      // Where the peer is: link::peer_address().
-  std::string transport;    // "unix", "shm" (a unix socket with rings), "tcp", "tls" or "inproc".
-  bool is_dialed = false;   // Whether the reporting node dialed; false if the peer did.
+  std::string peer;                   // The name of the peer's node.
+  std::string address;                // Where the peer is: link::peer_address().
+  node_version version;               // Of the peer.
+  std::vector<link_feature> features; // Of the peer.
+  std::string transport;              // "unix", "shm" (a unix socket with rings), "tcp", "tls" or "inproc".
+  bool is_dialed = false;             // Whether the reporting node dialed; false if the peer did.
   bool shares_store = false;
   std::int64_t age_ms = 0;
   std::vector<std::string> serializers;   // Families with which it sends, as far as the peer accepts them.
@@ -27,8 +30,8 @@ struct link_report {
   std::string compression;
   link_stats stats;
 };
-TROUPE_DESCRIBE(link_report, number, peer, address, transport, is_dialed, shares_store, age_ms, serializers,
-                deserializers, compression, stats)
+TROUPE_DESCRIBE(link_report, number, peer, address, version, features, transport, is_dialed, shares_store, age_ms,
+                serializers, deserializers, compression, stats)
 
 /// The store of a node.
 struct store_report {
@@ -67,6 +70,15 @@ struct report_query {
   bool types = false; // Report the contract of its types.
 };
 TROUPE_DESCRIBE(report_query, links, types)
+
+/// What a node can read and run: its families, types and functions.
+struct node_contract {
+  std::string name; // Of the node.
+  node_version version;
+  std::vector<std::string> families; // Those that its links may use.
+  std::string types;                 // contract_of() its types and functions.
+};
+TROUPE_DESCRIBE(node_contract, name, version, families, types)
 
 /// An address at which one node answers processes of the same user on the same host (node_options::local_queries). A
 /// link to this address can ask for memory_summary and report only.

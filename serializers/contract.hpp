@@ -58,6 +58,13 @@ compare_contracts(std::string_view older, std::string_view newer);
 [[nodiscard]] TROUPE_EXPORT std::expected<std::optional<contract_change>, serialize_error>
 find_unreadable(std::string_view writer, std::string_view reader);
 
+/// What a receiver with the contract `receiver` refuses of the values and calls that a sender with the contract `sender`
+/// may send: always (`breaking`), or some of them (`depends_on_values`). Empty if it refuses nothing. Call it a second
+/// time with the arguments exchanged for the other direction. Neither text is trusted. Fails with `malformed`, and the
+/// line, if a text is not a contract.
+[[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
+refused_by_receiver(std::string_view sender, std::string_view receiver);
+
 /// One line per change: "breaking: weather.reading.samples: ...".
 [[nodiscard]] TROUPE_EXPORT std::string to_text(const std::vector<contract_change>& changes);
 

@@ -34,6 +34,7 @@ constexpr std::size_t depth_max = 200;
 
 class comparison {
 public:
+  /// to_newer: the older end sends, the newer one receives; what the older end would refuse is left out.
   enum class direction : std::uint8_t { both, to_newer };
 
   comparison(const contract_tree& older, const contract_tree& newer, direction read = direction::both)
@@ -45,23 +46,29 @@ public:
       const auto place = unquoted(alias);
       seen_.clear();
       if (found == newer_.types.end())
-        add(breaking, place, "is removed: values of it from older peers are refused");
+        add(breaking, place,
+            is_one_way() ? "the receiver does not know this type"
+                         : "is removed: values of it from older peers are refused");
       else
         compare(place, node, found->second);
     }
-    for (const auto& [alias, node] : newer_.types)
-      if (!older_.types.contains(alias))
-        add(harmless, unquoted(alias), "is new: older peers refuse it");
+    if (!is_one_way())
+      for (const auto& [alias, node] : newer_.types)
+        if (!older_.types.contains(alias))
+          add(harmless, unquoted(alias), "is new: older peers refuse it");
     for (const auto& [name, shape] : older_.functions) {
       const auto found = newer_.functions.find(name);
       if (found == newer_.functions.end())
-        add(breaking, "function " + unquoted(name), "is removed: tasks from older peers are refused");
+        add(breaking, "function " + unquoted(name),
+            is_one_way() ? "the receiver does not have this function"
+                         : "is removed: tasks from older peers are refused");
       else if (found->second != shape)
         add(breaking, "function " + unquoted(name), fmt::format("{} became {}", shape, found->second));
     }
-    for (const auto& [name, shape] : newer_.functions)
-      if (!older_.functions.contains(name))
-        add(harmless, "function " + unquoted(name), "is new: older peers do not have it");
+    if (!is_one_way())
+      for (const auto& [name, shape] : newer_.functions)
+        if (!older_.functions.contains(name))
+          add(harmless, "function " + unquoted(name), "is new: older peers do not have it");
     return std::move(changes_);
   }
 
@@ -70,12 +77,16 @@ private:
     return std::string(name.size() >= 2 ? name.substr(1, name.size() - 2) : name);
   }
 
+  [[nodiscard]] bool is_one_way() const { return read_ == direction::to_newer; }
+
   void add(contract_effect effect, std::string place, std::string what) {
     changes_.push_back({effect, std::move(place), std::move(what)});
   }
   void became(contract_effect effect, const std::string& place, const contract_node& from, const contract_node& to,
               std::string_view consequence) {
-    add(effect, place, fmt::format("{} became {}: {}", from.form, to.form, consequence));
+    add(effect, place,
+        is_one_way() ? fmt::format("{} at the sender, {} at the receiver: {}", from.form, to.form, consequence)
+                     : fmt::format("{} became {}: {}", from.form, to.form, consequence));
   }
 
   /// Whether the node only wraps another one: its value may be null, or is an object to which others refer.
@@ -126,17 +137,21 @@ private:
     if ((from.form == "nothing" && to.form == "optional") || (from.form == "optional" && to.form == "nothing"))
       return became(depends_on_values, place, from, to, "values that are present are refused");
     if (!is_holder(from) && to.form == "optional") {
-      became(depends_on_values, place, from, to, "older peers refuse it if it is absent");
+      if (!is_one_way())
+        became(depends_on_values, place, from, to, "older peers refuse it if it is absent");
       return compare(place, from_index, held(to));
     }
     if (from.form == "optional" && !is_holder(to)) {
-      became(depends_on_values, place, from, to, "values that are absent at older peers are refused");
+      became(depends_on_values, place, from, to,
+             is_one_way() ? "absent values are refused" : "values that are absent at older peers are refused");
       return compare(place, held(from), to_index);
     }
-    if (read_ == direction::to_newer && from.form != "shared")
+    if (is_one_way() && from.form != "shared")
       return;
     became(breaking, place, from, to,
-           from.form == "shared" ? "values from older peers are refused" : "older peers refuse values from newer ones");
+           is_one_way()            ? "values are refused"
+           : from.form == "shared" ? "values from older peers are refused"
+                                   : "older peers refuse values from newer ones");
   }
 
   /// Lists, sets, vectors of numbers, arrays of fixed length and tuples all travel as lists.
@@ -194,11 +209,11 @@ private:
       return became(depends_on_values, place, from, to, "texts that name no value there are refused");
     // An enum value travels as its name. A number can be read as an enum value, but a name cannot be read as a number.
     if (word_of(from.form) == "enum" && is_number(to.form))
-      return became(breaking, place, from, to, "values from older peers are refused");
+      return became(breaking, place, from, to,
+                    is_one_way() ? "values are refused" : "values from older peers are refused");
     if (is_number(from.form) && word_of(to.form) == "enum")
-      return read_ == direction::to_newer
-                 ? became(depends_on_values, place, from, to, "numbers that are no value there are refused")
-                 : became(breaking, place, from, to, "older peers refuse values from newer ones");
+      return is_one_way() ? became(depends_on_values, place, from, to, "numbers that are no value there are refused")
+                          : became(breaking, place, from, to, "older peers refuse values from newer ones");
     if (is("variant", "map"))
       return became(depends_on_values, place, from, to, "a map of one entry is taken for an alternative");
     if (from.form == "record" || to.form == "record")
@@ -233,10 +248,14 @@ private:
     for (const auto& [name, part] : from.parts) {
       const auto* there = known_to.find(name);
       if (there == nullptr)
-        add(depends_on_values, place + name, fmt::format("the {} is removed: refused from older peers", what));
+        add(depends_on_values, place + name,
+            is_one_way() ? fmt::format("the receiver does not know this {}", what)
+                         : fmt::format("the {} is removed: refused from older peers", what));
       else if (from.form == "variant")
         compare(place + name, part, *there);
     }
+    if (is_one_way())
+      return;
     for (const auto& [name, part] : to.parts)
       if (known_from.find(name) == nullptr)
         add(depends_on_values, place + name, fmt::format("the {} is new: older peers refuse it", what));
@@ -248,10 +267,10 @@ private:
     for (const auto& [name, part] : from.parts)
       if (const auto* there = known_to.find(name))
         compare(place + name, part, *there);
-      else
+      else if (!is_one_way())
         add(harmless, place + name, "is removed: older peers find its default, and theirs is skipped");
     for (const auto& [name, part] : to.parts)
-      if (known_from.find(name) == nullptr)
+      if (!is_one_way() && known_from.find(name) == nullptr)
         add(harmless, place + name, "is new: older peers skip it, and theirs has its default");
   }
 
@@ -284,15 +303,23 @@ std::expected<std::vector<contract_change>, serialize_error> compare_contracts(s
   return comparison(*before, *after).take();
 }
 
-std::expected<std::optional<contract_change>, serialize_error> find_unreadable(std::string_view writer,
-                                                                               std::string_view reader) {
-  const auto from = detail::parse_contract(writer);
+std::expected<std::vector<contract_change>, serialize_error> refused_by_receiver(std::string_view sender,
+                                                                                 std::string_view receiver) {
+  const auto from = detail::parse_contract(sender);
   if (!from)
     return std::unexpected(from.error());
-  const auto to = detail::parse_contract(reader);
+  const auto to = detail::parse_contract(receiver);
   if (!to)
     return std::unexpected(to.error());
-  for (auto& each : comparison(*from, *to, comparison::direction::to_newer).take())
+  return comparison(*from, *to, comparison::direction::to_newer).take();
+}
+
+std::expected<std::optional<contract_change>, serialize_error> find_unreadable(std::string_view writer,
+                                                                               std::string_view reader) {
+  auto refused = refused_by_receiver(writer, reader);
+  if (!refused)
+    return std::unexpected(std::move(refused).error());
+  for (auto& each : *refused)
     if (each.effect == breaking)
       return std::move(each);
   return std::nullopt;

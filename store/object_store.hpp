@@ -163,7 +163,8 @@ public:
   /// Whether `peer` is a live process attached to this very store.
   [[nodiscard]] bool shares_with(process_id peer) const;
 
-  /// A message for the operator about the location of the objects; empty if all is well.
+  /// A message for the operator, about the location of the objects or about a store of another layout version beside
+  /// this one; empty if all is well.
   [[nodiscard]] std::string notice() const;
 
   /// The store's random number: the `object_id::store` of all its objects.

@@ -56,6 +56,11 @@ struct options {
   /// already has the store open, open() returns it whatever the other options are.
   bool must_exist = false;
 
+  /// Whether open() fails with `layout_mismatch` if processes of this user have a store of this name open in another
+  /// layout version, as during an upgrade of Troupe. By default, each layout version has a store of its own: they share
+  /// no objects, and both take memory (`object_store::notice` then says so).
+  bool require_layout = false;
+
   /// The interval at which one of the attached processes looks for killed processes and cleans up after them. Calls
   /// that need room do not wait for that. 0: this process does not look in the background, but only in calls such as
   /// `object_store::open`, `summary`, `reap`, `wait_until` and those that need room.

@@ -6,6 +6,7 @@
 #include <list>
 #include <set>
 
+#include <troupe/base/version.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/serializers/record.hpp>
 
@@ -127,6 +128,45 @@ TEST_F(wire_growth, a_hello_with_features_of_a_later_version_is_welcome) {
   raw_peer peer{address_};
   peer.open(hello_with({{"telepathy", 4}, {"extensions", 9}}));
   expect_answer(peer, 0);
+}
+
+TEST_F(wire_growth, a_link_shows_version_and_features_of_its_peer) {
+  auto later = hello_with({{"telepathy", 4}, {"extensions", 9}});
+  later.minor = 12;
+  later.troupe = "9.8.7";
+  raw_peer peer{address_};
+  peer.open(later);
+  const auto link = far().home->links().at(0);
+  const node_version stated{.troupe = "9.8.7", .protocol = 1, .protocol_minor = 12};
+  EXPECT_EQ(link.peer_version(), stated);
+  const std::vector<link_feature> features{{.name = "telepathy", .version = 4, .in_use = false},
+                                           {.name = "extensions", .version = 9, .in_use = true}};
+  EXPECT_EQ(link.peer_features(), features);
+}
+
+TEST_F(wire_growth, nodes_state_the_version_that_they_run) {
+  const auto link = connect({});
+  EXPECT_EQ(link.peer_version().troupe, TROUPE_VERSION);
+  EXPECT_EQ(to_string(link.peer_version()), "Troupe " TROUPE_VERSION ", protocol 1.1");
+  EXPECT_EQ(link.peer_features().size(), known_features.size());
+}
+
+TEST_F(wire_growth, a_peer_that_does_not_state_its_version_is_welcome) {
+  raw_peer peer{address_};
+  peer.open(hello_with({}));
+  const auto link = far().home->links().at(0);
+  EXPECT_EQ(to_string(link.peer_version()), "an unstated version of Troupe, protocol 1.0");
+  EXPECT_TRUE(link.peer_features().empty());
+  expect_answer(peer, 0);
+}
+
+TEST_F(wire_growth, a_hello_with_a_long_version_is_refused) {
+  auto mine = hello_with({});
+  mine.troupe.assign(65, '1');
+  raw_peer peer{address_};
+  peer.prove_itself();
+  peer.say(admin_op::hello, mine);
+  expect_contains(peer.farewell(), "states a version of Troupe of 65 bytes, limit 64");
 }
 
 TEST_F(wire_growth, a_hello_that_lists_a_feature_twice_is_refused) {

@@ -279,6 +279,44 @@ TEST(contract, between_numbers_and_described_enums_is_kept_in_one_direction_only
   EXPECT_FALSE(find_unreadable(number, names).value());
 }
 
+// Goal: of each direction, exactly what its receiver refuses is reported, in words for sender and receiver.
+TEST(contract, is_compared_in_one_direction) {
+  const auto refused = [](const std::string& sender, const std::string& receiver) {
+    const auto found = refused_by_receiver(sender, receiver);
+    return found ? to_text(*found) : found.error().message();
+  };
+  const auto of = [](const std::string& lines) { return "troupe contract 1\n" + lines; };
+
+  const auto point = of("type \"point\": struct\n  .x: i32\n");
+  const auto wider_point = of("type \"point\": struct\n  .x: i64\n  .y: i32\ntype \"route\": text\n");
+  EXPECT_EQ(refused(point, wider_point),
+            "depends on values: point.x: i32 at the sender, i64 at the receiver: values that "
+            "do not fit are refused\n");
+  EXPECT_EQ(refused(of("type \"point\": struct\n  .x: i32\n"), of("type \"point\": struct\n  .x: i32\n  .y: i32\n")),
+            "");
+  EXPECT_EQ(refused(of("type \"point\": struct\n  .x: i32\n  .y: i32\n"), of("type \"point\": struct\n  .x: i32\n")),
+            "");
+  EXPECT_EQ(refused(of("type \"route\": text\n"), of("")), "breaking: route: the receiver does not know this type\n");
+  EXPECT_EQ(refused(of(""), of("type \"route\": text\n")), "");
+
+  const auto two = of("type \"light\": enum i32\n  .red: 0\n  .green: 1\n");
+  const auto three = of("type \"light\": enum i32\n  .red: 0\n  .green: 1\n  .amber: 2\n");
+  EXPECT_EQ(refused(two, three), "");
+  EXPECT_EQ(refused(three, two), "depends on values: light.amber: the receiver does not know this value\n");
+
+  EXPECT_EQ(refused(of("type \"x\": i32\n"), contract_with<box<std::optional<int>>>()),
+            "breaking: x: the receiver does not know this type\n");
+  EXPECT_EQ(refused(contract_with<box<int>>(), contract_with<box<std::optional<int>>>()), "");
+  EXPECT_NE(
+      refused(contract_with<box<std::optional<int>>>(), contract_with<box<int>>()).find("absent values are refused"),
+      std::string::npos);
+
+  const auto call = of("function \"mean\": (list<f64>) -> f64\n");
+  EXPECT_EQ(refused(of(""), call), "");
+  EXPECT_EQ(refused(call, of("")), "breaking: function mean: the receiver does not have this function\n");
+  EXPECT_EQ(refused("no contract", call), refused(call, "no contract"));
+}
+
 TEST(contract, in_a_file_is_checked_and_written) {
   const auto file = std::filesystem::temp_directory_path() / ("troupe-contract-" + std::to_string(::getpid()));
   type_registry before;

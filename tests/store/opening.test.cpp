@@ -333,7 +333,7 @@ TEST_F(opening_test, closing_does_not_remove_the_files_of_a_store_that_has_the_n
   EXPECT_EQ(other.wait(), fine);
 }
 
-TEST_F(opening_test, a_store_of_another_layout_version_is_refused_while_it_is_in_use) {
+TEST_F(opening_test, a_store_of_another_layout_version_in_use_stands_beside_this_one) {
   auto boot = std::string{};
   std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
   std::erase(boot, '-');
@@ -350,13 +350,26 @@ TEST_F(opening_test, a_store_of_another_layout_version_is_refused_while_it_is_in
     return 1;
   });
   ASSERT_TRUE(eventually([&] { return *step == 1; }));
+  const auto expected = ".v9 of another layout version is in use by process " + std::to_string(other.pid());
+  settings_.require_layout = true;
   const auto refused = object_store::open(settings_);
   EXPECT_EQ(code_of(refused), store_errc::layout_mismatch);
-  EXPECT_NE(
-      message_of(refused).find(".v9 of another layout version is in use by process " + std::to_string(other.pid())),
-      std::string::npos)
-      << message_of(refused);
+  EXPECT_NE(message_of(refused).find(expected), std::string::npos) << message_of(refused);
+  settings_.require_layout = false;
+  {
+    auto mine = object_store::open(settings_);
+    ASSERT_TRUE(mine) << message_of(mine);
+    EXPECT_NE(mine->notice().find(expected), std::string::npos) << mine->notice();
+    EXPECT_TRUE(mine->put(bytes_of("x")));
+    EXPECT_TRUE(std::filesystem::exists(path));
+  }
+  EXPECT_TRUE(std::filesystem::exists(path)) << "in use, so closing this layout's store leaves it";
   other.kill_and_wait();
+  auto again = object_store::open(settings_);
+  ASSERT_TRUE(again) << message_of(again);
+  EXPECT_EQ(again->notice(), "");
+  EXPECT_FALSE(std::filesystem::exists(path)) << "left by a dead process";
+  again = std::unexpected(store_error{store_errc::none, ""});
   tidy();
 }
 

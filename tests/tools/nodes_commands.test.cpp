@@ -1,4 +1,6 @@
 // `troupe links`, `troupe ping`, `troupe types` and `troupe top`, beside active nodes.
+#include <troupe/base/version.hpp>
+
 #include "command_support.hpp"
 
 #include <caf/all.hpp>
@@ -69,6 +71,10 @@ TEST(links_command, shows_the_links_of_this_hosts_nodes) {
       EXPECT_EQ((*link)["transport"], "unix");
       EXPECT_EQ((*link)["dialed"], false);
       EXPECT_EQ((*link)["shares_store"], true);
+      EXPECT_EQ((*link)["version"]["troupe"], TROUPE_VERSION);
+      EXPECT_EQ((*link)["version"]["protocol"], 1);
+      EXPECT_EQ((*link)["features"][0]["name"], "extensions");
+      EXPECT_EQ((*link)["features"][0]["in_use"], true);
       EXPECT_EQ((*link)["deserializers"], nlohmann::json({"typed", "msgpack"}));
       EXPECT_EQ((*link)["stats"]["messages_received"], 10);
       EXPECT_EQ((*link)["stats"]["messages_sent"], 10);
@@ -146,6 +152,44 @@ TEST(nodes_commands, make_no_secret_where_a_file_is_missing) {
     expect_contains(answer.text, path);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(contract_command, shows_what_two_nodes_would_refuse_of_each_other) {
+  const auto listening = [](const std::string& name) {
+    auto options = options_of(name);
+    options.accepted_links.allow_report = true;
+    return options;
+  };
+  program one{listening("one")};
+  program other{listening("other")};
+  const auto a = one.home.addresses().at(0);
+  const auto b = other.home.addresses().at(0);
+  const auto same = run("contract diff " + a + ' ' + b);
+  EXPECT_EQ(same.status, 0) << same.text;
+  expect_contains(same.text, a + ": Troupe " TROUPE_VERSION ", protocol 1.");
+  expect_contains(same.text, "from " + a + " to " + b + ": nothing is refused\n");
+  expect_contains(same.text, "from " + b + " to " + a + ": nothing is refused\n");
+
+  const auto file = std::filesystem::temp_directory_path() / ("troupe-diff-" + std::to_string(::getpid()));
+  std::ofstream(file) << "troupe contract 1\ntype \"moon\": text\n";
+  const auto differs = run("contract diff " + a + ' ' + file.native());
+  EXPECT_EQ(differs.status, 1) << differs.text;
+  expect_contains(differs.text,
+                  "from " + file.native() + " to " + a + ":\n  breaking: moon: the receiver does not know this type\n");
+  const auto known = nlohmann::json::parse(
+      run_line("{ " TROUPE_PROGRAM " contract diff " + a + " " + file.native() + " --json 2>/dev/null; }").text);
+  EXPECT_EQ(known["refused_by_first"][0]["place"], "moon");
+  EXPECT_EQ(known["second"]["where"], file.native());
+  std::filesystem::remove(file);
+
+  program shy{options_of("shy")};
+  const auto refused = run("contract diff " + a + ' ' + shy.home.addresses().at(0));
+  EXPECT_EQ(refused.status, 1);
+  expect_contains(refused.text, "allow_report");
+  const auto absent = run("contract diff " + a + " unix://@nobody-is-here");
+  EXPECT_EQ(absent.status, 1);
+  expect_contains(absent.text, "does not answer");
+  EXPECT_EQ(run("contract diff " + a).status, 2);
 }
 
 TEST(types_command, prints_a_contract_that_can_be_checked) {

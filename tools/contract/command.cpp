@@ -1,5 +1,9 @@
 #include "contract/command.hpp"
 
+#include "nodes/client.hpp"
+#include "text.hpp"
+
+#include <troupe/framework/node_report.hpp>
 #include <troupe/serializers/contract.hpp>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +18,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace troupe::tools {
@@ -25,6 +30,23 @@ struct contract_request {
   std::string newer;
   bool strict = false;
   bool json = false;
+};
+
+/// Two ends to compare, each an address of a node or a file.
+struct diff_request {
+  std::string first;
+  std::string second;
+  access by;
+  bool strict = false;
+  bool json = false;
+};
+
+/// An end's contract. Families: empty if they are not known, as from a file.
+struct known_end {
+  std::string name;
+  std::string version;
+  std::vector<std::string> families;
+  std::string types;
 };
 
 std::expected<std::string, std::string> content_of(const std::string& file) {
@@ -41,12 +63,100 @@ std::expected<std::string, std::string> content_of(const std::string& file) {
   return text;
 }
 
-/// {"changes": [{"effect": "breaking", "place": "weather.reading.unit", "what": "..."}]}
-std::string json_of_changes(const std::vector<contract_change>& changes) {
+/// The lines, each after two spaces.
+std::string indented(const std::string& lines) {
+  std::string result;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const auto end = lines.find('\n', begin);
+    result += "  " + lines.substr(begin, end - begin + 1);
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::expected<known_end, std::string> end_at(const std::string& where, const access& by) {
+  if (where.find("://") == std::string::npos) {
+    auto content = content_of(where);
+    if (!content)
+      return std::unexpected(std::move(content).error());
+    return known_end{.name = where, .version = {}, .families = {}, .types = *std::move(content)};
+  }
+  client one{by};
+  auto link = one.connect(where);
+  if (!link)
+    return std::unexpected(where + " does not answer: " + link.error().message());
+  auto known = link->contract(one.timeout());
+  if (!known)
+    return std::unexpected(where + " does not tell its contract: " + known.error().message());
+  return known_end{.name = where,
+                   .version = to_string(known->version),
+                   .families = std::move(known->families),
+                   .types = std::move(known->types)};
+}
+
+/// What the receiver would refuse of the sender, families included.
+std::expected<std::vector<contract_change>, std::string> refused_between(const known_end& sender,
+                                                                         const known_end& receiver) {
+  auto refused = refused_by_receiver(sender.types, receiver.types);
+  if (!refused)
+    return std::unexpected(sender.name + " and " + receiver.name + ": " + refused.error().message());
+  const auto has = [&](const std::string& family) { return std::ranges::count(receiver.families, family) != 0; };
+  if (!sender.families.empty() && !receiver.families.empty() && std::ranges::none_of(sender.families, has))
+    refused->insert(refused->begin(),
+                    {contract_effect::breaking, "families", "the receiver has none of the sender's families"});
+  return *std::move(refused);
+}
+
+[[nodiscard]] nlohmann::ordered_json document_of(const std::vector<contract_change>& changes) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& each : changes)
     list.push_back({{"effect", to_string(each.effect)}, {"place", each.place}, {"what", each.what}});
-  return nlohmann::ordered_json{{"changes", list}}.dump(2) + '\n';
+  return list;
+}
+
+/// {"changes": [{"effect": "breaking", "place": "weather.reading.unit", "what": "..."}]}
+std::string json_of_changes(const std::vector<contract_change>& changes) {
+  return nlohmann::ordered_json{{"changes", document_of(changes)}}.dump(2) + '\n';
+}
+
+[[nodiscard]] nlohmann::ordered_json document_of(const known_end& end) {
+  return {{"where", end.name}, {"version", end.version}, {"families", end.families}};
+}
+
+[[nodiscard]] bool reaches(const std::vector<contract_change>& changes, bool strict) {
+  const auto bound = strict ? contract_effect::depends_on_values : contract_effect::breaking;
+  return std::ranges::any_of(changes, [bound](const auto& each) { return each.effect >= bound; });
+}
+
+void diff(const diff_request& asked, std::ostream& out, std::ostream& err, int& status) {
+  const auto fail = [&](const std::string& why, int with) {
+    err << printable("troupe: " + why) << '\n';
+    status = with;
+  };
+  const auto first = end_at(asked.first, asked.by);
+  const auto second = end_at(asked.second, asked.by);
+  if (!first || !second)
+    return fail(first ? second.error() : first.error(), 1);
+  const auto there = refused_between(*first, *second);
+  const auto back = refused_between(*second, *first);
+  if (!there || !back)
+    return fail(there ? back.error() : there.error(), 2);
+  if (asked.json) {
+    const nlohmann::ordered_json document{{"first", document_of(*first)},
+                                          {"second", document_of(*second)},
+                                          {"refused_by_second", document_of(*there)},
+                                          {"refused_by_first", document_of(*back)}};
+    out << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  } else {
+    for (const auto* end : {&*first, &*second})
+      if (!end->version.empty())
+        out << printable(end->name + ": " + end->version + '\n');
+    for (const auto& [from, to, refused] :
+         {std::tuple{&*first, &*second, &*there}, std::tuple{&*second, &*first, &*back}})
+      out << printable("from " + from->name + " to " + to->name + ":"
+                       + (refused->empty() ? " nothing is refused\n" : "\n" + indented(to_text(*refused))));
+  }
+  status = reaches(*there, asked.strict) || reaches(*back, asked.strict) ? 1 : 0;
 }
 
 void check(const contract_request& asked, std::ostream& out, std::ostream& err, int& status) {
@@ -62,9 +172,7 @@ void check(const contract_request& asked, std::ostream& out, std::ostream& err, 
   if (!changes)
     return fail(asked.older + " and " + asked.newer + ": " + changes.error().message());
   out << (asked.json ? json_of_changes(*changes) : to_text(*changes));
-  const auto worst = std::ranges::max_element(*changes, {}, &contract_change::effect);
-  const auto bound = asked.strict ? contract_effect::depends_on_values : contract_effect::breaking;
-  status = worst != changes->end() && worst->effect >= bound ? 1 : 0;
+  status = reaches(*changes, asked.strict) ? 1 : 0;
 }
 
 } // namespace
@@ -83,6 +191,18 @@ void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, i
   checks->add_flag("--strict", asked->strict, "Also ends with status 1 if only some values are refused");
   checks->add_flag("--json", asked->json, "One JSON document instead of text");
   checks->callback([asked, &out, &err, &status] { check(*asked, out, err, status); });
+
+  auto compared = std::make_shared<diff_request>();
+  auto* diffs = contract->add_subcommand(
+      "diff",
+      "Shows what each of two nodes would refuse of the other, before they exchange it; their links must allow it "
+      "(allow_report)");
+  diffs->add_option("first", compared->first, "The address of a node, or a file with a contract")->required();
+  diffs->add_option("second", compared->second, "The same of the other one")->required();
+  add_access(*diffs, compared->by);
+  diffs->add_flag("--strict", compared->strict, "Status 1 also if only some values are refused");
+  diffs->add_flag("--json", compared->json, "One JSON document instead of text");
+  diffs->callback([compared, &out, &err, &status] { diff(*compared, out, err, status); });
 }
 
 } // namespace troupe::tools

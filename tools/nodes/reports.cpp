@@ -63,6 +63,27 @@ using json = nlohmann::ordered_json;
           {"by_type", types}};
 }
 
+[[nodiscard]] json document_of(const node_version& version) {
+  return {{"troupe", version.troupe}, {"protocol", version.protocol}, {"protocol_minor", version.protocol_minor}};
+}
+
+[[nodiscard]] json document_of(const std::vector<link_feature>& features) {
+  auto result = json::array();
+  for (const auto& each : features)
+    result.push_back({{"name", each.name}, {"version", each.version}, {"in_use", each.in_use}});
+  return result;
+}
+
+/// The version of the peer, and the features that only one end has.
+[[nodiscard]] std::string text_of_version(const link_report& link) {
+  auto text = (link.version.troupe.empty() ? "?" : link.version.troupe) + " (" + std::to_string(link.version.protocol)
+              + '.' + std::to_string(link.version.protocol_minor) + ')';
+  for (const auto& each : link.features)
+    if (!each.in_use)
+      text += " +" + each.name;
+  return text;
+}
+
 [[nodiscard]] json document_of(const link_report& link) {
   return {{"number", link.number},
           {"peer", link.peer},
@@ -74,6 +95,8 @@ using json = nlohmann::ordered_json;
           {"serializers", link.serializers},
           {"deserializers", link.deserializers},
           {"compression", link.compression},
+          {"version", document_of(link.version)},
+          {"features", document_of(link.features)},
           {"stats", document_of(link.stats)}};
 }
 
@@ -81,15 +104,15 @@ using json = nlohmann::ordered_json;
   if (links.empty())
     return "  no links\n";
   auto lines = std::vector<std::vector<std::string>>{{"  link", "to", "over", "sends / accepts", "compression", "store",
-                                                      "age", "messages out / in", "socket out / in", "handles out / in",
-                                                      "waiting", "not delivered"}};
+                                                      "version", "age", "messages out / in", "socket out / in",
+                                                      "handles out / in", "waiting", "not delivered"}};
   for (const auto& each : links) {
     const auto& stats = each.stats;
     lines.push_back({"  " + std::to_string(each.number),
                      each.peer + (each.address.empty() ? "" : " at " + each.address),
                      each.transport + (each.is_dialed ? ", dialed" : ""),
                      list_of(each.serializers) + " / " + list_of(each.deserializers), each.compression,
-                     each.shares_store ? "shared" : "-", text_of_age(each.age_ms),
+                     each.shares_store ? "shared" : "-", text_of_version(each), text_of_age(each.age_ms),
                      grouped(stats.messages_sent) + " / " + grouped(stats.messages_received),
                      text_of_bytes(static_cast<double>(stats.socket_bytes_sent)) + " / "
                          + text_of_bytes(static_cast<double>(stats.socket_bytes_received)),
@@ -97,7 +120,7 @@ using json = nlohmann::ordered_json;
                          + text_of_bytes(static_cast<double>(stats.handle_bytes_received)),
                      text_of_bytes(static_cast<double>(stats.waiting_bytes)), grouped(lost_by(stats))});
   }
-  return table(lines, ">><<<<>>>>>>");
+  return table(lines, ">><<<<<>>>>>>");
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/flow/receive_window.hpp>
@@ -14,6 +15,7 @@
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/wire/features.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/node_version.hpp>
 #include <troupe/store/object_store.hpp>
 
 namespace troupe::internal {
@@ -36,7 +38,9 @@ struct peer_terms {
   std::uint64_t message_bytes = 0; // The largest message that the peer accepts ...
   std::uint64_t header_bytes = 0;  // ... the largest header ...
   std::uint64_t frames = 0;        // ... and the most frames of an element.
-  family_names families;           // As the peer's hello lists them; `negotiation` has later changes.
+  node_version version;
+  std::vector<feature_offer> features; // As the peer's hello lists them; `agreed_terms` has those in common.
+  family_names families;               // As the peer's hello lists them; `negotiation` has later changes.
 };
 
 /// What the two ends of a link have agreed on; never changed once the link is open.

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <troupe/base/sizes.hpp>
+#include <troupe/base/version.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/family_lists.hpp>
 #include <troupe/framework/internal/link/handshake.hpp>
@@ -24,6 +26,9 @@ constexpr limits unproven_limits{.header_bytes = unproven_body_bytes_max,
                                  .elements = unproven_body_bytes_max,
                                  .depth = 8,
                                  .memory_bytes = 4 * unproven_body_bytes_max};
+
+/// The longest text that a peer may state as its version of Troupe.
+constexpr std::size_t version_bytes_max = 64;
 
 authentication proofs_of(const own_end& mine) {
   const auto [process, host] = text_of(mine.node);
@@ -216,7 +221,9 @@ void handshake::send_hello() {
              .inspector = helpers.inspector,
              .features = offered_features(),
              .handle_window_bytes = terms_.handle_windows.window, // The acceptor has agreed on its windows by now.
-             .actor_handle_window_bytes = terms_.handle_windows.actor_window};
+             .actor_handle_window_bytes = terms_.handle_windows.actor_window,
+             .minor = protocol_minor_version,
+             .troupe = TROUPE_VERSION};
   if (mine_.store) {
     const auto process = mine_.store->self();
     mine.store_number = mine_.store->number();
@@ -231,6 +238,9 @@ void handshake::send_hello() {
 std::expected<void, node_error> handshake::on_hello(const hello& theirs) {
   if (theirs.name.size() > alias_bytes_max)
     return violation("the peer's name is longer than 1,024 bytes");
+  if (theirs.troupe.size() > version_bytes_max)
+    return violation("the peer states a version of Troupe of " + grouped(theirs.troupe.size()) + " bytes, limit "
+                     + grouped(version_bytes_max));
   const auto features = feature_set::agree(theirs.features);
   if (!features)
     return violation(features.error());
@@ -271,6 +281,8 @@ std::expected<void, node_error> handshake::know_peer(const hello& theirs) {
 void handshake::note_peer(const hello& theirs) {
   auto& peer = terms_.peer;
   peer.name = theirs.name;
+  peer.version = {.troupe = theirs.troupe, .protocol = protocol_version, .protocol_minor = theirs.minor};
+  peer.features = theirs.features;
   peer.runner = theirs.tasks;
   peer.spawner = theirs.spawner;
   peer.inspector = theirs.inspector;

@@ -57,6 +57,16 @@ link_report link_core::report() const {
   result.stats = stats();
   result.compression = to_string(compression_in_force());
   result.address = addresses_.far;
+  result.version = agreed().peer.version;
+  result.features = peer_features();
+  return result;
+}
+
+std::vector<link_feature> link_core::peer_features() const {
+  const auto& terms = agreed();
+  std::vector<link_feature> result;
+  for (const auto& each : terms.peer.features)
+    result.push_back({.name = each.name, .version = each.version, .in_use = terms.features.has(each.name)});
   return result;
 }
 

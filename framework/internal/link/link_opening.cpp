@@ -195,7 +195,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     return "link to " + agreed.peer.name + (addresses_.far.empty() ? "" : " at " + addresses_.far) + " is open; sends "
            + bracketed(effective_serializers()) + ", accepts " + bracketed(accepted_.names())
            + (compresses == compression::none ? "" : ", compresses by " + std::string{to_string(compresses)})
-           + (agreed.shares_store ? ", shares the store" : "");
+           + (agreed.shares_store ? ", shares the store" : "") + "; the peer has " + to_string(agreed.peer.version);
   });
   say_whereabouts();
   wait_wish_.begin(seat_.io(), options_.wait);

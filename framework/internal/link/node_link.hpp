@@ -16,6 +16,7 @@
 #include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/node_version.hpp>
 #include <troupe/serializers/compression.hpp>
 #include <troupe/store/fwd.hpp>
 
@@ -109,6 +110,9 @@ public:
   [[nodiscard]] virtual family_changes& changes() noexcept = 0;
   /// Where the peer is, as the transport tells it.
   [[nodiscard]] virtual const std::string& peer_address() const noexcept = 0;
+  [[nodiscard]] virtual const node_version& peer_version() const noexcept = 0;
+  /// As the peer's hello lists them.
+  [[nodiscard]] virtual std::vector<link_feature> peer_features() const = 0;
   /// Of what this end sends. Requires: open.
   [[nodiscard]] virtual troupe::compression compression_in_force() const = 0;
   /// The families with which messages are sent, best first.

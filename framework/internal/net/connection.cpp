@@ -292,10 +292,10 @@ std::expected<void, node_error> connection::handle_preamble() {
   if (!version)
     return std::unexpected{node_error{node_errc::protocol_violation, "the peer does not speak Troupe's link protocol"}};
   if (*version != protocol_version)
-    return std::unexpected{node_error{node_errc::protocol_violation, "the peer speaks version "
-                                                                         + std::to_string(*version)
-                                                                         + " of the link protocol, this node version "
-                                                                         + std::to_string(protocol_version)}};
+    return std::unexpected{node_error{node_errc::version_mismatch, "the peer speaks version " + std::to_string(*version)
+                                                                       + " of the link protocol, this node version "
+                                                                       + std::to_string(protocol_version)
+                                                                       + ": upgrade the older of the two"}};
   read_begin_ += preamble_bytes;
   greeted_ = true;
   return {};

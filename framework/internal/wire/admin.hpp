@@ -122,11 +122,13 @@ struct hello {
   std::uint64_t handle_window_bytes = 128_MiB;
   std::uint64_t actor_handle_window_bytes = 32_MiB;
   std::vector<std::byte> store_proof = {}; // 32 bytes: this process has opened the store. Empty if no store is shared.
+  std::uint16_t minor = 0;                 // Of the protocol's version.
+  std::string troupe = {};                 // The version of the library, at most 64 bytes.
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
                 spawner, exits, link, introduction_key, header_bytes, frames, incarnation, inspector, features,
-                handle_window_bytes, actor_handle_window_bytes, store_proof)
+                handle_window_bytes, actor_handle_window_bytes, store_proof, minor, troupe)
 
 struct ready {
   bool shares_store = false;             // Both ends have checked.

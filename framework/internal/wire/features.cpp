@@ -15,6 +15,11 @@ std::vector<feature_offer> offered_features() {
   return result;
 }
 
+bool feature_set::has(std::string_view name) const noexcept {
+  const auto known = std::ranges::find(known_features, name, [](const auto& row) { return row.first; });
+  return known != known_features.end() && versions_[static_cast<std::size_t>(known - known_features.begin())] != 0;
+}
+
 std::expected<feature_set, std::string> feature_set::agree(std::span<const feature_offer> theirs) {
   if (theirs.size() > features_max)
     return std::unexpected{"the peer lists " + grouped(theirs.size()) + " features, limit " + grouped(features_max)};

@@ -66,6 +66,8 @@ public:
     return versions_[static_cast<std::size_t>(which)];
   }
   [[nodiscard]] bool has(feature which) const noexcept { return version(which) != 0; }
+  /// Returns false for names that this version does not know.
+  [[nodiscard]] bool has(std::string_view name) const noexcept;
 
 private:
   std::array<std::uint32_t, static_cast<std::size_t>(feature::count_)> versions_{};

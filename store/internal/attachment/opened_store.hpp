@@ -9,6 +9,7 @@
 #include <troupe/store/store_error.hpp>
 
 #include <expected>
+#include <string>
 
 namespace troupe::store::internal {
 
@@ -19,6 +20,7 @@ struct opened_store {
   lock_file lock;
   mapped_store files;
   process_id self;
+  std::string beside; // About a store of this name in another layout version, as opening found it; empty: none.
 };
 
 /// Opens or creates the store and claims a slot. Requires: this process does not have the store open elsewhere

@@ -143,10 +143,11 @@ namespace {
   // Evaluated once, because a process that is attached at that time may die before this call ends. The process that
   // maps the existing files then reaps the dead one.
   const auto first = !place.is_in_use;
-  if (auto swept = sweep(*paths, options, !first); !swept) {
+  auto beside = sweep(*paths, options, !first);
+  if (!beside) {
     if (first)
       (void)remove_files(*paths);
-    return std::unexpected(swept.error());
+    return std::unexpected(beside.error());
   }
   reach(crash_point::open_swept);
   auto made = std::expected<void, store_error>{};
@@ -172,7 +173,8 @@ namespace {
   settings.objects_max = files->view.header().objects.rows_max;
   settings.spill_directory = files->view.spill_directory();
   paths->spill_directory = settings.spill_directory;
-  return opened_store{std::move(settings), std::move(*paths), std::move(*lock), std::move(*files), *self};
+  return opened_store{std::move(settings), std::move(*paths), std::move(*lock), std::move(*files), *self,
+                      *std::move(beside)};
 }
 
 } // namespace
@@ -195,7 +197,7 @@ std::expected<void, store_error> remove_left_store(const options& options) {
   if (!left)
     return std::unexpected(left.error());
   if (auto swept = sweep(left->first, options, false); !swept)
-    return swept;
+    return std::unexpected(swept.error());
   return remove_files(left->first);
 }
 

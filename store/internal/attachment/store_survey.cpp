@@ -9,6 +9,14 @@
 namespace troupe::store::internal {
 
 std::string store_survey::notice() const {
+  const auto about_place = place_notice();
+  if (store_.beside.empty())
+    return about_place;
+  return store_.beside + ": the two share no objects, so links between them send bytes through sockets"
+         + (about_place.empty() ? "" : "; " + about_place);
+}
+
+std::string store_survey::place_notice() const {
   const auto& header = view_.header();
   const auto directory = store_.settings.directory.string();
   if (header.data_on_disk == 0 && header.huge_pages != 0 && !gives_huge_pages(store_.settings.directory))

@@ -31,6 +31,9 @@ public:
   [[nodiscard]] std::expected<void, store_error> verify() const;
 
 private:
+  /// About the location of the objects.
+  [[nodiscard]] std::string place_notice() const;
+
   const opened_store& store_;
   control_view view_;
   const membership& member_;

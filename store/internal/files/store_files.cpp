@@ -377,8 +377,9 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
   return std::unexpected(failure);
 }
 
-[[nodiscard]] std::expected<void, store_error> sweep_directory(const std::filesystem::path& directory,
-                                                               const store_paths& paths, bool in_use) {
+[[nodiscard]] std::expected<std::string, store_error> sweep_directory(const std::filesystem::path& directory,
+                                                                      const store_paths& paths, bool in_use) {
+  auto beside = std::string{};
   auto failure = std::error_code{};
   for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
     const auto& file = entry.path();
@@ -388,7 +389,7 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
     if (name.starts_with(paths.this_layout)) {
       if (!in_use) {
         if (auto removed = remove_left(file, paths); !removed)
-          return removed;
+          return std::unexpected(removed.error());
       } else if (name.ends_with(".new")) {
         ::unlink(file.c_str());
       }
@@ -399,26 +400,29 @@ void sweep_spill_directory(const std::filesystem::path& directory, const store_p
     if (const auto owner = any_lock_on(paths.directory / (version + ".lock"))) {
       if (!name.starts_with(paths.this_boot))
         continue; // No process survives a boot, but a container may have its own boot id.
-      return std::unexpected(store_error{store_errc::layout_mismatch,
-                                         "store " + version + " of another layout version is in use by "
-                                             + (*owner == 0 ? "a process" : "process " + std::to_string(*owner))
-                                             + "; this program has layout version " + std::to_string(layout_version)});
+      beside = "store " + version + " of another layout version is in use by "
+               + (*owner == 0 ? "a process" : "process " + std::to_string(*owner))
+               + "; this program has layout version " + std::to_string(layout_version);
+      continue;
     }
     ::unlink(file.c_str());
   }
-  return {};
+  return beside;
 }
 
 } // namespace
 
-std::expected<void, store_error> sweep(const store_paths& paths, const options& options, bool in_use) {
+std::expected<std::string, store_error> sweep(const store_paths& paths, const options& options, bool in_use) {
   const auto left = in_use ? std::filesystem::path{} : left_spill_directory(paths.control);
-  if (auto swept = sweep_directory(paths.directory, paths, in_use); !swept)
-    return swept;
+  auto beside = sweep_directory(paths.directory, paths, in_use);
+  if (!beside)
+    return beside;
+  if (options.require_layout && !beside->empty())
+    return std::unexpected(store_error{store_errc::layout_mismatch, *std::move(beside)});
   for (const auto& directory : {left, absolute_path(options.spill_directory)})
     if (!directory.empty())
       sweep_spill_directory(directory, paths, in_use);
-  return {};
+  return beside;
 }
 
 std::filesystem::path absolute_path(const std::filesystem::path& path) {

@@ -72,10 +72,12 @@ struct mapped_store {
 
 /// Removes files that dead processes of this user left under this name, in the directory and in the spill directory:
 /// temporaries, and the store's files unless the store is `in_use`. Also removes files of other boots and layout
-/// versions, unless a process has them locked. Files of other users stay. Fails with `layout_mismatch` if processes
-/// with another layout version are attached, and as system_failure() does if one of the store's file names is taken by
-/// something that cannot be removed. Requires: the open lock is held.
-[[nodiscard]] std::expected<void, store_error> sweep(const store_paths& paths, const options& options, bool in_use);
+/// versions, unless a process has them locked. Files of other users stay. Returns a text about processes that use a
+/// store of this name in another layout version; empty if there are none. Fails with `layout_mismatch` if there are such
+/// processes and the options say `require_layout`, and as system_failure() does if one of the store's file names is
+/// taken by something that cannot be removed. Requires: the open lock is held.
+[[nodiscard]] std::expected<std::string, store_error> sweep(const store_paths& paths, const options& options,
+                                                            bool in_use);
 
 /// Makes the data file and the control file. Requires: the open lock is held, and neither file exists.
 [[nodiscard]] std::expected<void, store_error> make_files(const store_paths& paths, const options& options);
