@@ -202,6 +202,8 @@ constexpr std::array all_node_rows{
     store_bytes<&store::options::pretouch_bytes>("store.pretouch-bytes", "memory made ready ahead of need"),
     store_row<&store::options::huge_pages>("store.huge-pages", "whether to ask for huge pages"),
     store_row<&store::options::must_exist>("store.must-exist", "whether to fail instead of making a store"),
+    store_row<&store::options::require_layout>("store.require-layout",
+                                               "whether to fail while another layout of the store is in use"),
     store_row<&store::options::reap_interval>("store.reap-interval", "how often killed processes are looked for"),
     store_row<&store::options::full_grace>("store.full-grace", "how long a full store lets creators wait"),
     node_row<&node_options::store_required>("store-required", "whether the node opens only with its store"),

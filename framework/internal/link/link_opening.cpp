@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <troupe/framework/internal/link/link_core.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
@@ -195,7 +196,14 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     return "link to " + agreed.peer.name + (addresses_.far.empty() ? "" : " at " + addresses_.far) + " is open; sends "
            + bracketed(effective_serializers()) + ", accepts " + bracketed(accepted_.names())
            + (compresses == compression::none ? "" : ", compresses by " + std::string{to_string(compresses)})
-           + (agreed.shares_store ? ", shares the store" : "") + "; the peer has " + to_string(agreed.peer.version);
+           + (agreed.shares_store ? ", shares the store" : "");
+  });
+  warnings_.say(log_level::debug, [&] {
+    std::vector<std::string> names;
+    for (const auto& each : agreed.peer.features)
+      names.push_back(each.name);
+    return agreed.peer.name + " runs " + to_string(agreed.peer.version) + ", with the features "
+           + cut(bracketed(names));
   });
   say_whereabouts();
   wait_wish_.begin(seat_.io(), options_.wait);

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/message_sender.hpp>
 
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <string>
@@ -11,7 +12,9 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/error_answers.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
+#include <troupe/framework/internal/caf_port/request_expiry.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -116,13 +119,18 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 }
 
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
-  if (send_plain(receiver, *what))
+  const auto deadline = what->mid.is_request() ? carried_deadline() : deadline_point{};
+  const auto is_bare = deadline == deadline_point{} || !of_.link.agreed().features.has(feature::deadlines);
+  if (is_bare && send_plain(receiver, *what))
     return;
   if (!begin(receiver, what, context))
     return;
-  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, {}))
+  byte_vector extensions;
+  if (!is_bare)
+    append_deadline(extensions, deadline);
+  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, extensions))
     return;
-  encode_and_send(receiver, std::move(what), context, nullptr, {});
+  encode_and_send(receiver, std::move(what), context, nullptr, extensions);
 }
 
 /// Tries the short way of most messages. If it returns false, nothing has happened, and a draft has to send the
@@ -151,10 +159,12 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   auto* context = dispatching_unit();
   if (!begin(receiver, what, context))
     return;
+  byte_vector kept{extensions.begin(), extensions.end()};
+  keep_deadline(kept, std::chrono::steady_clock::now());
   // Messages of the same pair that are being encoded came before.
-  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, extensions))
+  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, kept))
     return;
-  encode_and_send(receiver, std::move(what), context, &owed, extensions);
+  encode_and_send(receiver, std::move(what), context, &owed, kept);
 }
 
 /// Encodes and sends on this thread. Requires: a message of a supported sort. If `owed` is given, the message holds it
