@@ -82,8 +82,6 @@ constexpr link_metric link_metrics[] = {
      [](const link_stats& of) { return number(of.undecodable); }},
     {"undelivered_total", counter, "Messages sent when the link was down or ended, or received for nobody.", nullptr,
      nullptr, [](const link_stats& of) { return number(of.undelivered); }},
-    {"expired_total", counter, "Requests that arrived and were not handled, because their deadline had passed.", nullptr,
-     nullptr, [](const link_stats& of) { return number(of.expired); }},
     {"forwarded_total", counter, "Messages for actors of other nodes, passed on without being decoded.", nullptr,
      nullptr, [](const link_stats& of) { return number(of.forwarded); }},
     {"coding_seconds_total", counter, "Time that encoding and decoding took, estimated from some of the payloads.",

@@ -92,7 +92,7 @@ signature resolve_signature(const std::vector<std::string>& aliases, const type_
 }
 
 /// Invariant: the first made_ elements exist.
-class decoded_message final : public caf::detail::message_data, public expiring_content {
+class decoded_message final : public caf::detail::message_data {
 public:
   static decoded_message* make(const signature& types, receipt owed) {
     return ::new (take_block(block_bytes(types))) decoded_message{types, std::move(owed)};
@@ -131,7 +131,6 @@ public:
   decoded_message* copy() const override {
     // If copying an element throws, destroys the elements copied so far.
     std::unique_ptr<decoded_message, dropping> result{make(types_, owed_.of_copy())};
-    result->expire_like(*this);
     for (std::size_t i = 0; i < made_; ++i) {
       types_.entries[i]->life().copy(result->at(i), at(i));
       ++result->made_;
@@ -141,7 +140,7 @@ public:
 
   void* get_mutable(std::size_t pos) override {
     takes_over(this);
-    return is_over() ? request_expiry::dropped_content() : at(pos);
+    return at(pos);
   }
   caf::error load(std::size_t, caf::deserializer&) override { return no_caf_serialization(); }
   std::size_t size() const noexcept override {
@@ -150,12 +149,12 @@ public:
   }
   std::uint32_t type_token() const noexcept override {
     takes_over(this);
-    return is_over() ? request_expiry::dropped_type() : types_.type_token;
+    return types_.type_token;
   }
   caf::rtti_pair type(std::size_t pos) const noexcept override { return types_.types[pos]; }
   const void* get(std::size_t pos) const noexcept override {
     takes_over(this);
-    return is_over() ? request_expiry::dropped_content() : at(pos);
+    return at(pos);
   }
   std::string stringify(std::size_t pos) const override { return text_of_element(*types_.entries[pos], at(pos)); }
   caf::type_erased_value_ptr copy(std::size_t pos) const override {
@@ -246,10 +245,6 @@ void* message_under_construction::construct_next() {
 
 void message_under_construction::owe(receipt more, std::shared_ptr<const void> keeps) {
   data_->owe(std::move(more), std::move(keeps));
-}
-
-void message_under_construction::expire(request_expiry when) {
-  data_->expire(std::move(when));
 }
 
 caf::mailbox_element_ptr message_under_construction::finish(caf::strong_actor_ptr sender, caf::message_id id) && {

@@ -13,7 +13,6 @@
 #include <caf/rtti_pair.hpp>
 
 #include <troupe/framework/internal/caf_port/message_view.hpp>
-#include <troupe/framework/internal/caf_port/request_expiry.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/serializers/type_entry.hpp>
 
@@ -53,9 +52,6 @@ public:
   /// Adds a receipt that is also settled when the message has been consumed. `keeps` is kept alive as long as the
   /// message lives.
   void owe(receipt more, std::shared_ptr<const void> keeps);
-
-  /// Sets until when the message is of use.
-  void expire(request_expiry when);
 
   /// Returns the message, ready for a mailbox. Requires: all elements are made.
   [[nodiscard]] caf::mailbox_element_ptr finish(caf::strong_actor_ptr sender, caf::message_id id) &&;

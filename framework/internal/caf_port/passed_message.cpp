@@ -1,6 +1,5 @@
 #include <troupe/framework/internal/caf_port/passed_message.hpp>
 
-#include <memory>
 #include <utility>
 
 #include <caf/detail/message_data.hpp>
@@ -14,7 +13,7 @@ namespace {
 
 /// The sender's content together with its receipt. Both end together, wherever the content is passed. An explicit copy
 /// owes nothing.
-class owed_content final : public caf::detail::message_data, public expiring_content {
+class owed_content final : public caf::detail::message_data {
 public:
   owed_content(caf::message content, receipt owed) : owed_(std::move(owed)), content_(std::move(content)) {}
   ~owed_content() override { takes_over(this); }
@@ -23,25 +22,21 @@ public:
     takes_over(this);
     auto copied = content_;
     copied.force_unshare();
-    auto result = std::make_unique<owed_content>(std::move(copied), receipt{});
-    result->expire_like(*this);
-    return result.release();
+    return new owed_content{std::move(copied), {}};
   }
   void* get_mutable(std::size_t pos) override {
     takes_over(this);
-    return is_over() ? request_expiry::dropped_content() : content_.get_mutable(pos);
+    return content_.get_mutable(pos);
   }
   /// CAF checks this before it lets a handler change the content, because the sender may also hold it.
   bool shared() const noexcept override { return !unique() || content_.cvals()->shared(); }
   caf::error load(std::size_t pos, caf::deserializer& from) override { return content_.content().load(pos, from); }
   std::size_t size() const noexcept override { return content_.size(); }
-  std::uint32_t type_token() const noexcept override {
-    return is_over() ? request_expiry::dropped_type() : content_.type_token();
-  }
+  std::uint32_t type_token() const noexcept override { return content_.type_token(); }
   caf::rtti_pair type(std::size_t pos) const noexcept override { return content_.cvals()->type(pos); }
   const void* get(std::size_t pos) const noexcept override {
     takes_over(this);
-    return is_over() ? request_expiry::dropped_content() : content_.at(pos);
+    return content_.at(pos);
   }
   std::string stringify(std::size_t pos) const override { return content_.cvals()->stringify(pos); }
   caf::type_erased_value_ptr copy(std::size_t pos) const override {
@@ -58,10 +53,8 @@ private:
 } // namespace
 
 caf::mailbox_element_ptr make_passed_message(caf::strong_actor_ptr sender, caf::message_id id, caf::message content,
-                                             receipt owed, std::optional<request_expiry> expiry) {
+                                             receipt owed) {
   auto data = caf::make_counted<owed_content>(std::move(content), std::move(owed));
-  if (expiry)
-    data->expire(*std::move(expiry));
   passes_on(data.get());
   return caf::make_mailbox_element(std::move(sender), id, {},
                                    caf::message{caf::message::data_ptr{data.release(), false}});

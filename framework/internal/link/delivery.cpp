@@ -62,20 +62,6 @@ void delivery::refuse_answer() {
   warnings_.say(log_level::debug, [&] { return "a response from " + peer_ + " matches no request"; });
 }
 
-void delivery::refuse_expired(const message_route& to, const message_head& head) {
-  counts_.expired->fetch_add(1, std::memory_order_relaxed);
-  warnings_.say(log_level::debug, [&] { return "a request from " + peer_ + " came after its deadline"; });
-  if (to.sender())
-    answer_with({node_errc::timed_out, "the request came after its deadline"}, to.sender(), id_of(head).response_id(),
-                to.receiver(), nullptr);
-}
-
-/// Only CAF's scheduled actors drop what request_expiry says.
-request_expiry delivery::expiry_of(const message_route& to, deadline_point deadline) const {
-  const auto drops = is_scheduled(to.receiver());
-  return {deadline, drops, counts_.expired};
-}
-
 /// Returns the sender for the mailbox element. For a remote request it is a stand-in that takes the answer.
 caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head& head) {
   const auto& sender = to.sender();
@@ -87,8 +73,7 @@ caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head&
 // -- a message
 
 std::expected<void, node_error> delivery::deliver(message_route& to, const message_head& head, message_kind kind,
-                                                  message_under_construction&& message, receipt owed,
-                                                  const std::optional<deadline_point>& deadline) {
+                                                  message_under_construction&& message, receipt owed) {
   if (kind == message_kind::exit) {
     if (auto admitted = admit_exit(head); !admitted)
       return admitted;
@@ -101,8 +86,6 @@ std::expected<void, node_error> delivery::deliver(message_route& to, const messa
   }
   if (refuses_bare_error(to, head, kind))
     return {};
-  if (deadline && to.way_on() == nullptr)
-    message.expire(expiry_of(to, *deadline));
   auto whole = std::move(message).finish(sender_of(to, head), id_of(head));
   if (auto* way_on = to.way_on())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), std::move(owed), head.extensions);
@@ -115,15 +98,10 @@ void delivery::deliver_ordinary(message_route& to, const message_head& head, mes
   deliver_to(to.receiver(), std::move(message).finish(to.take_sender(), id_of(head)));
 }
 
-void delivery::deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed,
-                       const std::optional<deadline_point>& deadline) {
+void delivery::deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed) {
   if (refuses_bare_error(to, head, message_view{content}.kind()))
     return;
-  std::optional<request_expiry> expiry;
-  if (deadline && to.way_on() == nullptr)
-    expiry.emplace(expiry_of(to, *deadline));
-  auto whole =
-      make_passed_message(sender_of(to, head), id_of(head), std::move(content), std::move(owed), std::move(expiry));
+  auto whole = make_passed_message(sender_of(to, head), id_of(head), std::move(content), std::move(owed));
   if (auto* way_on = to.way_on(); way_on != nullptr && !head.extensions.empty())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), {}, head.extensions);
   else

@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <expected>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,7 +16,6 @@
 #include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/message_ends.hpp>
-#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -102,7 +99,6 @@ public:
   struct totals {
     std::atomic<std::uint64_t>& undelivered;
     std::atomic<std::uint64_t>& undecodable;
-    std::shared_ptr<std::atomic<std::uint64_t>> expired; // Messages outlive the link.
   };
 
   /// All must outlive this object. `allow_exit`: the peer may end actors of this node.
@@ -117,12 +113,8 @@ public:
   void refuse_unasked();
   /// For a response that answers no request of this node.
   void refuse_answer();
-  /// For a request whose deadline has passed.
-  void refuse_expired(const message_route& to, const message_head& head);
-  /// `deadline`: until when the message is of use.
   std::expected<void, node_error> deliver(message_route& to, const message_head& head, message_kind kind,
-                                          message_under_construction&& message, receipt owed = {},
-                                          const std::optional<deadline_point>& deadline = std::nullopt);
+                                          message_under_construction&& message, receipt owed = {});
   /// As deliver() for a message that is neither an exit message nor an error. Requires: is_ordinary(kind), no way on.
   void deliver_ordinary(message_route& to, const message_head& head, message_under_construction&& message);
   /// Returns true if a message of this kind cannot end its receiver.
@@ -130,8 +122,7 @@ public:
     return kind != message_kind::exit && kind != message_kind::error;
   }
   /// Delivers a message that was not encoded. `owed` is settled when the message is consumed.
-  void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed,
-               const std::optional<deadline_point>& deadline = std::nullopt);
+  void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed);
   /// Forwards the message undecoded over the link to the receiver's node. Returns false if it has to be decoded first.
   /// Requires: way_on().
   [[nodiscard]] bool forward(const message_route& to, const message_head& head, const forwarded_message& message,
@@ -148,7 +139,6 @@ public:
 
 private:
   [[nodiscard]] caf::strong_actor_ptr sender_of(message_route& to, const message_head& head);
-  [[nodiscard]] request_expiry expiry_of(const message_route& to, deadline_point deadline) const;
   void count_undelivered() { counts_.undelivered.fetch_add(1, std::memory_order_relaxed); }
 
   const ends_finder& ends_;

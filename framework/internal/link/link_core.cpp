@@ -169,7 +169,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       routes_(addresses_of_messages_, warnings_),
       recent_sender_(seat_.io()),
       delivery_(addresses_of_messages_, node_->system(), options.allow_exit,
-                {counters_.undelivered, counters_.undecodable, counters_.expired}, warnings_),
+                {counters_.undelivered, counters_.undecodable}, warnings_),
       receiver_({.accepted = accepted_,
                  .known = received_words_,
                  .incoming = incoming_,

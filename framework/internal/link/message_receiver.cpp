@@ -149,7 +149,7 @@ std::expected<void, node_error> message_receiver::on_plain(arrival& what, const 
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
     return of_.deliveries.give_up(*what.route, head, std::move(decoded).error());
-  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), {}, what.deadline);
+  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built));
 }
 
 /// Prepares on_run() for more messages of this kind.
@@ -244,8 +244,8 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
     return of_.deliveries.give_up(*what.route, head, std::move(decoded).error());
-  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), goes_on ? *std::move(owed) : receipt{},
-                                what.deadline);
+  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built),
+                                goes_on ? *std::move(owed) : receipt{});
 }
 
 std::expected<void, node_error> message_receiver::take_value(arrival& what, std::uint8_t flags, bytes_view body) {
@@ -269,7 +269,7 @@ std::expected<void, node_error> message_receiver::take_value(arrival& what, std:
   if (!is_deliverable(what, body.size() + size_bytes, *owed))
     return {};
   of_.passed_counts.count(message_view{*content}, size_bytes);
-  of_.deliveries.deliver(*what.route, head, std::move(*content), *std::move(owed), what.deadline);
+  of_.deliveries.deliver(*what.route, head, std::move(*content), *std::move(owed));
   return {};
 }
 
@@ -316,20 +316,7 @@ bool message_receiver::is_deliverable(arrival& what, std::uint64_t cost, receipt
     of_.deliveries.refuse_unasked();
     return false;
   }
-  if (is_over(what)) {
-    of_.deliveries.refuse_expired(*what.route, what.head);
-    return false;
-  }
   return (what.head.flags & message_flags::response) == 0 || take_question(what, cost, owed);
-}
-
-/// Notes the deadline of a request; returns true if it has passed.
-bool message_receiver::is_over(arrival& what) const {
-  if (what.head.extensions.empty() || (what.head.flags & message_flags::request) == 0)
-    return false;
-  const auto now = std::chrono::steady_clock::now();
-  what.deadline = read_time_left(what.head.extensions, now);
-  return what.deadline && *what.deadline <= now;
 }
 
 /// Returns true if the response answers a pending request of this end.

@@ -79,8 +79,7 @@ private:
     message_head head;
     bool begins_as_last = false; // Same head as the message before, neither a request nor an answer.
     message_route* route = nullptr;
-    taken_question question;                // The question that it answers or returns.
-    std::optional<deadline_point> deadline; // Of a request that states one.
+    taken_question question; // The question that it answers or returns.
   };
 
   /// The head of a message that is neither a request nor an answer, with its bytes.
@@ -114,7 +113,6 @@ private:
                                                                    std::size_t values_take,
                                                                    message_under_construction& message);
   [[nodiscard]] bool is_deliverable(arrival& what, std::uint64_t cost, receipt& owed);
-  [[nodiscard]] bool is_over(arrival& what) const;
   [[nodiscard]] bool take_question(arrival& what, std::uint64_t cost, receipt& owed);
 
   const parts of_;

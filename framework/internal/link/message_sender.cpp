@@ -1,7 +1,6 @@
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/message_sender.hpp>
 
-#include <chrono>
 #include <exception>
 #include <optional>
 #include <string>
@@ -12,9 +11,7 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/error_answers.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
-#include <troupe/framework/internal/caf_port/request_expiry.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
-#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -119,18 +116,13 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 }
 
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
-  const auto deadline = what->mid.is_request() ? carried_deadline() : deadline_point{};
-  const auto is_bare = deadline == deadline_point{} || !of_.link.agreed().features.has(feature::deadlines);
-  if (is_bare && send_plain(receiver, *what))
+  if (send_plain(receiver, *what))
     return;
   if (!begin(receiver, what, context))
     return;
-  byte_vector extensions;
-  if (!is_bare)
-    append_deadline(extensions, deadline);
-  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, extensions))
+  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, {}))
     return;
-  encode_and_send(receiver, std::move(what), context, nullptr, extensions);
+  encode_and_send(receiver, std::move(what), context, nullptr, {});
 }
 
 /// Tries the short way of most messages. If it returns false, nothing has happened, and a draft has to send the
@@ -159,12 +151,10 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   auto* context = dispatching_unit();
   if (!begin(receiver, what, context))
     return;
-  byte_vector kept{extensions.begin(), extensions.end()};
-  keep_deadline(kept, std::chrono::steady_clock::now());
   // Messages of the same pair that are being encoded came before.
-  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, kept))
+  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, extensions))
     return;
-  encode_and_send(receiver, std::move(what), context, &owed, kept);
+  encode_and_send(receiver, std::move(what), context, &owed, extensions);
 }
 
 /// Encodes and sends on this thread. Requires: a message of a supported sort. If `owed` is given, the message holds it

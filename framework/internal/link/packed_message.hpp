@@ -31,10 +31,9 @@ struct packed_message : message_cargo {
   std::uint64_t sender = 0;
   std::uint8_t flags = 0; // message_flags
   asking asks = asking::nothing;
-  std::uint64_t cost = 0;      // Charged against the window; zero if the message is never held back.
-  byte_vector body = {};       // The head and the elements.
-  std::size_t deadline_at = 0; // Where a deadline stands in the body, in the form of this process; 0: nowhere.
-  bool may_be_dropped = true;  // It may make room for newer messages.
+  std::uint64_t cost = 0;     // Charged against the window; zero if the message is never held back.
+  byte_vector body = {};      // The head and the elements.
+  bool may_be_dropped = true; // It may make room for newer messages.
 };
 
 } // namespace troupe::internal
