@@ -146,7 +146,7 @@ TEST(memory_command, of_a_process_that_does_not_answer_it_says_what_the_store_kn
   const auto answer = run("memory --directory " + folder() + " --timeout 0.3 --object " + other.object());
   EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
   EXPECT_EQ(answer.status, 0) << answer.text;
-  expect_contains(answer.text, "a handle or more in " + other.pid());
+  expect_contains(answer.text, "at least one handle in " + other.pid());
   expect_contains(answer.text, "not asked: " + other.pid());
   const auto of_store =
       "memory --directory " + folder() + " --timeout 0.3 --store " + (*options_of("frozen").store)->name;
@@ -165,7 +165,7 @@ TEST(memory_command, of_a_process_that_is_not_to_be_asked_too) {
   const other_process other{options};
   const auto answer = run("memory --directory " + folder() + " --object " + other.object());
   EXPECT_EQ(answer.status, 0) << answer.text;
-  expect_contains(answer.text, "a handle or more in " + other.pid());
+  expect_contains(answer.text, "at least one handle in " + other.pid());
   expect_contains(answer.text, "not asked: " + other.pid() + ": no node of it can be asked");
 }
 

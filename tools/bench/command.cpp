@@ -43,7 +43,7 @@ struct answer_to {
 
 constexpr int bad_arguments = 2;
 
-/// Checked before the run, so that an hour of measuring is not lost for want of a writable file.
+/// Called before the run, so that no measurement is lost because a file is not writable.
 [[nodiscard]] bool can_write(const std::string& file) {
   const std::filesystem::path path{file};
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
@@ -78,7 +78,7 @@ void take_part(const bench_request& asked) {
 void warn(answer_to& to) {
   const auto where = machine_now();
   if (!is_optimized(where))
-    to.say(fmt::format("this is a build for finding errors ({}): its numbers say nothing; build with "
+    to.say(fmt::format("this build is made for finding errors ({}), so its numbers mean nothing; build with "
                        "-DCMAKE_BUILD_TYPE=Release",
                        where.build));
   double load = 0;
@@ -122,7 +122,7 @@ void measure(bench_request asked, answer_to to) {
     return;
   warn(to);
   if (::isatty(STDERR_FILENO) == 1)
-    to.say(fmt::format("{} measurements, about {:.0f} s, and more where payloads are large or families slow",
+    to.say(fmt::format("{} measurements, about {:.0f} s, or more if payloads are large or families are slow",
                        plan.size(), expected_seconds(asked, plan.size())));
   const auto results = run(asked, plan);
   if (!results)
@@ -153,7 +153,7 @@ void add_choice(CLI::App& to, const std::string& name, std::vector<std::string>&
   const std::vector<std::string> all(names.begin(), names.end());
   const auto standard = CLI::detail::join(chosen, ",");
   to.add_option(name, chosen,
-                what + " (" + standard + "); several are separated by commas, of: " + CLI::detail::join(all, ", "))
+                what + " (default " + standard + "), separated by commas, of: " + CLI::detail::join(all, ", "))
       ->delimiter(',')
       ->check(is_one_of(all))
       ->option_text("KEY");
@@ -161,12 +161,12 @@ void add_choice(CLI::App& to, const std::string& name, std::vector<std::string>&
 
 constexpr const char* examples =
     "Examples:\n"
-    "  troupe bench                                     # streaming and asking over a unix socket: half a minute\n"
-    "  troupe bench --quick                             # whether it works, not how fast it is\n"
-    "  troupe bench --size 8..1Gi --svg plot.svg        # from which size on is it the memory that counts?\n"
+    "  troupe bench                                     # streams and requests over a unix socket, half a minute\n"
+    "  troupe bench --quick                             # shows whether it works, not how fast it is\n"
+    "  troupe bench --size 8..1Gi --svg plot.svg        # throughput and latency by size, also as a chart\n"
     "  troupe bench --pattern echo --transport inproc,unix,tcp,tls --size 64\n"
     "  troupe bench --family typed,msgpack,json,cereal,caf --size 64,64Ki --csv families.csv\n"
-    "  troupe bench --size 1Mi --spill never            # through the socket what would go by handle\n"
+    "  troupe bench --size 1Mi --spill never            # large payloads through the socket, not by handle\n"
     "  troupe bench --transport tcp --compression none,lz4,zstd --data records --size 1Mi\n"
     "  troupe bench --pattern fan-in,fan-out,ring --peers 8 --json\n";
 
@@ -175,44 +175,47 @@ void add_what(CLI::App& to, bench_request& asked) {
   add_choice(to, "-t,--transport", asked.transports, "Transports of the links", transport_names);
   add_choice(to, "-f,--family", asked.families, "Families that encode the payloads", families_built());
   to.add_option("--size", asked.sizes,
-                "Sizes of payloads from 8 to 1Gi (" + CLI::detail::join(asked.sizes, ",")
-                    + "); several are separated by commas, and 8..1Mi is each eight times the one before")
+                "Payload sizes from 8 to 1Gi bytes (default " + CLI::detail::join(asked.sizes, ",")
+                    + "), separated by commas; in 8..1Mi each size is eight times the previous one")
       ->delimiter(',')
       ->option_text("SIZES");
   add_choice(to, "--compression", asked.compressions,
-             "Compression of frames of 10,000 bytes and more, between ends without a shared store", compression_names);
-  to.add_option("--data", asked.data, "Content of the payloads (noise), one of: noise, records")
+             "Compression of frames of at least 10,000 bytes, if the ends share no store", compression_names);
+  to.add_option("--data", asked.data, "Content of the payloads (default noise), one of: noise, records")
       ->check(is_one_of({"noise", "records"}))
       ->option_text("KEY");
-  to.add_option(
-        "--spill", asked.spill,
-        "From this size on (64Ki) payloads go through the store, by handle, over unix sockets; \"never\": none does")
+  to.add_option("--spill", asked.spill,
+                "Over unix sockets, payloads of at least this size (default 64Ki) travel by handle through the store; "
+                "\"never\": none does")
       ->option_text("SIZE");
-  to.add_option("--peers", asked.peers,
-                "Number of processes with which the first one of fan-in, fan-out and ring exchanges messages")
+  to.add_option("--peers", asked.peers, "Number of peer processes in fan-in, fan-out and ring")
       ->check(CLI::Range(2, 32))
       ->capture_default_str();
-  to.add_option("--in-flight", asked.in_flight, "Requests in flight if they are pipelined")
+  to.add_option("--in-flight", asked.in_flight, "Number of outstanding requests in pipelined")
       ->check(CLI::Range(2, 10'000))
       ->capture_default_str();
 }
 
 void add_how(CLI::App& to, bench_request& asked) {
-  to.add_option("-r,--rounds", asked.rounds, "How often each measurement is repeated, in turn with all others")
+  to.add_option("-r,--rounds", asked.rounds, "Number of rounds; each round makes every measurement once")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
-  to.add_option("--time", asked.seconds, "Seconds that each measurement takes, after a quarter of that to warm up")
+  to.add_option("--time", asked.seconds,
+                "Seconds of each measurement in a round; the warm-up takes a quarter of this time in addition")
       ->check(CLI::Range(0.001, 600.0))
       ->capture_default_str();
-  to.add_option("--total", asked.total_seconds,
-                "Seconds for all measurements, which are shortened to fit, with fewer rounds but at least one")
+  to.add_option(
+        "--total", asked.total_seconds,
+        "Maximum seconds of the whole run: shortens the measurements, and then makes fewer rounds, at least one")
       ->check(CLI::Range(1.0, 86'400.0));
-  to.add_flag("--quick", asked.is_quick, "One round of 50 ms each, to see that it works; the figures mean little");
+  to.add_flag("--quick", asked.is_quick,
+              "One round of 50 ms per measurement, to see that it works; the figures mean little");
   to.add_flag("--json", asked.is_json, "One JSON document instead of text");
-  to.add_option("--csv", asked.csv_file, "Also write a line for each measurement to this file")->option_text("FILE");
-  to.add_option("--svg", asked.svg_file, "Also draw throughput and latency over size into this file, by gnuplot")
+  to.add_option("--csv", asked.csv_file, "Also writes one line per measurement to this file")->option_text("FILE");
+  to.add_option("--svg", asked.svg_file,
+                "Also draws charts of throughput and latency over size into this file, by gnuplot")
       ->option_text("FILE");
-  to.add_option("--directory", asked.directory, "Folder of the run's stores while it lasts (/dev/shm)")
+  to.add_option("--directory", asked.directory, "Directory of the run's stores during the run (default /dev/shm)")
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR");
 }
@@ -223,8 +226,8 @@ void add_bench_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   auto asked = std::make_shared<bench_request>();
   auto* const command = app.add_subcommand(
       "bench",
-      "Measures on this machine, with processes of its own, what passes in a second and how long a message takes "
-      "there and back: by pattern, transport, family and size");
+      "Measures messages per second and round-trip times on this machine, between processes that it starts: by "
+      "pattern, transport, family and size");
   add_what(*command, *asked);
   add_how(*command, *asked);
   // For processes that the command starts itself; hidden from the help.

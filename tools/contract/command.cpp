@@ -32,7 +32,7 @@ struct contract_request {
   bool json = false;
 };
 
-/// Two ends to compare, each an address of a node or a file.
+/// Two ends to compare. Each is the address of a node, or a file.
 struct diff_request {
   std::string first;
   std::string second;
@@ -41,7 +41,7 @@ struct diff_request {
   bool json = false;
 };
 
-/// An end's contract. Families: empty if they are not known, as from a file.
+/// An end's contract. `families` is empty if they are unknown, as in a file.
 struct known_end {
   std::string name;
   std::string version;
@@ -63,7 +63,7 @@ std::expected<std::string, std::string> content_of(const std::string& file) {
   return text;
 }
 
-/// The lines, each after two spaces.
+/// Indents each line by two spaces.
 std::string indented(const std::string& lines) {
   std::string result;
   for (std::size_t begin = 0; begin < lines.size();) {
@@ -94,7 +94,7 @@ std::expected<known_end, std::string> end_at(const std::string& where, const acc
                    .types = std::move(known->types)};
 }
 
-/// What the receiver would refuse of the sender, families included.
+/// The values and families of the sender that the receiver would refuse.
 std::expected<std::vector<contract_change>, std::string> refused_between(const known_end& sender,
                                                                          const known_end& receiver) {
   auto refused = refused_by_receiver(sender.types, receiver.types);
@@ -178,14 +178,15 @@ void check(const contract_request& asked, std::ostream& out, std::ostream& err, 
 } // namespace
 
 void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
-  auto* contract = app.add_subcommand("contract", "Compares two versions of a program, as their peers see them");
+  auto* contract =
+      app.add_subcommand("contract", "Compares the contracts of two versions of a program, or of two nodes");
   contract->require_subcommand(1);
   auto asked = std::make_shared<contract_request>();
-  auto* checks = contract->add_subcommand("check", "Lists the changes, and says which of them break older peers");
+  auto* checks = contract->add_subcommand("check", "Lists the changes, and tells which of them break older peers");
   checks->add_option("older", asked->older, "Contract of the older version, as troupe::contract_of() returns it")
       ->required()
       ->option_text("FILE");
-  checks->add_option("newer", asked->newer, "The same of the newer one; - reads the standard input")
+  checks->add_option("newer", asked->newer, "Contract of the newer version; -: reads standard input")
       ->required()
       ->option_text("FILE");
   checks->add_flag("--strict", asked->strict, "Also ends with status 1 if only some values are refused");
@@ -194,13 +195,13 @@ void add_contract_command(CLI::App& app, std::ostream& out, std::ostream& err, i
 
   auto compared = std::make_shared<diff_request>();
   auto* diffs = contract->add_subcommand(
-      "diff",
-      "Shows what each of two nodes would refuse of the other, before they exchange it; their links must allow it "
-      "(allow_report)");
+      "diff", "Shows what each of two nodes would refuse of the other. The links to the nodes must allow reports "
+              "(allow_report)");
   diffs->add_option("first", compared->first, "The address of a node, or a file with a contract")->required();
-  diffs->add_option("second", compared->second, "The same of the other one")->required();
+  diffs->add_option("second", compared->second, "The address of the other node, or a file with its contract")
+      ->required();
   add_access(*diffs, compared->by);
-  diffs->add_flag("--strict", compared->strict, "Status 1 also if only some values are refused");
+  diffs->add_flag("--strict", compared->strict, "Also ends with status 1 if only some values are refused");
   diffs->add_flag("--json", compared->json, "One JSON document instead of text");
   diffs->callback([compared, &out, &err, &status] { diff(*compared, out, err, status); });
 }

@@ -171,13 +171,13 @@ void show(const memory_request& asked, std::ostream& out, std::ostream& err, int
 void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<memory_request>();
   auto* const memory =
-      app.add_subcommand("memory", "Shows the objects in memory and on disk, which processes keep them, "
-                                   "and why: of all nodes and stores of this user on this host, or of some nodes");
+      app.add_subcommand("memory", "Shows the objects in memory and on disk, the processes that keep them, and "
+                                   "why. Without --node, it asks all nodes and stores of this user on this host");
   memory->add_option("--node", asked->nodes,
-                     "Asks the node at this address instead, whose link must allow it (allow_memory_summary); "
-                     "several together give one picture");
+                     "Asks the node at this address instead; its link must allow this (allow_memory_summary). "
+                     "Several nodes give one combined result");
   add_access(*memory, asked->by);
-  memory->add_option("--directory", asked->directory, "Folder of this host's stores")
+  memory->add_option("--directory", asked->directory, "Directory of this host's stores")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str()
       ->option_text("DIR");
@@ -193,7 +193,7 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->option_text("KEY");
   memory
       ->add_option("--group-by", asked->group_by,
-                   "A line for each reason, process, store, state, creator, call-site or link")
+                   "One line for each reason, process, store, state, creator, call-site or link")
       ->transform(by_name<memory_group>({{"reason", memory_group::reason},
                                          {"process", memory_group::process},
                                          {"store", memory_group::store},
@@ -202,13 +202,14 @@ void add_memory_command(CLI::App& app, std::ostream& out, std::ostream& err, int
                                          {"call-site", memory_group::call_site},
                                          {"link", memory_group::link}}))
       ->option_text("KEY");
-  memory->add_option("--limit", asked->limit, "Shows so many objects, the first in the order of --sort; 0: all of them")
+  memory
+      ->add_option("--limit", asked->limit, "Shows at most this number of objects, in the order of --sort; 0: no limit")
       ->check(is_whole_within(0, 1'000'000'000))
       ->capture_default_str();
-  memory->add_option("--process", asked->process, "Only objects that this process keeps")
+  memory->add_option("--process", asked->process, "Only objects that this process helps to keep")
       ->check(is_whole_within(1, 1'000'000'000));
   memory->add_option("-s,--store", asked->store, "Only objects in the store of this name")->check(is_not_empty());
-  memory->add_option("--keeper", asked->keeper, "Only objects that the node of this name keeps")
+  memory->add_option("--keeper", asked->keeper, "Only objects that the node of this name helps to keep")
       ->check(is_not_empty())
       ->option_text("NAME");
   memory->add_option("--object", asked->object, "Only this object");

@@ -132,11 +132,12 @@ std::string text_of(const memory_holder& holder, const process_names& names) {
   switch (holder.reason) {
   case memory_reason::handle:
     if (holder.count == 0)
-      return "a handle or more " + in;
+      return "at least one handle " + in;
     return several(holder.count, "handle") + " " + in
-           + (holder.link != 0 ? fmt::format(", got over {}", text_of_link(holder)) : "");
+           + (holder.link != 0 ? fmt::format(", received over {}", text_of_link(holder)) : "");
   case memory_reason::pinned_view:
-    return (holder.count == 0 ? std::string{"a pinned view or more"} : several(holder.count, "pinned view")) + " " + in;
+    return (holder.count == 0 ? std::string{"at least one pinned view"} : several(holder.count, "pinned view")) + " "
+           + in;
   case memory_reason::being_written:
     return "being written " + in;
   case memory_reason::captured:

@@ -20,14 +20,14 @@ void add_access(CLI::App& command, access& by) {
   const auto add_file = [&](const char* name, std::string& path, const char* what) {
     command.add_option(name, path, what)->check(CLI::ExistingFile)->option_text("FILE");
   };
-  add_file("--secret-file", known.secret_file, "The shared secret, for TCP and TLS nodes");
-  add_file("--cookie-file", known.cookie_file, "The secret of this host's TCP nodes, if it is not in the usual file");
-  add_file("--authority", known.tls.authority_file,
-           "The authority that has signed the certificates of TLS nodes (PEM)");
+  add_file("--secret-file", known.secret_file, "The file with the shared secret, for TCP and TLS nodes");
+  add_file("--cookie-file", known.cookie_file,
+           "The file with the secret of this host's TCP nodes, if it is not the default file");
+  add_file("--authority", known.tls.authority_file, "The authority that signed the certificates of TLS nodes (PEM)");
   add_file("--certificate", known.tls.certificate_file,
-           "The certificate of this end, if a TLS node asks for one (PEM)");
+           "The certificate of this command, if a TLS node asks for one (PEM)");
   add_file("--key", known.tls.key_file, "The key of that certificate (PEM)");
-  command.add_option("--server-name", known.tls.server_name, "The name that a TLS node's certificate must hold");
+  command.add_option("--server-name", known.tls.server_name, "The name that a TLS node's certificate must contain");
 }
 
 client::client(const access& by)

@@ -87,7 +87,7 @@ void show_types(const nodes_request& asked, nodes_answer to) {
 /// Requires: `taken` is not empty. The times are in milliseconds.
 [[nodiscard]] std::string text_of_trips(std::vector<double> taken) {
   std::ranges::sort(taken);
-  return fmt::format("{} round trips: least {:.3f} ms, median {:.3f} ms, most {:.3f} ms\n", taken.size(), taken.front(),
+  return fmt::format("{} round trips: min {:.3f} ms, median {:.3f} ms, max {:.3f} ms\n", taken.size(), taken.front(),
                      taken[taken.size() / 2], taken.back());
 }
 
@@ -138,8 +138,8 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const s
 void add_links_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<nodes_request>();
   add_command(app, "links",
-              "Shows the links of nodes and their traffic: of all nodes of this user on this host, or of the "
-              "nodes at some addresses, whose links must allow it (allow_report)",
+              "Shows the links of nodes and their traffic. Without an address, it shows all nodes of this user on "
+              "this host. The links to given addresses must allow reports (allow_report)",
               asked, {out, err, status}, show_links)
       ->add_option("address", asked->addresses, "Addresses of nodes");
 }
@@ -149,7 +149,9 @@ void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& 
   auto* const command = add_command(app, "ping", "Connects to a node and measures round trips to its I/O thread", asked,
                                     {out, err, status}, ping);
   command->add_option("address", asked->addresses, "Address of the node")->required()->expected(1);
-  command->add_option("-c,--count", asked->count, "So many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  command->add_option("-c,--count", asked->count, "Number of round trips")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command->add_option("--interval", asked->interval_seconds, "Seconds between two round trips")
       ->check(is_within(0, 3600))
       ->capture_default_str();
@@ -158,8 +160,8 @@ void add_ping_command(CLI::App& app, std::ostream& out, std::ostream& err, int& 
 void add_types_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<nodes_request>();
   add_command(app, "types",
-              "The types and functions that a node knows, as `troupe contract check` reads them; its link "
-              "must allow it (allow_report)",
+              "Prints the types and functions that a node knows, in the form that `troupe contract check` reads. "
+              "The node's link must allow reports (allow_report)",
               asked, {out, err, status}, show_types)
       ->add_option("address", asked->addresses, "Address of the node")
       ->required()

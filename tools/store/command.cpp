@@ -162,7 +162,7 @@ void clean(const store_request& asked, store_answer to) {
   if (asked.json)
     to.out << "{\"removed\": " << (*cleaned ? "false" : "true") << "}\n";
   else if (*cleaned)
-    to.out << "store \"" << asked.store << "\" is in use; what dead processes held in it is free\n";
+    to.out << "store \"" << asked.store << "\" is in use; everything that dead processes held in it is free now\n";
   else
     to.out << "store \"" << asked.store << "\" is removed\n";
 }
@@ -172,11 +172,12 @@ void clean(const store_request& asked, store_answer to) {
 void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<store_request>();
   auto to = store_answer{out, err, status};
-  auto* const store = app.add_subcommand("store", "Inspects stores: their objects, and what keeps each of them");
+  auto* const store =
+      app.add_subcommand("store", "Inspects stores: their objects, and the reasons why each object is kept");
   store->require_subcommand(1);
   store->fallthrough(); // The options may follow the subcommand.
   store->add_option("-s,--store", asked->store, "The store's name")->capture_default_str();
-  store->add_option("--directory", asked->directory, "Folder of the store's files")
+  store->add_option("--directory", asked->directory, "Directory of the store's files")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str()
       ->option_text("DIR");
@@ -195,20 +196,20 @@ void add_store_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
                                          {"id", object_order::id},
                                          {"creator", object_order::creator}}))
       ->option_text("KEY");
-  list->add_option("--group-by", asked->group_by, "A line for each state, creator, holder, reason or call-site")
+  list->add_option("--group-by", asked->group_by, "One line for each state, creator, holder, reason or call-site")
       ->transform(by_name<group_key>({{"state", group_key::state},
                                       {"creator", group_key::creator},
                                       {"holder", group_key::holder},
                                       {"reason", group_key::reason},
                                       {"call-site", group_key::call_site}}))
       ->option_text("KEY");
-  add("summary", "Totals of a store", show_totals);
-  add("show", "One object, and everything that keeps it", show_object)
-      ->add_option("object", asked->object, "Its id, as `list` shows it")
+  add("summary", "Shows the totals of a store", show_totals);
+  add("show", "Shows one object, and everything that keeps it", show_object)
+      ->add_option("object", asked->object, "The object's id, as `list` shows it")
       ->required();
-  add("verify", "Checks the table of a store that is in use for contradictions", verify);
-  add("clean", "Clears up after dead processes; removes a store that nobody has open", clean)
-      ->add_flag("--all", asked->all, "All of this user's stores, also of other boots and layout versions");
+  add("verify", "Checks the table of a store in use against all data that is derived from it", verify);
+  add("clean", "Cleans up after dead processes; removes the store if no process has it open", clean)
+      ->add_flag("--all", asked->all, "All of this user's stores, including those of other boots and layout versions");
 }
 
 } // namespace troupe::tools

@@ -26,7 +26,7 @@ std::string text_of(const std::vector<store::found_store>& stores) {
     auto state = store.in_use_by ? "in use by process " + std::to_string(*store.in_use_by)
                                  : std::string{"left by dead processes; `troupe store clean` removes it"};
     if (!store.is_of_this_boot)
-      state = "of another boot; the next one to open it removes it";
+      state = "of another boot; the next process that opens a store of this name removes it";
     else if (!store.is_of_this_layout)
       state += ", layout version " + std::to_string(store.layout_version);
     lines.push_back({store.name, grouped(store.memory_bytes), std::move(state)});
@@ -45,7 +45,7 @@ std::string text_of(const std::vector<store::cleaned_store>& cleaned) {
     else if (each.is_removed)
       text += fmt::format("{} is removed, {} bytes are free\n", name, grouped(each.store.memory_bytes));
     else
-      text += name + " is in use; what dead processes held in it is free\n";
+      text += name + " is in use; everything that dead processes held in it is free now\n";
   }
   return text;
 }
@@ -63,7 +63,7 @@ std::string text_of_totals(const store::store_summary& summary) {
                         grouped(summary.spilled_bytes), several(summary.spill_files, "file"),
                         grouped(summary.disk_bytes), summary.spill_directory.string());
   if (summary.waiting > 0)
-    text += fmt::format("waiting for room: {}\n", summary.waiting);
+    text += fmt::format("calls that wait for room: {}\n", summary.waiting);
   text += summary.processes.empty() ? "no process has it open" : "open in:";
   for (const auto process : summary.processes)
     text += " " + std::to_string(process);

@@ -45,7 +45,7 @@ struct top_request {
   }
 };
 
-/// Keeps one link to each node open between looks.
+/// Keeps one link to each node open between updates.
 class watcher {
 public:
   explicit watcher(const top_request& asked) : asked_(asked), client_(asked.by) {}
@@ -109,14 +109,14 @@ private:
                      asked.interval_seconds, name_of(asked.order), is_paused ? "  PAUSED" : "");
 }
 
-/// Looks on a thread of its own, so that keys are handled while a node does not answer.
+/// Asks the nodes on a separate thread, so that keys are handled while a node does not answer.
 class looker {
 public:
   explicit looker(const top_request& asked)
       : nodes_(asked), thread_([this](const std::stop_token& enough) { run(enough); }) {}
 
   void look_again() { begins_.release(); }
-  /// The newest look, or nullopt if it was taken before.
+  /// The newest answers, or nullopt if a call has already returned them.
   [[nodiscard]] std::optional<look> take() {
     const std::lock_guard guard{mutex_};
     return std::exchange(newest_, std::nullopt);
@@ -169,11 +169,11 @@ void show(screen& on, const look& before, const look& now, const top_request& as
                    ? std::vector<std::string>{"asking"}
                    : lines_of(before, now, asked.order, columns, rows > 2 ? rows - 2 : 1);
   lines.insert(lines.begin(), title(now, asked, is_paused).substr(0, columns));
-  lines.push_back(std::string{"q quits, s sorts, space pauses, + and - change the pause"}.substr(0, columns));
+  lines.push_back(std::string{"q quits, s sorts, space pauses, + and - change the interval"}.substr(0, columns));
   on.show(lines);
 }
 
-/// Shows the view on a terminal until a key, a signal or the requested number of looks ends it.
+/// Shows the view on a terminal until a key, a signal or the requested number of updates ends it.
 void watch(top_request asked) {
   looker looks{asked};
   {
@@ -197,7 +197,7 @@ void watch(top_request asked) {
           looks.look_again();
       }
       const auto rest = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now());
-      constexpr std::chrono::milliseconds longest{50}; // Bounds the delay before a new look is shown.
+      constexpr std::chrono::milliseconds longest{50}; // Bounds the delay before new answers are shown.
       const auto happened = shown.wait(std::clamp(rest, std::chrono::milliseconds{0}, longest));
       if (happened.what == screen::event::ended || (happened.what == screen::event::key && happened.key == 'q'))
         break;
@@ -209,7 +209,7 @@ void watch(top_request asked) {
     std::_Exit(0); // Does not wait for nodes that do not answer.
 }
 
-/// Without a terminal: prints one picture after the other. Returns the status of the last look.
+/// Without a terminal: prints one update after the other. Returns the status of the last one.
 int print(const top_request& asked, std::ostream& out) {
   watcher nodes{asked};
   auto before = nodes.now();
@@ -238,15 +238,15 @@ int print(const top_request& asked, std::ostream& out) {
 void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int& status) {
   auto asked = std::make_shared<top_request>();
   auto* const top =
-      app.add_subcommand("top", "Shows nodes, their links and stores live: rates, queues, credit, "
-                                "families, fill levels; of all nodes of this user on this host, or of the "
-                                "nodes at some addresses, whose links must allow it (allow_report)");
+      app.add_subcommand("top", "Shows nodes, their links and stores live: rates, queues, credit, families, "
+                                "fill levels. Without an address, it shows all nodes of this user on this host. The "
+                                "links to given addresses must allow reports (allow_report)");
   top->add_option("address", asked->addresses, "Addresses of nodes");
   add_access(*top, asked->by);
   top->add_option("--interval", asked->interval_seconds, "Seconds between two updates")
       ->check(is_within(0.1, 3600))
       ->capture_default_str();
-  top->add_option("--count", asked->count, "Ends after so many looks; 0: when it is told to")
+  top->add_option("--count", asked->count, "Number of updates; 0: runs until it is told to end")
       ->check(is_whole_within(0, 1'000'000'000))
       ->capture_default_str();
   top->add_option("--sort", asked->order, "Order within a node: traffic, waiting, link or peer")
@@ -255,7 +255,7 @@ void add_top_command(CLI::App& app, std::ostream& out, std::ostream&, int& statu
                                       {"link", top_order::link},
                                       {"peer", top_order::peer}}))
       ->option_text("KEY");
-  top->add_flag("--json", asked->json, "A line of JSON for each update instead of a view");
+  top->add_flag("--json", asked->json, "One line of JSON per update instead of a view");
   top->callback([asked, &out, &status] {
     if (!asked->json && screen::is_possible())
       watch(*asked);

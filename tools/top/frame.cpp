@@ -16,7 +16,8 @@ namespace {
 
 using passed_seconds = std::chrono::duration<double>;
 
-/// The same node's report in the look before. Null if the node was not there, or another one has its address now.
+/// The same node's report in the previous update. Null if the node was not in it, or if another node has its address
+/// now.
 [[nodiscard]] const node_report* report_before(const asked_node& node, const look& before) {
   for (const auto& each : before.nodes)
     if (each.where.address == node.where.address && each.report && each.report->process == node.report->process
@@ -139,7 +140,7 @@ std::vector<std::string> lines_of(const look& before, const look& now, top_order
   const passed_seconds passed = now.at - before.at;
   std::vector<std::string> lines;
   if (now.nodes.empty())
-    lines.emplace_back("no nodes of this user on this host; give addresses for others");
+    lines.emplace_back("no nodes of this user on this host; to see other nodes, give their addresses");
   for (const auto& each : now.nodes) {
     if (!each.report) {
       lines.push_back(name_of(each.where) + " does not answer: " + reason_in_line(each.report.error().message()));

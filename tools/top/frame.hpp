@@ -1,4 +1,4 @@
-// One frame of `troupe top`: the changes between two looks. All functions are pure.
+// One frame of `troupe top`: the changes between two updates. All functions are pure.
 #pragma once
 
 #include "nodes/reports.hpp"
@@ -30,7 +30,7 @@ struct link_rates {
   double lost = 0; // Messages not delivered, refused or dropped.
 };
 
-/// All zero if the link was not in the report before.
+/// All zero if the link was not in the previous report.
 [[nodiscard]] link_rates rates_of(const link_report& link, const node_report* before,
                                   std::chrono::duration<double> passed);
 
@@ -38,7 +38,7 @@ struct link_rates {
 [[nodiscard]] std::vector<std::string> lines_of(const look& before, const look& now, top_order order,
                                                 std::size_t columns, std::size_t rows);
 
-/// The look as one JSON document, with `rates` in each link.
+/// The reports as one JSON document, with `rates` in each link.
 [[nodiscard]] nlohmann::ordered_json document_of(const look& before, const look& now);
 
 } // namespace troupe::tools
