@@ -20,7 +20,8 @@ int serve() {
 
 int greet(caf::actor_system& system, troupe::node& node, const std::string& peer) {
   caf::scoped_actor self{system};
-  auto kept = node.keep_connected(peer, {.events = {.listener = self}}); // All else: the entry for this address.
+  // The other options come from the entry for this address.
+  auto kept = node.keep_connected(peer, {.events = {.listener = self}});
   if (!kept)
     throw std::runtime_error(kept.error().message());
   std::optional<troupe::link> connected;
@@ -58,7 +59,8 @@ int main(int argument_count, char** arguments) try {
                       return {[](const std::string& name) { return "good day, " + name; }};
                     });
                   }}};
-  auto node = troupe::node::open(system, types, families, {.publish = std::move(published)}); // All else: troupe.node.
+  // The other options come from the entry troupe.node of the file and the command line.
+  auto node = troupe::node::open(system, types, families, {.publish = std::move(published)});
   if (!node)
     throw std::runtime_error(node.error().message());
   return config.peer.empty() ? serve() : greet(system, *node, config.peer);

@@ -18,10 +18,10 @@ inline constexpr std::size_t edges_reach = 1;
 /// repeated.
 void blur(const pixels& picture, const area& tile, std::span<std::uint8_t> to);
 
-/// The gradient of the mean of red, green and blue (Sobel's operator), in one channel.
+/// The gradient of the mean of red, green and blue, by Sobel's operator. The result has one channel.
 void edges(const pixels& picture, const area& tile, std::span<std::uint8_t> to);
 
-/// How often each value occurs, by channel.
+/// The number of occurrences of each value, by channel.
 void histogram(const pixels& picture, const area& tile, std::span<std::uint64_t> to);
 
 } // namespace images

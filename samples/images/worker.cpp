@@ -10,7 +10,7 @@ namespace images {
 
 namespace {
 
-/// Runs the filter with memory in the store as its output, so that the values need no further copy.
+/// Runs the filter, which writes its output into memory of the store, so that the values need no further copy.
 template <class T, class Filter>
 std::expected<troupe::object_ref<troupe::array<T>>, troupe::node_error>
 write(troupe::node& node, std::vector<std::size_t> shape, const Filter& filter) {

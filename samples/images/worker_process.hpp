@@ -13,7 +13,7 @@ public:
   explicit worker_process(const std::string& address);
   worker_process(const worker_process&) = delete;
   worker_process& operator=(const worker_process&) = delete;
-  /// Waits until the process ends, which it does when its link has ended. Kills it after ten seconds.
+  /// Waits until the process ends. A worker ends when its link has ended. Kills the process after ten seconds.
   ~worker_process();
 
 private:

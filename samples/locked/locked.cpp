@@ -1,5 +1,5 @@
-// A type that contains a lock cannot travel. Shows the error that says so, and five ways around it. README.md shows the
-// output.
+// A type that contains a lock cannot travel. Shows the error with this reason, four ways to send the content of the
+// type nevertheless, and how deregistering ends one of them. README.md shows the output.
 #include <iostream>
 #include <mutex>
 #include <stdexcept>
@@ -42,7 +42,7 @@ private:
 };
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tally)
 
-/// For a class of one's own: `reduce` gives the part that travels, and `rebuild` makes a new object with its own lock.
+/// For your own types: `reduce` returns the part that travels, and `rebuild` makes a new object with its own lock.
 class own_tally : public tally {
 public:
   using tally::tally;
@@ -51,7 +51,7 @@ public:
 };
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(own_tally)
 
-/// For one object: the message carries a helper that refers to it. Bare tallies still cannot travel.
+/// For one object: the message carries a helper that refers to it. Tallies without the helper still cannot travel.
 struct count_of {
   const tally* of = nullptr;
   int count = 0;

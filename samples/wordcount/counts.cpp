@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = 1 << 20;
 
-/// The sort keys of a word, side by side in memory: most comparisons need nothing else.
+/// The sort keys of a word, side by side in memory. Most comparisons need nothing else.
 struct ranked_word {
   std::uint64_t count;
   /// The word's first eight bytes, padded with zeros, as a number that compares as the bytes do.

@@ -12,8 +12,8 @@
 
 namespace {
 
-/// If the program is started with a standard stream closed, opens /dev/null in its place, so that no socket gets its
-/// number.
+/// If the program is started with a closed standard stream, opens /dev/null in its place, so that no socket gets the
+/// descriptor of that stream.
 void keep_standard_streams() {
   int opened = -1;
   do

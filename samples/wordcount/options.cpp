@@ -90,14 +90,14 @@ void declare(CLI::App& app, options& result, raw_options& raw) {
   app.add_option("--workers", result.workers, "Number of worker processes (default: one per core)")
       ->check(CLI::Range(std::size_t{1}, workers_max));
   app.add_option("--transport", raw.transport,
-                 "What the workers' links go over: unix (sockets), or tcp (on the loopback interface)")
+                 "Transport of the workers' links: unix (sockets), or tcp (on the loopback interface)")
       ->capture_default_str();
   app.add_option("--families", raw.families, "Families of the workers' links, in order of preference")
       ->capture_default_str();
   app.add_option("--worker-families", raw.worker_families,
                  "Other families for one worker's link, e.g. 2=msgpack; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--top", result.top, "How many of the most frequent words to show")
+  app.add_option("--top", result.top, "Number of most frequent words to show")
       ->check(CLI::Range(std::size_t{0}, top_max))
       ->capture_default_str();
   app.add_option("--output", raw.output, "Write every word to this file, as count<TAB>word, most frequent first");

@@ -10,14 +10,14 @@
 
 namespace wordcount {
 
-/// Once constructed, SIGINT, SIGTERM, SIGQUIT and SIGHUP no longer end the process but stay pending. Construct it
-/// before all other threads, because they inherit the signal mask.
+/// The constructor makes SIGINT, SIGTERM, SIGQUIT and SIGHUP stay pending instead of ending the process. Construct it
+/// before all other threads start, because they inherit the signal mask.
 class stop_signals {
 public:
   stop_signals();
 
-  /// From now on, such a signal ends the process at once with status 128 + signal, even while it waits. Pending signals
-  /// count as well. For the time when the only thing to clean up is the file being written. Requires: no other threads.
+  /// From now on, such a signal, even a pending one, ends the process at once with status 128 + signal, even while the
+  /// process waits. Call this once the only thing to clean up is the file being written. Requires: no other threads.
   void end_process() const;
 
   /// Names a file that the process removes if a signal ends it. An empty path means none.

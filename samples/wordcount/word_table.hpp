@@ -1,4 +1,4 @@
-// Words and their counts: the hash table with which both sides of the sample count.
+// Words and their counts: the hash table with which the coordinator and the workers count.
 #pragma once
 
 #include <cstddef>

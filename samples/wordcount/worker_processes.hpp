@@ -18,8 +18,8 @@
 
 namespace wordcount {
 
-/// Tells a worker to begin, whom to dial, and its credentials. It is sent instead of being passed as arguments: it is
-/// unknown until the coordinator listens, and all users of the host can read arguments.
+/// Tells a worker to begin, and the address and credentials for its link. These are not passed as arguments, because
+/// they are unknown until the coordinator listens, and because all users of the host can read arguments.
 struct invitation {
   std::string address; // Where the coordinator listens.
   std::string secret;  // The link's shared secret; empty if the transport needs none.

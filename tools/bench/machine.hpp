@@ -19,7 +19,7 @@ struct machine {
 
 [[nodiscard]] machine machine_now();
 
-/// All of it on one line.
+/// The description of the machine and the build, on one line.
 [[nodiscard]] std::string text_of(const machine& where);
 
 /// Whether this is an optimized build.
