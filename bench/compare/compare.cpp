@@ -98,7 +98,7 @@ words large_values(const compare_options& told) {
 std::string extent_of(const compare_options& told) {
   switch (told.how_much) {
   case extent::tiny:
-    return "one tiny round, which says nothing of how fast anything is";
+    return "one tiny round, which does not show how fast anything is";
   case extent::quick:
     return "two short rounds (`--quick`)";
   case extent::full:
@@ -151,7 +151,7 @@ int compare(const compare_options& told) {
     std::cerr << "cannot make a folder in " << std::filesystem::temp_directory_path() << '\n';
     return bad_place;
   }
-  if (const auto possible = can_draw(); !possible) { // Asked before an hour of measuring.
+  if (const auto possible = can_draw(); !possible) { // Checked before the long measurements.
     std::cerr << possible.error() << '\n';
     return bad_place;
   }

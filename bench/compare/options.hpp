@@ -13,7 +13,7 @@ namespace bench {
 enum class extent : std::uint8_t {
   full,
   quick, ///< Four minutes: fewer and shorter rounds, no value above 16 MiB.
-  tiny,  ///< Only whether it works.
+  tiny,  ///< Shows only whether it works.
 };
 
 struct compare_options {

@@ -14,7 +14,7 @@ namespace bench {
 
 namespace {
 
-/// "13.3 x faster", "**2 x slower**", "even"; of processor time "13.3 x less", "**2 x more**".
+/// "13.3 x faster", "**2 x slower**", "even". For processor time "13.3 x less", "**2 x more**".
 std::string standing(const quantity& what, double advantage) {
   if (advantage <= 0)
     return "";
@@ -29,7 +29,7 @@ std::string marked(const std::string& subject) {
   return is_ours(subject) ? "**" + subject + "**" : is_limit(subject) ? '_' + subject + "_ (limit)" : subject;
 }
 
-/// Troupe's rows with which others are compared. Excludes Troupe over TCP, because most others use unix sockets.
+/// Troupe's rows with which peers are compared. Excludes Troupe over TCP, because most peers use unix sockets.
 std::vector<row> references(const std::vector<row>& rows) {
   std::vector<row> found;
   std::ranges::copy_if(rows, std::back_inserter(found),
@@ -56,7 +56,7 @@ std::string table_of(const std::vector<row>& rows) {
   return text;
 }
 
-/// Whether `one` is ahead of all of Troupe's rows that were measured.
+/// Whether `one` is ahead of all of `ours`. False if there are none.
 bool leads(const row& one, const std::vector<row>& ours) {
   return !ours.empty() && std::ranges::all_of(ours, [&](const row& reference) {
     const auto by = advantage(reference, one.subject);
@@ -101,7 +101,7 @@ std::string summary_of(const comparison& made) {
   return text;
 }
 
-/// One line for each of Troupe's rows that is behind, with the subjects that are ahead.
+/// One line for each of Troupe's rows that is behind, with the peers that are ahead.
 std::string losses_of(const comparison& made) {
   std::string text;
   for (const auto& benchmark : made.benchmarks)
@@ -112,10 +112,10 @@ std::string losses_of(const comparison& made) {
             by > 0 && 1 / by >= even_max && !is_ours(one.subject) && !is_limit(one.subject))
           ahead += fmt::format("{}{} ({} x)", ahead.empty() ? "" : ", ", one.subject, short_number(1 / by));
       if (!ahead.empty())
-        text += fmt::format("- {}: ahead of `{}` is {}\n", ours.what.name, ours.subject, ahead);
+        text += fmt::format("- {}: `{}` is behind {}\n", ours.what.name, ours.subject, ahead);
     }
-  return text.empty() ? "Nobody but the limits is ahead of Troupe by more than 5 % in this run.\n"
-                      : "Where somebody whom users could pick instead is ahead of Troupe:\n\n" + text;
+  return text.empty() ? "In this run no peer is ahead of Troupe by more than 5 %. Limits are not peers.\n"
+                      : "In this run these peers are ahead of Troupe by more than 5 %:\n\n" + text;
 }
 
 std::string percent(double share) {
@@ -125,12 +125,13 @@ std::string percent(double share) {
 /// A sentence on the load by other programs, which makes results less reliable.
 std::string disturbance(const shares& taken) {
   constexpr double quiet_max = 0.03;
-  auto text = fmt::format("While it ran, other programs took {} of the processors", percent(taken.others));
+  auto text = fmt::format("During the run, other programs took {} of the processor time", percent(taken.others));
   if (taken.host > 0)
-    text += fmt::format(" and the host of the virtual machine {}", percent(taken.host));
+    text += fmt::format(", and the host of the virtual machine took {}", percent(taken.host));
   return text
-         + (taken.others + taken.host > quiet_max ? ": **the machine was not quiet**, so look at the spread.\n"
-                                                  : ".\n");
+         + (taken.others + taken.host > quiet_max
+                ? ". **The machine was not quiet**: compare the least and the greatest values.\n"
+                : ".\n");
 }
 
 std::string missing_in(const comparison& made) {
@@ -230,16 +231,18 @@ std::string large_values_of(const std::vector<row>& rows, const comparison& made
 } // namespace
 
 std::string markdown_of(const comparison& made) {
-  std::string text = "# Troupe beside what users would pick instead\n\n";
+  std::string text = "# Troupe beside the alternatives\n\n";
   text += fmt::format("{}, {}, by `bench/run`. {}\n| | |\n| --- | --- |\n", made.date, made.extent,
                       disturbance(made.taken));
   for (const auto& [name, value] : made.machine)
     text += fmt::format("| {} | {} |\n", name, value);
   text +=
-      "\nMedians of the rounds, with the least and the greatest, best first. Ratios are the median of those of each "
-      "round:\n\"2 x faster\" is twice as many messages in the same time, or half the time. What is measured and "
-      "how: bench/README.md.\n\n";
-  text += "## In short\n\n**Bold** where somebody is ahead of all of Troupe's.\n\n" + summary_of(made) + '\n';
+      "\nThe tables show the median, the least and the greatest of the rounds, the best subject first. A ratio is the "
+      "median of the\nratios of each round. \"2 x faster\" means twice as many messages in the same time, or half the "
+      "time. bench/README.md says what\nis measured, and how.\n\n";
+  text += "## In short\n\nA peer's figure is **bold** if the peer is ahead of all of Troupe's subjects except "
+          "`troupe-tcp`.\n\n"
+          + summary_of(made) + '\n';
   text += losses_of(made);
   for (const auto& [name, script] : plots_of(made))
     text += fmt::format("\n![{0}]({0}.svg)\n", name);

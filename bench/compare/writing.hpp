@@ -21,7 +21,7 @@ struct comparison {
   std::vector<benchmark_results> benchmarks;
 };
 
-/// Tables, best first, preceded by the places where Troupe loses. Refers to the plots beside it.
+/// Tables, best first, preceded by the rows in which a peer is ahead of Troupe. Refers to the plots in the same folder.
 [[nodiscard]] std::string markdown_of(const comparison& made);
 
 /// One object with "date", "machine", "extent", "processors", "rows", as in the benchmarks' own files, and "missing".

@@ -94,11 +94,11 @@ comparison an_example() {
 TEST(comparison, names_what_it_was_made_on_and_that_others_were_at_work) {
   const auto text = markdown_of(an_example());
   EXPECT_THAT(text, HasSubstr("2026-11-22 21:40 UTC, 5 rounds, by `bench/run`."));
-  EXPECT_THAT(text, HasSubstr("other programs took 20 % of the processors: **the machine was not quiet**"));
+  EXPECT_THAT(text, HasSubstr("other programs took 20 % of the processor time. **The machine was not quiet**: "));
   EXPECT_THAT(text, HasSubstr("| processor | a <quick> one |"));
   auto quiet = an_example();
   quiet.taken.others = 0.01;
-  EXPECT_THAT(markdown_of(quiet), HasSubstr("other programs took 1 % of the processors.\n"));
+  EXPECT_THAT(markdown_of(quiet), HasSubstr("other programs took 1 % of the processor time.\n"));
 }
 
 TEST(comparison, has_the_best_first_and_says_who_is_ahead_by_how_much) {
@@ -118,13 +118,13 @@ TEST(comparison, has_the_best_first_and_says_who_is_ahead_by_how_much) {
 
 TEST(comparison, names_losses_before_the_tables_and_what_is_missing_after_them) {
   const auto text = markdown_of(an_example());
-  EXPECT_THAT(text, HasSubstr("- one-way small struct: ahead of `troupe-unix` is quick (2 x)\n"
-                              "- 64 KiB there and answered: ahead of `troupe-unix` is quick (4 x)\n"));
+  EXPECT_THAT(text, HasSubstr("- one-way small struct: `troupe-unix` is behind quick (2 x)\n"
+                              "- 64 KiB there and answered: `troupe-unix` is behind quick (4 x)\n"));
   EXPECT_THAT(text, HasSubstr("- nng-ipc, throughput: not built: x not found\n"));
   EXPECT_THAT(text, HasSubstr("cmake/install-dependencies peers"));
   auto whole = an_example();
   whole.benchmarks = {{"throughput", {row_of({"a", "msg/s"}, "troupe-unix", 2, {{"slow", 2}})}, {}}};
-  EXPECT_THAT(markdown_of(whole), HasSubstr("Nobody but the limits is ahead of Troupe"));
+  EXPECT_THAT(markdown_of(whole), HasSubstr("In this run no peer is ahead of Troupe by more than 5 %."));
   EXPECT_THAT(markdown_of(whole), Not(HasSubstr("## Missing")));
 }
 
