@@ -11,8 +11,8 @@
 // value is an ordinary message argument in the sender's own memory, which moves into the store when it is sent. Store
 // and buffers have been used before.
 //
-// The processes are started anew in every round and have a core each: an idle round trip mostly costs waking a thread,
-// and that depends on the cores (harness/process_group.hpp). Round 0 warms up.
+// The processes are started anew in every round and have a core each, because waking a thread takes most of an idle
+// round trip, and its time depends on the cores (harness/process_group.hpp). Round 0 warms up.
 #include "bulk/limits.hpp"
 #include "bulk/options.hpp"
 #include "bulk/subjects.hpp"

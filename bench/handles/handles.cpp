@@ -5,12 +5,12 @@
 // value's first and last byte. The two kinds of request alternate, one at a time.
 //
 // How long does object_ref::get() take if the bytes are on this host, by size, compared to finding and pinning the same
-// object in the store? For values made by the process itself, values from a process with the same store, and values
-// fetched from another host.
+// object in the store? Measured for values made by the process itself, values from a process with the same store, and
+// values fetched from another host.
 //
 // How quickly do large values arrive from another host, compared to as many bytes between a plain writer and a plain
-// reader, over TCP on the loopback device? Hosts are stores of different names. Each process has used all memory at its
-// end before, in stores and buffers alike: otherwise the first use of each page would be most of the measured time.
+// reader, over TCP on the loopback device? Hosts are stores of different names. Each process has used all memory of its
+// stores and buffers before. Otherwise the first use of each page would take most of the measured time.
 //
 // When a reference passes around a ring of eight processes, on one host or in pairs on four, and each process reads the
 // bytes before passing it on: does a hop take longer after ten thousand hops than after a hundred, and is more memory

@@ -18,8 +18,8 @@ make_hosts_of_this_run(std::size_t count, std::size_t capacity_bytes);
 /// For a started process: the options of one host's store, counting from 0.
 [[nodiscard]] troupe::store::options inherited_host(std::size_t number);
 
-/// Writes to all of the store's memory through this process's own pages: the first use of a page costs more than
-/// everything measured here. Requires: the store is empty.
+/// Writes to all of the store's memory through this process's own pages, because the first use of a page costs more
+/// than everything measured here. Requires: the store is empty.
 void use_all_memory(troupe::store::object_store store);
 
 } // namespace bench

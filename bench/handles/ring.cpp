@@ -192,7 +192,7 @@ public:
     return result;
   }
 
-  /// Looks at rest: when only the value's row is left, or after about two seconds.
+  /// Returns the footprint at rest: once only the value's row is left, or after about two seconds.
   std::expected<footprint, std::string> look() {
     constexpr int looks_min = 10;
     constexpr int looks_max = 100;
@@ -275,7 +275,7 @@ std::expected<ring_near_end::journey, std::string> ring_near_end::go_round(std::
     return std::unexpected{after_a_tenth.error()};
   if (const auto between = parts_->go(tenth + 1, last - tenth); !between)
     return std::unexpected{between.error()};
-  // Rest before both tenths: the system runs a process sooner if it has just begun and others want its core.
+  // Rest before both tenths. If several processes want a core, the system favors those that have just begun.
   if (const auto rested = parts_->look(); !rested)
     return std::unexpected{rested.error()};
   const auto ending = parts_->go(last - tenth + 1, last);

@@ -21,8 +21,8 @@ public:
   connect(const std::string& address);
   ~sending_near_end();
 
-  /// Medians over `count` requests of each kind, which alternate. A request ends when the answer arrives of the actor
-  /// that has read the value.
+  /// Medians over `count` requests of each kind; the kinds alternate. A request ends when the answer of the actor that
+  /// has read the value arrives.
   struct times {
     seconds small;
     seconds reference; // Each to another value of `large_bytes`, made before. The actor reads its first and last byte.

@@ -20,11 +20,11 @@ void add_value_types(troupe::type_registry& types);
 /// `size_bytes` is not 0.
 [[nodiscard]] std::expected<bytes_ref, std::string> make_value(troupe::node& node, std::size_t size_bytes);
 
-/// Ends the process if the value is not the expected one: its result would mean nothing.
+/// Ends the process if the value is not the expected one, because its result would mean nothing.
 void check_value(const bytes& value, std::size_t size_bytes);
 
 /// Calls `then` once the bytes are on this host, or with the reason why they are not. The call may come on any thread,
-/// also before this returns.
+/// possibly before this function returns.
 void when_here(const bytes_ref& ref, std::function<void(std::expected<void, std::string>)> then);
 
 /// Waits for the bytes and returns the value. Blocks.

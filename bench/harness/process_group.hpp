@@ -12,9 +12,9 @@
 
 namespace bench {
 
-/// The cores on which the processes run. A round trip mostly costs waking a thread: on another core that sleeps, ten
-/// times as much as on one shared core. Without a placement, the same two processes run sometimes one way and sometimes
-/// the other, and a ratio of two such numbers means nothing.
+/// The cores on which the processes run. Waking a thread takes most of a round trip, and takes ten times as long on
+/// another, sleeping core as on a shared core. Without a placement, the same two processes sometimes share a core and
+/// sometimes do not, and a ratio of two such numbers means nothing.
 enum class placement : std::uint8_t {
   as_the_system_likes,
   a_core_each, ///< One core for all near ends, another for all far ends.
@@ -29,9 +29,9 @@ struct group_shape {
   std::vector<std::string> words_before = {}; ///< Arguments before the others, for programs that have commands.
 };
 
-/// Copies of this program, started with `--serve SUBJECT` or with `--drive SUBJECT --address ADDRESS[,ADDRESS...]`;
-/// every near end gets all addresses. A process writes "ready ADDRESS" or "ready" when it is ready, or "failed TEXT" if
-/// it cannot be.
+/// Copies of this program, started with `--serve SUBJECT` or with `--drive SUBJECT --address ADDRESS[,ADDRESS...]`.
+/// Every near end gets all addresses. A process writes "ready ADDRESS" or "ready" when it is ready, or "failed TEXT" if
+/// it cannot get ready.
 class process_group {
 public:
   /// Fails if a process does not get ready. If a far end cannot open, the failure is marked as absent.

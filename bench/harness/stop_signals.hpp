@@ -3,8 +3,8 @@
 
 namespace bench {
 
-/// Once constructed, SIGINT, SIGTERM and SIGHUP (unless it is ignored) do not end the process but make `fd` readable.
-/// Construct it before all threads.
+/// The constructor makes SIGINT, SIGTERM and SIGHUP (unless SIGHUP is ignored) no longer end the process: they make
+/// `fd` readable instead. Construct it before all other threads start.
 class stop_signals {
 public:
   stop_signals();

@@ -55,19 +55,19 @@ std::expected<ladder_options, int> read_options(int argument_count, const char* 
     whole_names.push_back(each.name);
   names.insert(names.end(), whole_names.begin(), whole_names.end());
   ladder_options read;
-  CLI::App app{"The steps of a small message, one by one", "ladder"};
-  app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up")
+  CLI::App app{"Measures each step of a small message", "ladder"};
+  app.add_option("--rounds", read.rounds, "Rounds that count, after one warm-up round")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--messages", read.messages, "How many messages take each step in a round")
+  app.add_option("--messages", read.messages, "Number of messages for each step in a round")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   app.add_option("--subjects", read.subjects, "Only these, separated by commas: " + CLI::detail::join(names, ", "))
       ->delimiter(',')
       ->check(CLI::IsMember(names));
-  app.add_option("--json", read.json_file, "Write the results to this file too, an object on each line");
-  app.add_flag("--quick", read.is_quick, "One round of 2,000 messages: whether it works, not how fast it is");
-  app.add_option("--deadline", read.deadline, "Seconds after which a subject that does not finish is given up")
+  app.add_option("--json", read.json_file, "Also writes the results to this file, one JSON object per line");
+  app.add_flag("--quick", read.is_quick, "One round of 2,000 messages: shows whether it works, not how fast it is");
+  app.add_option("--deadline", read.deadline, "Seconds after which a subject is abandoned if it has not finished")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   app.add_option("--serve", read.serve)->group("")->check(CLI::IsMember(whole_names));

@@ -13,25 +13,26 @@ constexpr int bad_arguments = 2;
 std::expected<payload_options, int> read_payload_options(int argument_count, const char* const* arguments,
                                                          const std::vector<std::string>& subjects) {
   payload_options read;
-  CLI::App app{"Large values from one process to another, beside what else could carry them", "payloads"};
-  app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up")
+  CLI::App app{"Measures large values from one process to another, compared with the alternatives", "payloads"};
+  app.add_option("--rounds", read.rounds, "Rounds that count, after one warm-up round")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  auto* largest = app.add_option("--bytes", read.largest_bytes, "The largest value; sizes above it are left out")
-                      ->check(CLI::Range(64 << 10, 256 << 20))
-                      ->capture_default_str();
-  auto* each = app.add_option("--bytes-each", read.bytes_each, "About so much passes of each size in a round")
+  auto* largest =
+      app.add_option("--bytes", read.largest_bytes, "Bytes of the largest value; sizes above it are left out")
+          ->check(CLI::Range(64 << 10, 256 << 20))
+          ->capture_default_str();
+  auto* each = app.add_option("--bytes-each", read.bytes_each, "Approximate bytes that pass for each size in a round")
                    ->check(CLI::Range(std::size_t{1}, std::size_t{64} << 30))
                    ->capture_default_str();
   app.add_option("--subjects", read.subjects, "Only these, separated by commas: " + CLI::detail::join(subjects, ", "))
       ->delimiter(',')
       ->check(CLI::IsMember(subjects));
-  app.add_option("--json", read.json_file, "Write the results to this file too, an object on each line");
+  app.add_option("--json", read.json_file, "Also writes the results to this file, one JSON object per line");
   bool is_quick = false;
   app.add_flag("--quick", is_quick,
-               "One round, no value above 1 MiB: whether it works, not how fast it is; a test runs this");
+               "One round, no value above 1 MiB: shows whether it works, not how fast it is; a test runs this");
   std::int64_t deadline = read.deadline.count();
-  app.add_option("--deadline", deadline, "Seconds after which a subject that does not finish a size is given up")
+  app.add_option("--deadline", deadline, "Seconds after which a subject is abandoned if it has not finished a size")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   // For processes that the program starts itself.

@@ -6,10 +6,10 @@
 
 namespace bench {
 
-/// With CAF's default scheduler policy, stealing: as users get it, and about twice as fast one way as sharing.
+/// With CAF's default scheduler policy, stealing, which is about twice as fast one way as sharing.
 [[nodiscard]] subject caf_basp();
 
-/// With the policy sharing, which Troupe also sets: round trips take a third of the time.
+/// With the policy sharing, which Troupe also sets. Round trips take a third of the time.
 [[nodiscard]] subject caf_basp_sharing();
 
 /// Like caf_basp(), with many structs per message.

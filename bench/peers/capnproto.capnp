@@ -1,4 +1,4 @@
-# What the two ends of the Cap'n Proto peer say to each other.
+# The messages between the two ends of the Cap'n Proto peer.
 @0xc1f7d5a46d1d3b8e;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -12,9 +12,9 @@ struct Small {
 }
 
 interface Far {
-  begin @0 ();                     # What is consumed is counted anew.
+  begin @0 ();                     # Restarts the count of consumed messages.
   consume @1 Small -> stream;      # With the library's own flow control.
-  finish @2 () -> (count :UInt64); # How many were consumed; after all of them.
+  finish @2 () -> (count :UInt64); # The number of consumed messages, once all of them are consumed.
   echo @3 Small -> Small;
   take @4 (value :Data) -> (number :UInt64);
 }

@@ -39,8 +39,8 @@ private:
   std::vector<char> bytes_;
 };
 
-/// The number of a received value, with which the far end answers. If the value is damaged, ends the process: its
-/// result would mean nothing.
+/// The number of a received value, with which the far end answers. If the value is damaged, ends the process, because
+/// its result would mean nothing.
 inline std::uint64_t number_of_large(std::span<const char> bytes) {
   std::uint64_t words[3] = {0, 0, 1};
   if (bytes.size() >= large_value::bytes_min) {

@@ -5,9 +5,9 @@
 
 namespace bench {
 
-/// Whether this process and `other` are restricted to the same single core. There, an end that polls must yield:
-/// otherwise each message waits until the scheduler takes the core away, which takes milliseconds. If each end has its
-/// own core, yielding only costs time.
+/// Whether this process and `other` are restricted to the same single core. On a shared core, an end that polls must
+/// yield. Otherwise each message waits until the scheduler takes the core away, which takes milliseconds. If each end
+/// has its own core, yielding only costs time.
 [[nodiscard]] bool share_one_core(pid_t other);
 
 } // namespace bench

@@ -77,7 +77,7 @@ inline small_messages numbered_together(std::uint64_t first, std::uint64_t end) 
   return made;
 }
 
-/// If another message than the expected one came, ends the process: its result would mean nothing.
+/// If the message is not the expected one, ends the process, because its result would mean nothing.
 inline void check_fields(std::int32_t number, std::size_t text_size, std::uint64_t expected) {
   if (number == static_cast<std::int32_t>(expected & 0x7fffffff) && text_size == small_fields::text.size())
     return;
@@ -105,8 +105,8 @@ public:
   near_end& operator=(const near_end&) = delete;
   virtual ~near_end() = default;
 
-  /// Streams `count` structs. Returns the time from before the first one until the last one's acknowledgement is here,
-  /// which is one hop back longer than until the far end has it.
+  /// Streams `count` structs. Returns the time from before the first struct until the last one's acknowledgement has
+  /// arrived. That is one hop longer than until the far end has the last struct.
   [[nodiscard]] virtual std::expected<seconds, std::string> one_way(std::uint64_t count) = 0;
 
   /// Has `count` messages sent back, with at most `window` in flight. Appends each one's round-trip time to
@@ -114,9 +114,9 @@ public:
   [[nodiscard]] virtual std::expected<seconds, std::string> echo(std::uint64_t count, std::uint64_t window,
                                                                  std::vector<seconds>* round_trips) = 0;
 
-  /// Hands over `count` values of `size_bytes`, one after the other (peers/large_values.hpp). For each, returns the
-  /// time from when the value lies in the sender's own memory until the answer has arrived of the receiver that has
-  /// read it.
+  /// Hands over `count` values of `size_bytes`, one after the other (peers/large_values.hpp). At the beginning, the
+  /// value lies in the sender's own memory. The receiver reads it and answers. For each value, returns the time until
+  /// the answer has arrived.
   [[nodiscard]] virtual std::expected<std::vector<seconds>, std::string> hand_over(std::uint64_t /*count*/,
                                                                                    std::size_t /*size_bytes*/) {
     return std::unexpected{"carries no large values here"};

@@ -1,7 +1,7 @@
-%% The two ends of the Erlang peer, and what stands in for epmd, the service by which nodes find each other's ports: here
-%% the near node is told the far one's, and no service is started or asked.
+%% The two ends of the Erlang peer, and a replacement for epmd, the service by which nodes find each other's ports. Here
+%% the near node is told the port of the far one, and no service is started or asked.
 %%
-%% The program that starts a node speaks with it in lines, see peers/erlang.cpp.
+%% The program that starts a node exchanges lines of text with it; see peers/erlang.cpp.
 -module(troupe_bench_erlang).
 
 -export([far/0, near/0]).
@@ -31,7 +31,7 @@ near() ->
 
 open(Name, Options) ->
     {ok, _} = net_kernel:start(Name, Options#{name_domain => longnames}),
-    %% From the environment, where other users cannot read it, as they can arguments.
+    %% From the environment, because other users can read arguments but not the environment.
     true = erlang:set_cookie(list_to_atom(os:getenv("TROUPE_BENCH_SECRET"))).
 
 wait_for_end_of_input() ->
@@ -40,7 +40,7 @@ wait_for_end_of_input() ->
         _ -> wait_for_end_of_input()
     end.
 
-%% Ends a node that got another message than the one it has to get next: its result would mean nothing.
+%% Ends a node that got a message other than the expected one, because its result would mean nothing.
 failed(Format, Values) ->
     io:format(standard_error, Format ++ "~n", Values),
     halt(3).
@@ -98,7 +98,7 @@ drive() ->
 words_of(eof) -> [];
 words_of(Line) -> string:lexemes(Line, " \n").
 
-%% Nanoseconds.
+%% The times are in nanoseconds.
 answer(Took) ->
     io:put_chars(["took", [[" ", integer_to_list(One)] || One <- Took], "\n"]).
 
@@ -127,7 +127,7 @@ stream(Consumer, Sent, Acknowledged, Count) when Sent < Count, Sent - Acknowledg
 stream(Consumer, Sent, _, Count) ->
     receive {acknowledged, Now} -> stream(Consumer, Sent, Now, Count) end.
 
-%% All took so long; with a window of one, each question by itself follows.
+%% The time that all took. With a window of one, the time of each question follows.
 ask(Count, Window) ->
     Echoer = pid_of(echoer),
     Echoer ! start,

@@ -1,12 +1,12 @@
-// How long do a request to an actor and a ping take while another actor of the same process is slow to handle its
-// messages, of which as many wait as the link allows?
+// How long do a request to an actor and a ping take while another actor of the same process handles its messages slowly
+// and as many messages wait for it as the link allows?
 //
 // And how long do they take beside another link of the same node whose messages take 20 ms to decode, or beside peers
 // that dial over TLS without a pause? Measured with one I/O thread and with two.
 //
-// The slow actor is fed with strings of 4 KiB without a pause, over the same link or another one, and computes for 50,
-// 150 or 400 us per message, or for a second in every hundredth. Meanwhile, another actor, which answers at once, is
-// asked one question at a time. Over unix sockets, without a store; all bounds are the defaults.
+// The slow actor gets strings of 4 KiB without a pause, over the same link or another one. It computes for 50, 150 or
+// 400 us per message, or for one second at one message in a hundred. Meanwhile, another actor is asked one question at
+// a time, and answers at once. Over unix sockets, without a store; all bounds are the defaults.
 #include "harness/limits.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
@@ -55,20 +55,21 @@ std::expected<stalls_options, int> read_options(int argument_count, const char* 
   for (const auto& each : stalls_subjects())
     names.push_back(each.name);
   stalls_options read;
-  CLI::App app{"Requests beside an actor that takes long", "stalls"};
-  app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up")
+  CLI::App app{"Measures requests beside an actor with long handlers", "stalls"};
+  app.add_option("--rounds", read.rounds, "Rounds that count, after one warm-up round")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  auto* time = app.add_option("--milliseconds", read.milliseconds, "How long questions are asked in each round")
-                   ->check(CLI::Range(1, 1'000'000))
-                   ->capture_default_str();
+  auto* time =
+      app.add_option("--milliseconds", read.milliseconds, "Duration of the questions in each round, in milliseconds")
+          ->check(CLI::Range(1, 1'000'000))
+          ->capture_default_str();
   app.add_option("--subjects", read.subjects, "Only these, separated by commas: " + CLI::detail::join(names, ", "))
       ->delimiter(',')
       ->check(CLI::IsMember(names));
-  app.add_option("--json", read.json_file, "Write the results to this file too, an object on each line");
-  app.add_flag("--quick", read.is_quick, "One short round: whether it works, not how fast it is");
-  app.add_flag("--floors", read.has_to_meet_limits, "Status 1 when a limit is missed");
-  app.add_option("--deadline", read.deadline, "Seconds after which a subject that does not finish is given up")
+  app.add_option("--json", read.json_file, "Also writes the results to this file, one JSON object per line");
+  app.add_flag("--quick", read.is_quick, "One short round: shows whether it works, not how fast it is");
+  app.add_flag("--floors", read.has_to_meet_limits, "Status 1 if a limit is missed");
+  app.add_option("--deadline", read.deadline, "Seconds after which a subject is abandoned if it has not finished")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   app.add_option("--serve", read.serve)->group("")->check(CLI::IsMember(names));

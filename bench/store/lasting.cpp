@@ -83,7 +83,7 @@ done touch_all(stores::object_store& store, std::uint64_t bytes) {
 namespace {
 
 done spill_all(stores::object_store& store, std::uint64_t capacity_bytes) {
-  const auto all_of_it = store.create(capacity_bytes); // All other objects have to go.
+  const auto all_of_it = store.create(capacity_bytes); // Spills all other objects.
   if (!all_of_it)
     return failed("making room", all_of_it);
   return {};
@@ -97,7 +97,7 @@ std::expected<double, failure> time_of_pinning(const std::vector<stores::handle>
   return seconds_since(begin);
 }
 
-/// Writes the file of the limit, as many bytes at a time as an object of the store has.
+/// Writes the file of the limit, in pieces as large as the store's objects.
 done write_file(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
   const auto file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   for (std::uint64_t at = 0; at < bytes.size(); at += disk_object_bytes)
@@ -134,7 +134,7 @@ case_result to_disk_and_back(const store_options& told, const std::filesystem::p
   for (auto left = times; left > 0; --left) {
     if (auto ready = use.prepare(); !ready)
       return std::unexpected{ready.error()};
-    sync(directory); // Does not measure what other programs have written.
+    sync(directory); // Keeps earlier writes, for example of other programs, out of the measured time.
     const auto begin = store_clock::now();
     if (auto written = use.write(); !written)
       return std::unexpected{written.error()};

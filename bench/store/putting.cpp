@@ -128,7 +128,7 @@ case_result put_cold(const store_options& told) {
     };
     while (!is_ready())
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    std::vector<stores::handle> kept; // Makes each object take its own place.
+    std::vector<stores::handle> kept; // While held, no object's memory is reused.
     const auto begin = store_clock::now();
     for (auto left = 4; left > 0; --left) {
       auto made = store->put(bytes);

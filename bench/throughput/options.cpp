@@ -22,13 +22,14 @@ std::expected<options, int> read_options(int argument_count, const char* const* 
     for (const auto& one : each.cases)
       cases.emplace_back(one.name);
   }
-  CLI::App app{"Small messages between actors, beside what else could carry them", "throughput"};
-  app.add_option("--rounds", read.rounds, "Rounds that count, after one that warms up; 5, of local actors 15")
+  CLI::App app{"Measures small messages between actors, compared with the alternatives", "throughput"};
+  app.add_option("--rounds", read.rounds,
+                 "Rounds that count, after one warm-up round; default 5; for local actors, counting and logging 15")
       ->check(CLI::Range(1, 1000));
-  auto* duration = app.add_option("--seconds", read.seconds, "How long each case of each subject takes in a round")
+  auto* duration = app.add_option("--seconds", read.seconds, "Seconds of each case of each subject in a round")
                        ->check(CLI::Range(0.001, 60.0))
                        ->capture_default_str();
-  auto* messages = app.add_option("--messages", read.messages, "How many messages instead")
+  auto* messages = app.add_option("--messages", read.messages, "Number of messages, instead of a time")
                        ->check(CLI::Range(1, 1'000'000'000))
                        ->excludes(duration);
   app.add_option("--subjects", read.subjects,
@@ -38,12 +39,12 @@ std::expected<options, int> read_options(int argument_count, const char* const* 
   app.add_option("--cases", read.cases, "Only these, separated by commas: " + CLI::detail::join(cases, ", "))
       ->delimiter(',')
       ->check(CLI::IsMember(cases));
-  app.add_option("--json", read.json_file, "Write the results to this file too, an object on each line");
+  app.add_option("--json", read.json_file, "Also writes the results to this file, one JSON object per line");
   bool is_quick = false;
-  app.add_flag("--quick", is_quick, "One round of 2,000 messages: whether it works, not how fast it is");
-  app.add_flag("--floors", read.check_floors, "Check the floors; status 1 when one is missed");
+  app.add_flag("--quick", is_quick, "One round of 2,000 messages: shows whether it works, not how fast it is");
+  app.add_flag("--floors", read.check_floors, "Checks the floors; status 1 if one is missed");
   std::int64_t deadline = read.deadline.count();
-  app.add_option("--deadline", deadline, "Seconds after which a subject that does not finish a case is given up")
+  app.add_option("--deadline", deadline, "Seconds after which a subject is abandoned if it has not finished a case")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   // For processes that the program starts itself.

@@ -8,14 +8,14 @@
 // requests in flight, each answered with the message. Idle round trip: one request at a time, with the two processes
 // where the system puts them, on a core each, and on one core. Processor time of both ends: for a message one way, and
 // at rest, which shows the subjects that poll. All subjects have at most 20,000 messages in flight between two
-// processes, or 20,000 structs if a message carries many; see peers/small_messages.hpp. The local actors are the same
-// ones, in a process whose node listens and has an idle link, and in a process without a node, with the same scheduler
-// options.
+// processes, or 20,000 structs if a message carries many; see peers/small_messages.hpp. Local actors are measured in
+// two processes with the same scheduler options: one has a node that listens and has an idle link, the other has no
+// node.
 //
-// The ends of a subject are separate processes, started anew in every round: idle processes of other subjects would
-// disturb (CAF's workers may poll), and the luck of one process's addresses and threads must not affect a whole run.
-// Each case first runs at a tenth of its size, to warm the processes up. Round 0 finds out which subjects can run on
-// this machine, and how many messages fill the time of a case.
+// The ends of a subject are separate processes, started anew in every round. Idle processes of other subjects would
+// disturb (CAF's workers may poll), and one process's lucky or unlucky addresses and threads must not affect a whole
+// run. Each case first runs at a tenth of its size, to warm the processes up. Round 0 finds out which subjects can run
+// on this machine, and how many messages fill the time of a case.
 #include "harness/child_process.hpp"
 #include "harness/process_group.hpp"
 #include "harness/report.hpp"
