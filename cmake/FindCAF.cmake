@@ -1,6 +1,6 @@
 # Finds the C++ Actor Framework, for which Debian and Ubuntu ship neither a CMake nor a pkg-config file.
 #
-# Result: CAF_FOUND, CAF_VERSION and the targets CAF::core and, where the component is there, CAF::io, CAF::openssl.
+# Result: CAF_FOUND, CAF_VERSION, the target CAF::core, and for installed components the targets CAF::io and CAF::openssl.
 # Hints: CAF_ROOT.
 include(FindPackageHandleStandardArgs)
 

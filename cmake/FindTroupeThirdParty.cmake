@@ -1,5 +1,5 @@
-# Finds libraries for which neither CMake nor, everywhere, they themselves bring a CMake file. Installed beside Troupe's
-# own package, so that a program finds them on its own machine.
+# Finds libraries for which CMake has no find module, and which themselves do not install a CMake file on every system.
+# This file is installed with Troupe's own package, so that a program finds the libraries on its own machine.
 #
 # Components: cereal (headers only), isal, lz4, zstd. Result: TroupeThirdParty_FOUND and a target
 # troupe_third_party::<component> for each.

@@ -1,4 +1,4 @@
-# What every target of the project shares: language level, warnings, sanitizers, ccache, and how headers are listed.
+# Settings that all targets of the project share: language level, warnings, sanitizers, ccache, and the lists of headers.
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -13,7 +13,7 @@ endif()
 
 include(TroupePackage)
 
-# Includes read <troupe/store/...> and <troupe/troupe.hpp> in the tree and after installation alike.
+# Includes read <troupe/store/...> and <troupe/troupe.hpp>, both in the source tree and after installation.
 if(IS_SYMLINK ${PROJECT_BINARY_DIR}/include/troupe)
   file(REMOVE ${PROJECT_BINARY_DIR}/include/troupe)
 endif()
@@ -25,22 +25,22 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/framework/troupe.hpp ${PROJECT_BINARY_DIR
 
 # Flags for the project's own sources only; users of the libraries do not inherit them.
 add_library(troupe_build_flags INTERFACE)
-# Designated initializers leave out what has a default; that is their point.
+# -Wno-missing-field-initializers: designated initializers leave out members that have a default.
 target_compile_options(troupe_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
                                                     -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(troupe_build_flags INTERFACE -Wno-restrict) # Warns of plain std::string additions.
+  target_compile_options(troupe_build_flags INTERFACE -Wno-restrict) # It warns of ordinary std::string additions.
 endif()
 if(TROUPE_WARNINGS_AS_ERRORS)
   target_compile_options(troupe_build_flags INTERFACE -Werror)
 endif()
 
-# All sources that use Asio are compiled by these. Without the last one, what was included before Asio decides how it
-# allocates, and memory that one source has allocated another one frees in another way.
+# All sources that use Asio are compiled with these definitions. Without the last one, the headers included before Asio
+# decide how it allocates, and one source may free memory in another way than the source that allocated it.
 set(TROUPE_ASIO_DEFINITIONS ASIO_STANDALONE ASIO_NO_DEPRECATED ASIO_HAS_STD_ALIGNED_ALLOC=1)
 
-# The presets but `dev` compile several sources as one, which takes a third of the time. Then absolute paths would be what
-# assertions and tests show, and ccache would not know the sources of another checkout.
+# All presets except `dev` compile several sources as one, which takes a third of the time. Without this option, assertions
+# and tests would then show absolute paths, and ccache would not recognize the sources of another checkout.
 if(CMAKE_UNITY_BUILD)
   target_compile_options(troupe_build_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 endif()
@@ -50,23 +50,24 @@ if(TROUPE_SANITIZE)
   add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   if(TROUPE_SANITIZE MATCHES undefined AND NOT TROUPE_FUZZ)
     # CAF 0.17's spawn of a function without arguments binds a reference to a null pointer, which it never reads.
-    # What dereferences null for real is AddressSanitizer's to find.
-    # CAF's lists cast their ends to elements, and do nothing with them. Of such an inline function the linker takes the
-    # copy of any source, so that exempting single sources does not help.
+    # AddressSanitizer finds code that really dereferences null.
+    # CAF's lists cast their ends to elements, and do nothing with them. The linker may take such an inline function from
+    # any source, so that exempting single sources does not help.
     add_compile_options(-fno-sanitize=null,vptr)
   endif()
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
 endif()
 
-# Static libraries are the default: the tests reach into internal/, of which shared ones show nothing. Packages hold
-# shared ones.
+# Static libraries are the default, because the tests use internal/, and shared libraries hide it. Packages contain shared
+# libraries.
 option(BUILD_SHARED_LIBS "Build shared libraries; without the tests" OFF)
 if(BUILD_SHARED_LIBS AND TROUPE_TESTS)
   message(FATAL_ERROR "The tests reach into what shared libraries hide: set TROUPE_TESTS to OFF with BUILD_SHARED_LIBS")
 endif()
 
-# Hides all names of the library but those that are TROUPE_EXPORT. Static ones are compiled alike, so that ccache knows
-# the shared ones' sources, too. Not with sanitizers: they compare types by their addresses.
+# Hides all names of the library except those marked TROUPE_EXPORT. Static libraries are compiled in the same way, so that
+# ccache also recognizes the sources of the shared ones. Does nothing with sanitizers, which compare types by their
+# addresses.
 function(troupe_show_exported_names target)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL INTERFACE_LIBRARY OR TROUPE_SANITIZE)
@@ -74,7 +75,7 @@ function(troupe_show_exported_names target)
   endif()
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON DEFINE_SYMBOL "")
   if(type STREQUAL SHARED_LIBRARY)
-    # The standard library's templates are exported even so, as far as its own headers say so.
+    # The standard library's headers nevertheless mark some of its templates as exported.
     target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_BINARY_DIR}/exported_names)
     set_target_properties(${target} PROPERTIES LINK_DEPENDS ${PROJECT_BINARY_DIR}/exported_names)
   endif()
@@ -86,11 +87,11 @@ endif()
 # troupe_library(<name> [INTERFACE] [COMPONENTS <names...>] [PACKAGES <"package arguments"...>]
 #                [LINKED_PUBLIC <flags...>] [LINKED <flags...>] [FLAGS <flags...>]
 #                HEADERS <public headers...> SOURCES <sources...>)
-# Makes troupe_<name> and its alias troupe::<name>. Headers are relative to the folder and are what gets installed.
-# COMPONENTS are the project's own libraries that this one links, PACKAGES what find_package() gets to find the others:
-# here, and again by the installed package for a program that asks for the component <name>. LINKED_PUBLIC and LINKED say
-# the same to pkg-config: the libraries that programs call through the headers, and those that only the sources call.
-# FLAGS are for programs that include the headers.
+# Makes troupe_<name> and its alias troupe::<name>. HEADERS are relative to the folder, and are installed. COMPONENTS are
+# the project's own libraries that this one links. PACKAGES are the arguments by which find_package() finds the other
+# libraries. They are used here, and by the installed package if a program asks for the component <name>. LINKED_PUBLIC
+# and LINKED name these libraries for pkg-config: those that programs call through the headers, and those that only the
+# sources call. FLAGS are for programs that include the headers.
 function(troupe_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INTERFACE" "" "COMPONENTS;PACKAGES;LINKED_PUBLIC;LINKED;FLAGS;HEADERS;SOURCES")
   set(target troupe_${name})
@@ -126,15 +127,15 @@ function(troupe_library name)
 endfunction()
 
 # troupe_test(<name> [FAST] SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])
-# One GoogleTest program; each of its tests is a ctest test of its own. Tests take longer to compile than to run, so
-# they are not optimized, unless they are FAST.
+# Makes one GoogleTest program; each of its tests becomes a separate ctest test. Tests take longer to compile than to run.
+# Therefore they are not optimized, unless they are FAST.
 function(troupe_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FAST" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${name} ${arg_SOURCES})
-  if(CMAKE_UNITY_BUILD_BATCH_SIZE GREATER 6) # Tests have too many names of their own to go together in large batches.
+  if(CMAKE_UNITY_BUILD_BATCH_SIZE GREATER 6) # In larger batches, names of different tests would clash.
     set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 6)
   endif()
   if(NOT arg_FAST)
@@ -145,8 +146,9 @@ function(troupe_test name)
                        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
-# A source that must not compile, with a text that the compiler must print. `suite` is the first word of the test's name.
-# The first error must stand within the first 20 lines of the output, which has at most 40 lines (LINES).
+# Adds a test that passes if `source` does not compile and the compiler prints the text SAYING. `suite` is the first word
+# of the test's name. The first error must be within the first 20 lines of the output, which has at most LINES lines
+# (default 40).
 function(refused_source suite source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "SAYING;LINES" "")
   if(NOT arg_LINES)

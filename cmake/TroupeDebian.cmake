@@ -1,6 +1,6 @@
-# What `cpack -G DEB` makes of a build with the preset `package`: Debian packages of the libraries, of what programs are
-# built with, and of the command. What needs a library that not everybody has is a package of its own.
-# Include it behind everything that installs, since it takes the components that there are.
+# `cpack -G DEB` makes Debian packages of a build with the preset `package`: one with the libraries, one for building
+# programs, and one with the command. Each component that needs a less common library has its own package. Include this
+# file after all install() calls, because it uses their components.
 
 set(CPACK_PACKAGE_NAME troupe)
 set(CPACK_PACKAGE_VENDOR "the Troupe authors")
@@ -22,8 +22,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "")
 set(CPACK_COMPONENTS_ALL "")
 
 # debian_package(<component> <package's name> <section> [SHLIBDEPS] [DEPENDS <...>] [SUGGESTS <...>] TEXT <lines...>)
-# SHLIBDEPS: what its programs and libraries need beside Troupe's own is found by dpkg-shlibdeps. A macro, since CPack
-# reads variables.
+# SHLIBDEPS: dpkg-shlibdeps finds the libraries that its programs and libraries need in addition to Troupe's. This is a
+# macro, because CPack reads variables.
 macro(debian_package component name section)
   cmake_parse_arguments(deb "SHLIBDEPS" "" "DEPENDS;SUGGESTS;TEXT" ${ARGN})
   string(TOUPPER ${component} deb_upper)
@@ -34,7 +34,7 @@ macro(debian_package component name section)
   list(JOIN deb_DEPENDS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_DEPENDS)
   list(JOIN deb_SUGGESTS ", " CPACK_DEBIAN_${deb_upper}_PACKAGE_SUGGESTS)
   list(JOIN deb_TEXT "\n" CPACK_DEBIAN_${deb_upper}_DESCRIPTION)
-  if("${component}" MATCHES "^runtime") # Whoever links a library that has just come finds it.
+  if("${component}" MATCHES "^runtime") # Makes newly installed libraries known to the dynamic linker.
     set(CPACK_DEBIAN_${deb_upper}_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
   endif()
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} RENAME copyright
@@ -67,7 +67,7 @@ foreach(component protobuf prometheus)
   list(APPEND deb_libraries "${name} ${deb_same}")
 endforeach()
 
-# What find_package() and pkg-config ask for. The components of those suggested are left out without.
+# The packages for which find_package() and pkg-config ask. Without a suggested package, its component is left out.
 debian_package(development libtroupe-dev libdevel
   DEPENDS ${deb_libraries} "libcaf-dev (>= 0.17.6)" "libcaf-dev (<< 0.18)" libssl-dev libfmt-dev libisal-dev liblz4-dev
           libzstd-dev
@@ -91,7 +91,7 @@ if(TROUPE_TOOLS)
           COMPONENT tools)
 endif()
 
-# Where dpkg-shlibdeps finds the libraries that are not installed yet.
+# The folders in which dpkg-shlibdeps finds the libraries that are not installed yet.
 foreach(component base serializers store framework protobuf prometheus)
   if(TARGET troupe_${component})
     get_target_property(folder troupe_${component} BINARY_DIR)

@@ -1,24 +1,25 @@
-# The installed package: what `find_package(troupe COMPONENTS framework)` finds in the prefix of `cmake --install`.
-# Nothing in it names a path of the machine that built it.
+# The installed package, which `find_package(troupe COMPONENTS framework)` finds in the prefix of `cmake --install`. It
+# contains no path of the machine that built it.
 include(CMakePackageConfigHelpers)
 
 set(TROUPE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 set(TROUPE_PKG_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY ${TROUPE_PKG_CONFIG_DIR} OUTPUT_VARIABLE TROUPE_PKG_CONFIG_TO_INCLUDE)
 
-# Before 1.0 every minor version may change what a program sees, and so what the shared libraries are called.
+# Before version 1.0, every minor version may change the interface, so the names of the shared libraries contain it.
 set(TROUPE_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 option(TROUPE_FOR_PACKAGES "Install as packages of the distribution want it: no search paths in the programs, copyright files" OFF)
-if(NOT TROUPE_FOR_PACKAGES) # Shared libraries find each other, and programs them, wherever the prefix is moved to.
+if(NOT TROUPE_FOR_PACKAGES) # So that programs and shared libraries find the libraries if the prefix is moved.
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_BINDIR} OUTPUT_VARIABLE TROUPE_BIN_TO_LIB)
   set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${TROUPE_BIN_TO_LIB})
 endif()
 
-# Installs the target troupe_<name> as the component <name>, the target troupe::<name>. Arguments as troupe_library().
-# Each has an export set of its own, so that a program has the targets that it asked for, and finds only what they need.
+# Installs the target troupe_<name> as the component <name>, with the target troupe::<name>. The arguments are those of
+# troupe_library(). Each component has its own export set, so that a program gets only the targets that it asked for, and
+# only their packages are searched for.
 function(troupe_install_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMPONENTS;PACKAGES;LINKED_PUBLIC;LINKED;FLAGS")
-  # What needs a library that not everybody has is a package of its own.
+  # Components that need a less common library have their own packages.
   set(runtime runtime)
   if(name MATCHES "^(protobuf|prometheus)$")
     set(runtime runtime_${name})
@@ -37,14 +38,14 @@ function(troupe_install_component name)
                "set(troupe_${name}_components ${components})\nset(troupe_${name}_packages ${packages})\n")
 endfunction()
 
-# What `pkg-config --cflags --libs troupe-<name>` finds.
+# Installs the file that `pkg-config --cflags --libs troupe-<name>` finds.
 function(troupe_install_pkg_config name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMPONENTS;LINKED_PUBLIC;LINKED;FLAGS")
   get_target_property(type troupe_${name} TYPE)
   if(NOT type STREQUAL INTERFACE_LIBRARY)
     set(own_library -ltroupe_${name})
   endif()
-  if(NOT type STREQUAL SHARED_LIBRARY) # Programs then link what the sources call as well, static or not.
+  if(NOT type STREQUAL SHARED_LIBRARY) # Then programs also link the libraries that only the sources call.
     list(APPEND arg_LINKED_PUBLIC ${arg_LINKED})
     set(arg_LINKED "")
   endif()
@@ -58,7 +59,7 @@ function(troupe_install_pkg_config name)
           COMPONENT development)
 endfunction()
 
-# Installs the package's own files. Call it behind all libraries.
+# Installs the package's own files. Call it after all libraries.
 function(troupe_install_package)
   get_property(components GLOBAL PROPERTY TROUPE_COMPONENTS)
   list(JOIN components " " components)
@@ -70,7 +71,7 @@ function(troupe_install_package)
           DESTINATION ${TROUPE_PACKAGE_DIR} COMPONENT development)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/troupe.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/troupe.pc DESTINATION ${TROUPE_PKG_CONFIG_DIR} COMPONENT development)
-  # The documents keep their places to each other, so that links between them hold; the samples can be built where they are.
+  # The documents keep their relative places, so that links between them work. The samples can be built in place.
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
           COMPONENT development)
   foreach(folder serializers store framework tools bench)

@@ -1,5 +1,5 @@
 # The target `reference`: the API reference of the public headers, by Doxygen. Warnings are errors.
-# Include it behind all libraries. Without Doxygen there is no such target.
+# Include this file after all libraries. Without Doxygen, there is no such target.
 find_program(TROUPE_DOXYGEN doxygen)
 mark_as_advanced(TROUPE_DOXYGEN)
 if(NOT TROUPE_DOXYGEN)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Passes if a source does not compile, and the compiler explains why in few lines:
+# Passes if a source does not compile, and the compiler explains the reason in few lines:
 #   refused_source.sh TEXT FIRST_MAX LINES_MAX COMPILER ARGUMENT...
-# TEXT must occur in the output. The first error stands within FIRST_MAX lines, all of the output within LINES_MAX.
+# TEXT must occur in the output. The first error is within FIRST_MAX lines, and the whole output has at most LINES_MAX lines.
 set -uo pipefail
 text=$1
 first_max=$2
