@@ -12,7 +12,7 @@ fail() {
 coproc sink { exec "$program"; }
 sink_process=$sink_PID
 trap 'kill "$sink_process" 2>/dev/null' EXIT
-for _ in $(seq 300); do # It prints nothing when it listens.
+for _ in $(seq 300); do # The program prints nothing when it begins to listen.
   grep -q '@measure$' /proc/net/unix && break
   sleep 0.1
 done

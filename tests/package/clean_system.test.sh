@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of $SHARED/packages on a clean system, builds samples/hello against them there, and runs both
-# ends: clean_system.test.sh [SUITE]. The suite is this machine's own unless it is named. Ends with status 77, which is
-# "skipped", where that is not to be had: it needs root, debootstrap, and the sources that apt is configured with.
+# ends: clean_system.test.sh [SUITE]. The default suite is this machine's. It needs root, debootstrap, and apt's configured
+# sources. Without one of them, it ends with status 77, which means "skipped".
 set -uo pipefail
 root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 system=$WORK/clean_system
-# shellcheck disable=SC1091 # The machine's.
+# shellcheck disable=SC1091 # The file is this machine's.
 suite=${1:-$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")}
 
 fail() {
@@ -25,7 +25,7 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" 2>/dev/n
 http_proxy=$(apt-config shell proxy Acquire::http::Proxy | sed -n "s/^proxy='\(.*\)'/\1/p")
 [ -z "$http_proxy" ] || export http_proxy
 
-# inside COMMAND: runs it there, with file systems of its own, which end with it.
+# inside COMMAND: runs the command on the clean system, with its own /proc and /dev/shm, which end with the command.
 inside() {
   unshare --mount --pid --fork bash -c '
     mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/dev/shm" || exit 78

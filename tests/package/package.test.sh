@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|samples|headers|pkg_config|remove.
-# CMakeLists.txt says which variables it takes.
+# CMakeLists.txt lists the variables that it reads.
 set -uo pipefail
 root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 prefix=$WORK/prefix
-# So that ccache finds what was compiled in another folder.
+# So that ccache reuses results from other folders.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 fail() {
@@ -24,7 +24,7 @@ install)
   rm -rf "$WORK"
   mkdir -p "$WORK"
   cmake --install "$BUILD" --prefix "$WORK/installed" >"$WORK/install.log" || fail "installing fails"
-  mv "$WORK/installed" "$prefix" # Nothing may depend on where it was installed.
+  mv "$WORK/installed" "$prefix" # Nothing may depend on the place of installation.
   folder=$(dirname "$(find "$prefix" -name troupeConfig.cmake)")
   [ -f "$folder/troupeConfigVersion.cmake" ] || fail "no version file"
   if paths=$(grep -rnE "/usr/|$root|$BUILD|$WORK" "$folder"); then
@@ -46,22 +46,22 @@ own_family)
   expected='lines: {station: "hill", readings: [{sensor: "roof", celsius: 21.5}, {sensor: "cellar", celsius: -3}]}'
 
   for arguments in "" ./liblines.so; do
-    # shellcheck disable=SC2086 # None, or one.
+    # shellcheck disable=SC2086 # Zero or one argument.
     output=$(TROUPE_SERIALIZE_VERBOSE=1 timeout 30 ./own_family $arguments 2>trace) || fail "'$arguments' fails: $(<trace)"
     [ "$output" = "$expected" ] || fail "'$arguments' prints: $output"
     grep -qx "troupe: encode 'own_family.report' by lines: 1 frames" trace || fail "'$arguments' used another family"
     grep -qx "troupe: decode 'own_family.report' by lines: 1 frames" trace || fail "'$arguments' decoded by another family"
   done
 
-  # A program that has no such family, and no library of it, says so.
+  # If the program cannot load the family's library, it must report that.
   if output=$(timeout 30 ./own_family ./libnothing.so 2>&1); then
     fail "it does without its library"
   fi
   [[ $output == *"libnothing.so: there is no such file"* ]] || fail "it says: $output"
   ;;
 
-samples) # All at once, not optimized, since that is quicker; and each folder is a project of its own.
-  samples=$prefix/share/doc/troupe/samples # As they are installed.
+samples) # Builds all at once, not optimized, to save time. Then configures each folder as a separate project.
+  samples=$prefix/share/doc/troupe/samples # The installed samples.
   BUILD_TYPE="" build "$samples" samples
   for name in families_per_link locked out_of_band; do
     output=$("$root/tests/samples/as_shown.test.sh" "$samples/$name/README.md" "$WORK/samples/$name/$name") \
@@ -71,7 +71,7 @@ samples) # All at once, not optimized, since that is quicker; and each folder is
   [ "$built" -ge 12 ] || fail "there are only $built programs: $(ls "$WORK/samples"/*)"
   for folder in "$samples"/*/; do
     name=$(basename "$folder")
-    [ -d "$WORK/samples/$name" ] || continue # Left out: it needs what this machine does not have.
+    [ -d "$WORK/samples/$name" ] || continue # Left out: it needs a library that is not installed.
     cmake -S "$folder" -B "$WORK/alone/$name" -G "$GENERATOR" -DCMAKE_PREFIX_PATH="$prefix" >"$WORK/alone.log" 2>&1 \
       || fail "$name does not configure alone: $(<"$WORK/alone.log")"
   done
@@ -87,7 +87,7 @@ headers)
   build "$root/tests/package/headers" headers
   ;;
 
-pkg_config) # Every file is complete, and hello needs no other flags.
+pkg_config) # Each file must be complete, and hello must need no other flags.
   PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name troupe.pc)")
   export PKG_CONFIG_PATH
   for file in "$PKG_CONFIG_PATH"/*.pc; do

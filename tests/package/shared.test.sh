@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the shared libraries in $SHARED, and the Debian packages of them, and looks at both:
-# shared.test.sh build|names|programs|packages. CMakeLists.txt says which variables it takes.
+# Builds the shared libraries in $SHARED and their Debian packages, and checks both:
+# shared.test.sh build|names|programs|packages. CMakeLists.txt lists the variables that it reads.
 set -uo pipefail
 root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 prefix=$WORK/shared
-# So that ccache finds what was compiled for the static libraries: cmake/prepare says the same.
+# So that ccache reuses results of the static libraries; cmake/prepare sets the same variables.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 fail() {
@@ -12,7 +12,7 @@ fail() {
   exit 1
 }
 
-# build_shared ON|OFF: as a package of the distribution, or for a prefix that can be moved.
+# build_shared ON|OFF: builds for packages of the distribution (ON), or for a prefix that can be moved (OFF).
 build_shared() {
   cmake --preset package -S "$root" -B "$SHARED" -DTROUPE_FOR_PACKAGES="$1" -DCMAKE_CXX_COMPILER="$CXX" >"$WORK/shared.log" 2>&1 \
     || fail "the shared libraries do not configure: $(<"$WORK/shared.log")"
@@ -32,7 +32,7 @@ build)
   mv "$WORK/installed_shared" "$prefix"
   ;;
 
-names) # What the libraries are called, what they show, and that they find each other.
+names) # Checks the names of the libraries and of their symbols, and that the libraries find each other.
   libraries=$(find "$prefix" -name "libtroupe_*.so.$version")
   [ "$(wc -l <<<"$libraries")" -ge 3 ] || fail "libraries are missing: $libraries"
   # A declaration may take several lines.
@@ -44,7 +44,8 @@ names) # What the libraries are called, what they show, and that they find each 
     [ "$soname" = "$name.so.$so_version" ] || fail "$library is called $soname"
     names=$(nm -D --defined-only --without-symbol-versions "$library" | awk '$2 != "A" {print $3}')
     others=$(grep -vE '^_Z(T[ISVT]|GV)?N[KRO]*6troupe' <<<"$names") && fail "$name shows names of others: $others"
-    # What stands in an internal namespace is shown only where a template of a public header calls it.
+    # A library may export an internal name only if an installed header declares it with TROUPE_EXPORT, because a template
+    # of a public header calls it.
     unknown=""
     internal=$(grep -E '^_Z(T[ISVT]|GV)?N[KRO]*6troupe(5store)?8internal' <<<"$names" | c++filt)
     while IFS= read -r shown; do
@@ -59,7 +60,7 @@ names) # What the libraries are called, what they show, and that they find each 
   [[ $(ldd "$prefix/bin/troupe") == *"libtroupe_framework.so.$so_version => $prefix"* ]] || fail "the command does without them"
   ;;
 
-programs) # Both ends of hello, and a family that is loaded at run time.
+programs) # Runs both ends of hello, and loads a family at run time.
   for sample in hello own_family; do
     cmake -S "$root/samples/$sample" -B "$WORK/shared_$sample" -G "$GENERATOR" -DCMAKE_PREFIX_PATH="$prefix" \
       -DCMAKE_EXE_LINKER_FLAGS=-Wl,--no-undefined >"$WORK/$sample.log" 2>&1 || fail "$sample does not configure: $(<"$WORK/$sample.log")"
@@ -69,13 +70,13 @@ programs) # Both ends of hello, and a family that is loaded at run time.
   output=$("$root/tests/samples/hello/hello.test.sh" "$WORK/shared_hello/hello") || fail "hello: $output"
   cd "$WORK/shared_own_family" || exit 1
   for arguments in "" ./liblines.so; do
-    # shellcheck disable=SC2086 # None, or one.
+    # shellcheck disable=SC2086 # Zero or one argument.
     output=$(TROUPE_SERIALIZE_VERBOSE=1 timeout 30 ./own_family $arguments 2>trace) || fail "'$arguments' fails: $(<trace)"
     grep -qx "troupe: decode 'own_family.report' by lines: 1 frames" trace || fail "'$arguments' prints: $output $(<trace)"
   done
   ;;
 
-packages) # What `cpack` makes, without installing it.
+packages) # Checks the packages that `cpack` makes, without installing them.
   build_shared ON
   rm -rf "$SHARED/packages"
   (cd "$SHARED" && cpack -G DEB) >"$WORK/cpack.log" 2>&1 || fail "cpack fails: $(<"$WORK/cpack.log")"
@@ -96,7 +97,7 @@ packages) # What `cpack` makes, without installing it.
   depends=$(dpkg-deb -f "libtroupe$so_version"_*.deb Depends)
   [[ $depends == *libcaf-core0.17* && $depends == *libssl3* && $depends == *libstdc++6* ]] || fail "the libraries depend on: $depends"
   [[ $(dpkg-deb -f libtroupe-dev_*.deb Depends) == *libcaf-dev* ]] || fail "libtroupe-dev does without libcaf-dev"
-  # holds PACKAGE FILES...: patterns of files below /usr.
+  # holds PACKAGE FILES...: fails if the package lacks one of these files. They are patterns, relative to /usr.
   holds() {
     local package=$1 contents file
     contents=$(dpkg-deb -c "$package"_*.deb)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs a sample and compares what it prints with what its README.md shows below the line that starts it:
+# Runs a sample and compares its output with the output that its README.md shows below the line that starts it:
 #   as_shown.test.sh README.md PROGRAM            one process
-#   as_shown.test.sh README.md PROGRAM serve      two: `PROGRAM serve ADDRESS`, then `PROGRAM ADDRESS`, which is shown
-# The README.md's line ends with the program's name.
+#   as_shown.test.sh README.md PROGRAM serve      two processes: `PROGRAM serve ADDRESS`, then `PROGRAM ADDRESS`, whose
+#                                                 output is shown
+# The line in README.md ends with the program's name.
 set -uo pipefail
 readme=$1
 program=$2
@@ -15,7 +16,7 @@ fail() {
   exit 1
 }
 
-# What differs from run to run: numbers of processes, in names too, objects, and where the source lay.
+# Replaces the parts that differ from run to run: process numbers (also in names), objects, and the folder of the source.
 steady() {
   sed -E 's# +$##; s#@([a-z_]+)-[0-9]+#@\1-1#g; s#process [0-9]+#process 1#; s#object [0-9a-f]+-#object 1-#;
           s#\([^ (]*/([a-z_]+\.cpp:)#(\1#'

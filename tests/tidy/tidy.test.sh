@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the tree itself: dependencies between folders, files that no target knows, and that the
-# README shows the program that is built. Prints every breach; status 1 when there is one.
+# Checks the source tree: the dependencies between folders, that a target names each source, and that the README shows
+# the sample as it is. Prints each breach. Ends with status 1 if there is one.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -10,7 +10,7 @@ breach() {
   breaches=$((breaches + 1))
 }
 
-# may_include FOLDER PATTERN: its includes of the project match the pattern only.
+# may_include FOLDER PATTERN: all of the folder's includes from the project must match the pattern.
 may_include() {
   local line
   while IFS= read -r line; do
@@ -24,8 +24,8 @@ may_include store 'store/|base/'
 may_include serializers 'serializers/|base/'
 may_include framework 'framework/|serializers/|store/|base/'
 
-# check_rooms FOLDER ROOM...: each room of a folder includes itself and those before it, so that a reader who knows these
-# needs no others; there is nothing in the folder but rooms.
+# check_rooms FOLDER ROOM...: each room of a folder may include itself and the rooms before it, so that a reader who knows
+# these needs no others. The folder may contain only rooms.
 check_rooms() {
   local in=$1 allowed='' room line
   shift
@@ -46,7 +46,7 @@ check_rooms() {
 check_rooms framework/internal words threads handles wire trust flow net objects caf_port caf_port/actors config link node
 check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
-# What CAF looks like stands in caf_port/ and in the public headers; link/ and node/ include caf_port/'s headers.
+# Only caf_port/ and the public headers may include CAF. link/ and node/ include the headers of caf_port/.
 for room in words threads handles wire trust flow net objects config link node; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "includes CAF, which only caf_port/ may: $line"
@@ -71,7 +71,7 @@ for folder in store serializers; do
   done < <(grep -rn '#include <caf/' "$folder")
 done
 
-# Every source is named in a CMakeLists.txt of its folder or one above it, with its ending or without.
+# A CMakeLists.txt in the source's folder or above it must name each source, with or without its ending.
 while IFS= read -r source; do
   folder=$(dirname "$source")
   name=${source#"$folder"/}
@@ -89,7 +89,7 @@ while IFS= read -r source; do
   [ "$known" = 1 ] || breach "in no target: $source"
 done < <(find base certificates processes framework serializers store samples tests bench tools -name '*.cpp' 2>/dev/null)
 
-# The first program in the README is the sample.
+# The first program in the README must be the sample.
 shown=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')
 built=$(cat samples/first/first.cpp)
 [ "$shown" = "$built" ] || breach "README.md does not show samples/first/first.cpp as it is"

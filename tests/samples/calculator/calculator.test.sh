@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes certificates, runs the sample in two processes, and compares what the client prints with what README.md shows:
+# Makes certificates, runs the sample in two processes, and compares the client's output with that in README.md:
 # calculator.test.sh PATH/TO/samples/calculator PATH/TO/calculator
 set -uo pipefail
 sample=$1

@@ -9,7 +9,7 @@ fail() {
   exit 1
 }
 
-# The client comes first, and finds nobody at first.
+# The client starts first, when there is no server yet.
 output=$(mktemp)
 timeout 60 "$configured" --config-file="$file" --peer=unix://@configured >"$output" 2>"$output.errors" &
 client_process=$!
@@ -33,7 +33,7 @@ wait "$client_process" || fail "the client fails: $(cat "$output.errors")"
 printf '\n' >&"${server[1]}"
 wait "$server_process" || fail "the server ends with status $?"
 
-# Mistakes are named with their place.
+# An error must name the place of the mistake.
 printf 'troupe.links.default {\n  spill-byte = 1\n}\n' >"$output.ini"
 errors=$("$configured" --config-file="$output.ini" 2>&1) && fail "an unknown key is accepted"
 grep -qF "$output.ini:2: troupe.links.default has no \"spill-byte\"; did you mean \"spill-bytes\"?" <<<"$errors" \

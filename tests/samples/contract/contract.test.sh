@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the sample's CI step on what was released and on contracts that the program breaks:
+# Runs the sample's CI step on the released contract, and on contracts that the program breaks:
 # contract.test.sh PATH/TO/samples/contract PATH/TO/troupe PATH/TO/shop
 set -uo pipefail
 sample=$1
@@ -13,7 +13,7 @@ fail() {
   exit 1
 }
 
-# expect STATUS LINE SED-SCRIPT: the step's answer where the released contract was another one.
+# expect STATUS LINE SED-SCRIPT: checks the step's answer if the released contract is changed by the sed script.
 expect() {
   local output status=0
   sed "$3" "$sample/released.contract" >"$folder/older"

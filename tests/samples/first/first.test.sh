@@ -8,7 +8,7 @@ fail() {
   exit 1
 }
 
-# Without a server: says so, and fails.
+# Without a server, the client must report that and fail.
 if output=$(timeout 60 "$first" 2>&1); then
   fail "the client ends with status 0 though there is no server: $output"
 fi

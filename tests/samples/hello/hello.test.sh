@@ -23,8 +23,8 @@ printf '\n' >&"${server[1]}"
 wait "$server_process" || fail "the server ends with status $?"
 trap - EXIT
 
-# Without a server: says so, fails, and leaves nothing in the store's folder. Other programs may have stores of that name
-# beside this one at any time, so what is left is what nobody has mapped.
+# Without a server, the client must fail and leave no files in the store's folder. Other programs may have stores of that
+# name at any time. Therefore only files that no process has mapped count as left behind.
 left_behind() {
   local file
   for file in /dev/shm/troupe."$(id -u)".default.*; do
@@ -35,7 +35,7 @@ left_behind() {
 if timeout 30 "$hello" >/dev/null 2>&1; then
   fail "the client ends with status 0 though there is no server"
 fi
-for _ in $(seq 100); do # Somebody else may be between making a file and mapping it, or unmapping and removing it.
+for _ in $(seq 100); do # Another process may have made a file and not mapped it yet, or unmapped it and not removed it yet.
   left=$(left_behind)
   [ -n "$left" ] || exit 0
   sleep 0.1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the sample with its own picture, with another one, and with a worker that is killed: each time every pixel is what
-# one thread computes. images.test.sh PATH/TO/images PATH/TO/images_check
+# Runs the sample with its own picture, with another picture, and with a killed worker. Each time, all pixels must equal
+# those that a single thread computes: images.test.sh PATH/TO/images PATH/TO/images_check
 set -uo pipefail
 images=$1
 check=$2
@@ -17,13 +17,13 @@ grep -qx 'picture: 1200 x 800, 2880000 bytes, 210 tiles, 0 of them given to anot
   || fail "it says: $output"
 [ "$(grep -c '^worker [0-9]* works$' <<<"$output")" = 2 ] || fail "not two workers: $output"
 "$check" "$folder/own/picture.png" "$folder/own" || fail "wrong pixels"
-# All pixels are read in place by each filter, and next to nothing goes through sockets.
+# Each filter must read all pixels in place, and almost no bytes may pass through sockets.
 read -r in_place < <(sed -nE 's/^read in place: ([0-9]+) bytes.*/\1/p' <<<"$output")
 read -r to from < <(sed -nE 's/^through sockets: ([0-9]+) bytes to workers, ([0-9]+) from them/\1 \2/p' <<<"$output")
 [ "$in_place" -ge 8640000 ] || fail "read in place: $in_place"
 [ $((to + from)) -lt 300000 ] || fail "through sockets: $((to + from))"
 
-# A picture of the user's, whose sides are no multiples of a tile's.
+# A given picture, whose sides are not multiples of a tile's.
 timeout 60 "$images" "$folder/small" 1 "$folder/own/histogram.png" >"$folder/output" || fail "it fails: $(<"$folder/output")"
 "$check" "$folder/own/histogram.png" "$folder/small" || fail "wrong pixels of a small picture"
 timeout 60 "$images" "$folder/none" 1 "$folder/none.png" 2>/dev/null && fail "it does without its picture"
@@ -34,7 +34,7 @@ for workers in -1 0 65 two 1e9 ''; do
 done
 [ ! -e "$folder/refused" ] || fail "a folder is made for nothing"
 
-# A worker is killed as soon as it works. On a busy machine that may come when all is done, so it is tried again.
+# Kills a worker as soon as it works. On a busy machine, all tiles may be done by then, so this is tried up to 10 times.
 for ((try = 0; try < 10; try++)); do
   rm -rf "$folder/killed"
   coproc run { exec timeout 60 "$images" "$folder/killed" 2>&1; }

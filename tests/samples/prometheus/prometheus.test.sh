@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Scrapes the sample as Prometheus does, until it has counted two answers: prometheus.test.sh PATH/TO/prometheus
+# Scrapes the sample as Prometheus does, until the sample has counted two answers: prometheus.test.sh PATH/TO/prometheus
 set -uo pipefail
 
 fail() {
