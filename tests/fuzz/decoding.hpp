@@ -1,4 +1,4 @@
-// What every fuzz target asserts of a payload of unknown origin.
+// Assertions of all fuzz targets about payloads of unknown origin.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// How a fuzzer's input is split into the parts of a payload. join() does the reverse, and makes the seeds.
+// Splits a fuzzer's input into the parts of a payload. join() does the reverse, and makes the seeds.
 //
 //     bytes         are
 //     1             number of parts before the last one, modulo 16; divided by 16, the number of the decoded type

@@ -52,7 +52,7 @@ public:
   }
   /// The proof that this end is the one that its hello names; empty until the node's hello has arrived.
   [[nodiscard]] troupe::internal::byte_vector own_key_proof() const;
-  /// Reads what the node has written, as words of a handshake.
+  /// Reads the words of a handshake that the node has written.
   void overhear();
   /// Sends a word and adds it to the transcript that the proofs cover.
   template <class Admin>
@@ -81,7 +81,7 @@ public:
   /// Notes that the node has given this much credit back.
   void give_credit(std::uint64_t actor, std::uint64_t bytes);
 
-  /// Reads what the node has written, and checks it.
+  /// Reads and checks the packets that the node has written.
   void listen();
   /// Waits for the answer to a ping, or for the end of the link. Ends the process if neither comes.
   void expect_alive();
@@ -129,7 +129,7 @@ private:
   const troupe::internal::node_key key_;
   troupe::internal::hello theirs_;
   int greetings_ = 0;
-  bool is_lax_ = false; // Raw bytes were sent, so what the node understood is unknown.
+  bool is_lax_ = false; // Raw bytes were sent, so it is unknown how the node understood them.
 
   troupe::internal::byte_vector unread_;
   std::size_t read_ = 0;

@@ -49,7 +49,7 @@ public:
   [[nodiscard]] bool wait_until_closed(const std::function<bool()>& condition = {});
 
   [[nodiscard]] bool is_closed() const;
-  /// What the node has written since the last call.
+  /// The bytes that the node has written since the last call.
   [[nodiscard]] troupe::internal::byte_vector take_written();
 
 private:

@@ -1,4 +1,4 @@
-// What the target `wire` decodes: the input's first byte selects the part, the rest are its bytes.
+// The parts that the target `wire` decodes. The input's first byte selects the part; the rest are the part's bytes.
 #pragma once
 
 #include <cstdint>

@@ -92,7 +92,7 @@ protected:
     return back ? serialize_errc::none : back.error().code();
   }
 
-  /// Why decoding fails; empty if it succeeds.
+  /// The reason why decoding fails, or empty if it succeeds.
   template <class T>
   std::string failure_of(const payload& from) {
     auto back = decoded<T>(from);

@@ -89,7 +89,7 @@ public:
   /// Waits until the stores of all hosts are empty, while all processes keep dropping their references, even those that
   /// late pipelines bring. On failure, says what is left.
   [[nodiscard]] testing::AssertionResult nothing_is_left();
-  /// The objects in the store of that process, their bytes, and the most bytes that there ever were.
+  /// The objects in the store of that process, their bytes, and the highest number of bytes so far.
   struct contents {
     std::uint64_t objects = 0, bytes = 0, most_bytes = 0;
   };

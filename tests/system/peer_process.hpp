@@ -50,7 +50,7 @@ public:
     return how;
   }
 
-  /// Stops the process until `go_on()`, as if the machine had no time for it.
+  /// Stops the process until `go_on()`, as if the machine gave it no processor time.
   void freeze() { EXPECT_TRUE(process_.stop(patience)); }
   void go_on() { process_.go_on(); }
 

@@ -1,4 +1,4 @@
-// Checks XML as far as plots use it: enough to notice what a reader would refuse.
+// Checks that a plot is well-formed XML. Knows only the parts of XML that plots use.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bench::tests {
 
-/// What is wrong with the text; empty if nothing is.
+/// Returns the first error in the text, or an empty text if there is none.
 inline std::string wrong_with(std::string_view xml) {
   std::vector<std::string> open;
   auto has_root = false;

@@ -1,4 +1,4 @@
-// Reports what a run was doing when it killed the process: a failed assertion in the ledger ends the process, and no
+// Reports the run that was in progress when the process died. A failed assertion in the ledger ends the process, and no
 // exception tells which run it was.
 #pragma once
 

@@ -37,7 +37,7 @@ protected:
   /// Returns the last reference that a node received.
   [[nodiscard]] held last_of(node_index at) const { return in_.nodes[at].application.back(); }
 
-  /// Reads the node's last reference and returns how that ends. The world checks the bytes.
+  /// Reads through the node's last reference, and returns the outcome. The world checks the bytes.
   [[nodiscard]] handles::handle_errc read(node_index at) {
     auto waiter = begin_reading(at);
     in_.run_until_quiet();

@@ -53,8 +53,8 @@ public:
   /// Takes one reference out of flight. Returns false if there is none.
   bool take_flight(const object_id& id, process_number from, process_number to, std::uint64_t channel);
   void abandon(process_number to, std::uint64_t channel);
-  /// Removes the bits of dead processes and what is in flight to them or on abandoned channels. What they have in
-  /// flight stays.
+  /// Removes the bits of dead processes, and references in flight to them or on abandoned channels. References in
+  /// flight from dead processes stay.
   void reap(const std::set<process_number>& dead);
 
   void spill(const object_id& id) { row_of(id)->spilled = true; }

@@ -203,10 +203,10 @@ struct waiting_message {
 /// An application message.
 struct parcel {
   std::vector<handles::handle_descriptor> handles;
-  std::vector<held> content;             // What the handles refer to.
+  std::vector<held> content;             // The reference behind each handle.
   bool kept = true;                      // False if the receiving actor is gone.
   std::vector<object_id> stored = {};    // Handed over in the store that both ends share.
-  std::vector<held> stored_content = {}; // What `stored` refers to.
+  std::vector<held> stored_content = {}; // The reference behind each of `stored`.
 };
 
 struct node {
@@ -295,7 +295,7 @@ public:
   link_index dial(node_index dialer, node_index acceptor, bool may_share = true);
   bool bring_up(link_index over, int end);
 
-  // -- what applications do
+  // -- actions of applications
   /// Puts an object. If captured objects have not arrived yet, the object stays unfinished until they have.
   held put(node_index at, std::uint64_t size_bytes, const std::vector<held>& captured = {});
   /// Returns false if the message could not be sent.
@@ -315,7 +315,7 @@ public:
   [[nodiscard]] bool is_lost(node_index at, const held& what) const;
   [[nodiscard]] bool is_behind(node_index at, const held& what) const;
 
-  // -- what the network, the hosts and time do
+  // -- events of the network, of hosts and of time
   bool deliver(link_index over, int end, bool chunks_first = false);
   /// Writes the messages that the node has for the link, then one chunk. Returns false if there was nothing to write.
   bool send_chunk(link_index over, int end);

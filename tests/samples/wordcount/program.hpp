@@ -1,4 +1,4 @@
-// The built program as a real process, and the things that it leaves behind.
+// The built program as a real process, and the processes and files that it leaves behind.
 #pragma once
 
 #include "../../eventually.hpp"

@@ -209,7 +209,7 @@ protected:
   const newest_terms terms{.mutex = mutex_, .link = serial, .number = terms_number, .terms = newest};
 };
 
-/// Adds what encoding needs.
+/// Adds the parts that encoding needs.
 class encoding_way_out : public way_out {
 protected:
   encoding_way_out() { renew(); }
@@ -270,7 +270,7 @@ private:
   std::uint64_t change_ = 0;
 };
 
-/// Adds what offloading needs: actors that send, and the node's encoder, which a test can hold up.
+/// Adds the parts that offloading needs: actors that send, and the node's encoder, which a test can hold up.
 class offloading_way_out : public encoding_way_out {
 protected:
   offloading_way_out() {
