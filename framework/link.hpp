@@ -105,8 +105,8 @@ public:
   /// Returns a call that spawns an actor in the peer. `name` is an actor type that is registered with the peer's actor
   /// system (actor_system_config::add_actor_type). Its constructor gets `arguments`. Nothing is sent until `request` or
   /// `get` is called on the returned object (spawn_request.hpp, which lists the errors). The peer's end of the link
-  /// must have `allow_spawn`. The actor ends like a local actor, when nothing refers to it any more. The end of the
-  /// link drops this end's references to it.
+  /// must have `allow_spawn`. The actor ends like a local actor, when nothing refers to it any more. When the link
+  /// ends, this end's references to the actor are dropped.
   ///
   ///     auto worker = link.spawn("worker", 42).get(5s);
   ///     auto counter = link.spawn<counter_actor>("counter").get(5s); // Its interface is checked.
@@ -125,8 +125,8 @@ public:
   [[nodiscard]] std::expected<node_report, node_error> report(std::chrono::milliseconds timeout,
                                                               const report_query& query) const;
 
-  /// Asks the peer's node for its contract (node_report.hpp), to find out what one end would refuse of the other before
-  /// it is sent: refused_by_receiver (serializers/contract.hpp). The peer's end of the link must have `allow_report`.
+  /// Asks the peer's node for its contract (node_report.hpp), from which refused_by_receiver (serializers/contract.hpp)
+  /// finds out what one end would refuse to take from the other. The peer's end of the link must have `allow_report`.
   /// Blocks, and fails, as memory_summary() does.
   [[nodiscard]] std::expected<node_contract, node_error>
   contract(std::chrono::milliseconds timeout = std::chrono::seconds(10)) const;

@@ -18,8 +18,8 @@ namespace troupe {
 /// What happens to a message if the queue for the peer is full (queue_bytes, actor_queue_bytes).
 enum class when_full : std::uint8_t {
   fail, ///< The message is not sent. A request gets the error `link_busy`; a plain message is counted and logged.
-  /// The oldest message that waits for the same receiver is dropped; if none waits for it, the oldest one for the
-  /// receiver for which most messages wait. A dropped request gets the error `link_busy`.
+  /// The oldest message that waits for the same receiver is dropped; if none waits for that receiver, the receiver with
+  /// the most waiting messages loses its oldest one. A dropped request gets the error `link_busy`.
   drop_oldest
 };
 

@@ -219,8 +219,8 @@ public:
   /// that process: `timeout`, but at least 200 ms and at most 30 s.
   ///
   /// Fails with
-  /// - `object_lost`: the bytes are lost, or the reference is empty. A loss that is known here is reported with 0 as
-  ///   well.
+  /// - `object_lost`: the bytes are lost, or the reference is empty. A loss that is known here is reported even if the
+  /// timeout is 0.
   /// - `link_down`: the node has ended, and the bytes are elsewhere.
   /// - `store_full`, `disk_full`: the store has no room; the text names the store.
   /// - `fetch_timed_out`: the bytes did not arrive in time; the text has their size and the time.

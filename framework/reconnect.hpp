@@ -71,7 +71,7 @@ struct reconnect_options {
 /// node later.
 ///
 /// Threads: any thread may call every member. `stop` and `close` wait for a callback that runs on another thread.
-/// Lifetime: the destructor does what stop() does. The node's end stops dialing and events as well; after that the
+/// Lifetime: the destructor does what stop() does. When the node ends, dialing and events stop as well; after that the
 /// object does nothing.
 class TROUPE_EXPORT reconnecting_link {
 public:

@@ -436,8 +436,9 @@ writable_array<T> array<T>::packed(memory_order order) const {
   return made;
 }
 
-/// Concatenates arrays along their first dimension. Adjacent pieces of one array are joined without a copy. No pieces
-/// give an empty array. Nullopt if the other dimensions differ, or if one piece has no dimension.
+/// Concatenates arrays along their first dimension. Adjacent pieces of one array are joined without a copy. If there
+/// are no pieces, the result is an empty array. Nullopt if the other dimensions differ, or if one piece has no
+/// dimension.
 template <array_element T>
 [[nodiscard]] std::optional<array<T>> joined(std::span<const array<T>> pieces) {
   std::vector<std::size_t> shape;

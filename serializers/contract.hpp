@@ -28,8 +28,8 @@ namespace troupe {
 [[nodiscard]] TROUPE_EXPORT std::string contract_of(const type_entry& type);
 
 /// The effect of a change on two programs of which one has the older version of a type and the other the newer one.
-/// Valid for the families that tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change except
-/// of the order of aliases breaks.
+/// Valid for the families that tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change is
+/// breaking, except a change of the order of aliases.
 ///
 /// Two effects are not detected. A list may be a set, or a map a multimap, which matters to receivers that refuse
 /// duplicate keys. And a shared object cannot be referred to if the field in which it first appears is gone.
@@ -52,16 +52,16 @@ struct contract_change {
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 compare_contracts(std::string_view older, std::string_view newer);
 
-/// The first change because of which the reader can read no complete value of the writer, as far as the layouts tell.
+/// The first change that prevents the reader from reading any complete value of the writer, as far as the layouts tell.
 /// Nullopt if there is none. Neither text needs to be trusted. Fails with `malformed` if a text is not a contract; the
 /// error names the line.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::optional<contract_change>, serialize_error>
 find_unreadable(std::string_view writer, std::string_view reader);
 
-/// What a receiver with the contract `receiver` refuses of the values and calls that a sender with the contract `sender`
-/// may send: always (`breaking`), or some of them (`depends_on_values`). Empty if it refuses nothing. Call it a second
-/// time with the arguments exchanged for the other direction. Neither text is trusted. Fails with `malformed`, and the
-/// line, if a text is not a contract.
+/// A sender with the contract `sender` may send values and calls. The result lists those that a receiver with the
+/// contract `receiver` refuses, either always (`breaking`) or in some cases (`depends_on_values`). Empty if it refuses
+/// nothing. Call it a second time with the arguments exchanged for the other direction. Neither text is trusted. Fails
+/// with `malformed`, and the line, if a text is not a contract.
 [[nodiscard]] TROUPE_EXPORT std::expected<std::vector<contract_change>, serialize_error>
 refused_by_receiver(std::string_view sender, std::string_view receiver);
 

@@ -90,8 +90,9 @@ concept described_enum = std::is_enum_v<T> && detail::has_description<T>;
 
 namespace detail {
 
-// An argument that converts to any type except T itself and its bases. An aggregate has as many fields as it takes of
-// these arguments. Converts by value, so that members that can neither be copied nor moved are constructed in place.
+// An argument that converts to any type except T itself and its bases. The number of these arguments that an aggregate
+// accepts is the number of its fields. Converts by value, so that members that can neither be copied nor moved are
+// constructed in place.
 template <class T>
 struct any_field {
   template <class U>

@@ -128,8 +128,8 @@ public:
   /// progress.
   [[nodiscard]] std::optional<std::uint32_t> progress_of(object_id id) const noexcept;
 
-  /// Calls `is_so` at once, whenever any process seals, drops or frees objects, and at least ten times a second, until
-  /// it returns true or `timeout` has passed. Returns its last result. Reaps dead processes meanwhile.
+  /// Calls `is_so` once immediately, then whenever any process seals, drops or frees objects, and at least ten times a
+  /// second, until it returns true or `timeout` has passed. Returns its last result. Reaps dead processes meanwhile.
   [[nodiscard]] std::expected<bool, store_error> wait_until(const std::function<bool()>& is_so,
                                                             std::chrono::milliseconds timeout);
 
