@@ -33,58 +33,49 @@ public:
     const auto code = byte();
     if (is_number_kind(code))
       return end(name_of(static_cast<number_kind>(code)));
-    switch (static_cast<schema_code>(code)) {
-    case schema_code::boolean:
-      return end("bool");
-    case schema_code::text:
-      return end("text");
-    case schema_code::none:
-      return end("nothing");
+    const auto form = static_cast<schema_code>(code);
+    const auto word = word_of(form);
+    switch (form) {
     case schema_code::optional:
-      return chain("optional", indent);
     case schema_code::shared:
-      return chain("shared", indent);
     case schema_code::pointee:
-      return chain("pointee", indent);
     case schema_code::list:
-      return chain("list", indent);
     case schema_code::form:
-      return chain("form", indent);
+      return chain(word, indent);
     case schema_code::fixed:
-      return chain(fmt::format("fixed {}", count()), indent);
+      return chain(fmt::format("{} {}", word, count()), indent);
     case schema_code::unit:
-      return chain(fmt::format("unit {}", quoted(string())), indent);
+      return chain(fmt::format("{} {}", word, quoted(string())), indent);
     case schema_code::array:
-      return end(fmt::format("array {}", name_of(static_cast<number_kind>(byte()))));
     case schema_code::numbers:
-      return end(fmt::format("numbers {}", name_of(static_cast<number_kind>(byte()))));
+      return end(fmt::format("{} {}", word, name_of(static_cast<number_kind>(byte()))));
     case schema_code::variant:
-      end("variant");
+      end(word);
       return parts(indent, [&] { return fmt::format("<{}>", quoted(string())); });
     case schema_code::structure:
-      end("struct");
+      end(word);
       return parts(indent, [&] { return fmt::format(".{}", string()); });
     case schema_code::tuple:
-      end("tuple");
+      end(word);
       return parts(indent, [i = 0]() mutable { return fmt::format("[{}]", i++); });
     case schema_code::map:
-      end("map");
+      end(word);
       part(indent, "{key}");
       return part(indent, "{}");
     case schema_code::enumeration:
       return enumeration(indent);
     case schema_code::again:
-      return end(fmt::format("again {}", count()));
+      return end(fmt::format("{} {}", word, count()));
+    case schema_code::boolean:
+    case schema_code::text:
+    case schema_code::none:
     case schema_code::frame:
-      return end("frame");
     case schema_code::foreign:
-      return end("codec of the registry");
     case schema_code::record:
-      return end("record");
     case schema_code::unsupported:
       break;
     }
-    end("unsupported");
+    end(word);
   }
 
 private:
@@ -120,7 +111,7 @@ private:
       part(indent, name());
   }
   void enumeration(std::size_t indent) {
-    end(fmt::format("enum {}", name_of(static_cast<number_kind>(byte()))));
+    end(fmt::format("{} {}", word_of(schema_code::enumeration), name_of(static_cast<number_kind>(byte()))));
     for (auto left = count(); left > 0; --left) {
       const auto name = string();
       text_ += fmt::format("{:{}}.{}: {}\n", "", 2 * indent + 2, name, static_cast<std::int64_t>(count()));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <troupe/base/export.hpp>
 
@@ -35,6 +36,57 @@ enum class schema_code : std::uint8_t {
   record = 31,  // a record, always of the same alternatives
   form = 32,    // node; a type without fields that contains itself, numbered like structures
 };
+
+/// The word for a form in contracts and in errors. If the form has parts or numbers, they follow the word.
+[[nodiscard]] constexpr std::string_view word_of(schema_code code) {
+  switch (code) {
+  case schema_code::boolean:
+    return "bool";
+  case schema_code::text:
+    return "text";
+  case schema_code::none:
+    return "nothing";
+  case schema_code::optional:
+    return "optional";
+  case schema_code::shared:
+    return "shared";
+  case schema_code::variant:
+    return "variant";
+  case schema_code::tuple:
+    return "tuple";
+  case schema_code::fixed:
+    return "fixed";
+  case schema_code::frame:
+    return "frame";
+  case schema_code::array:
+    return "array";
+  case schema_code::numbers:
+    return "numbers";
+  case schema_code::list:
+    return "list";
+  case schema_code::map:
+    return "map";
+  case schema_code::structure:
+    return "struct";
+  case schema_code::again:
+    return "again";
+  case schema_code::enumeration:
+    return "enum";
+  case schema_code::unit:
+    return "unit";
+  case schema_code::pointee:
+    return "pointee";
+  case schema_code::foreign:
+    return "codec of the registry";
+  case schema_code::record:
+    return "record";
+  case schema_code::form:
+    return "form";
+  case schema_code::unsupported:
+    break;
+  }
+  return "unsupported";
+}
 
 [[nodiscard]] TROUPE_EXPORT std::uint32_t fingerprint_of(std::span<const std::byte> schema);
 /// "fingerprint there deca3853, here deca16eb", for an error about two versions of a type.

@@ -196,44 +196,34 @@ std::string schema_reader::form_of(std::size_t node, std::size_t depth_max) cons
   const auto& of = nodes_[node];
   if (is_number_kind(of.code))
     return std::string(name_of(static_cast<number_kind>(of.code)));
-  const auto chain = [&](const std::string& word) {
-    return depth_max == 0 ? word : word + ' ' + form_of(of.parts[0], depth_max - 1);
+  const auto form = static_cast<schema_code>(of.code);
+  const std::string word{word_of(form)};
+  const auto chain = [&](const std::string& begin) {
+    return depth_max == 0 ? begin : begin + ' ' + form_of(of.parts[0], depth_max - 1);
   };
-  switch (static_cast<schema_code>(of.code)) {
-  case schema_code::boolean:
-    return "bool";
-  case schema_code::text:
-    return "text";
-  case schema_code::none:
-    return "nothing";
+  switch (form) {
   case schema_code::optional:
-    return chain("optional");
   case schema_code::shared:
-    return chain("shared");
   case schema_code::list:
-    return chain("list");
+    return chain(word);
   case schema_code::fixed:
-    return chain("fixed " + std::to_string(of.count));
+    return chain(word + ' ' + std::to_string(of.count));
   case schema_code::unit:
-    return chain("unit '" + std::string(of.text.substr(0, 100)) + "'");
+    return chain(word + " '" + std::string(of.text.substr(0, 100)) + "'");
   case schema_code::array:
-    return "array " + std::string(name_of(of.kind));
   case schema_code::numbers:
-    return "numbers " + std::string(name_of(of.kind));
-  case schema_code::variant:
-    return "variant";
-  case schema_code::structure:
-    return "struct";
-  case schema_code::tuple:
-    return "tuple";
-  case schema_code::map:
-    return "map";
   case schema_code::enumeration:
-    return "enum " + std::string(name_of(of.kind));
+    return word + ' ' + std::string(name_of(of.kind));
+  case schema_code::boolean:
+  case schema_code::text:
+  case schema_code::none:
+  case schema_code::variant:
+  case schema_code::structure:
+  case schema_code::tuple:
+  case schema_code::map:
   case schema_code::frame:
-    return "frame";
   case schema_code::record:
-    return "record";
+    return word;
   case schema_code::form:
   case schema_code::pointee:
   case schema_code::again:
