@@ -172,8 +172,8 @@ public:
   /// The families that this end accepts.
   [[nodiscard]] std::vector<std::string> deserializers() const;
 
-  /// The compression of what this end sends; `none` within a process. Between ends that share a store nothing is
-  /// compressed, whatever this value is.
+  /// The compression of what this end sends; `none` within a process. Ends that share a store never
+  /// compress, even if this value is not `none`.
   [[nodiscard]] troupe::compression compression() const;
 
   /// Whether large frames travel as handles to objects of a store that both ends share.

@@ -53,9 +53,9 @@ struct tls_options {
 /// How the two ends of a TCP or TLS link authenticate each other. Unix sockets need no credentials: they admit only
 /// processes of the same user.
 struct credentials {
-  /// A key of at least 16 bytes that both ends know. It must be random bytes, not a password, because anybody who can
-  /// connect to one end can try guesses. The key is proven, never sent. Over plain TCP only peers that know the key are
-  /// admitted, but the key does not protect the data that follows. Use it on trusted networks only.
+  /// A key of at least 16 bytes that both ends know. It must be random bytes, not a password, because any client that
+  /// can connect to one end can try guesses. The key is proven, never sent. Over plain TCP only peers that know the key
+  /// are admitted, but the key does not protect the data that follows. Use it on trusted networks only.
   std::string secret = {};
 
   /// A file with the secret, which no other user may read. Newlines at the end of the file are ignored. Set at most one

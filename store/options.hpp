@@ -58,7 +58,8 @@ struct options {
 
   /// Whether open() fails with `layout_mismatch` if processes of this user have a store of this name open in another
   /// layout version, as during an upgrade of Troupe. By default, each layout version has a store of its own: they share
-  /// no objects, and both take memory (`object_store::notice` then says so).
+  /// no objects, and both take memory (`object_store::notice` then says so). Checked when this process first opens the
+  /// store; a further open() returns the open store, whatever it asks for here.
   bool require_layout = false;
 
   /// The interval at which one of the attached processes looks for killed processes and cleans up after them. Calls

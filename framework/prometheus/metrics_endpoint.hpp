@@ -21,9 +21,9 @@ namespace troupe {
 
 struct metrics_options {
   /// The address to listen at: "127.0.0.1:9464", "[::1]:9464", "localhost:9464", or a bare port, which means 127.0.0.1.
-  /// With port 0 the system chooses a port. There is no authentication: anybody who can reach the address can read the
-  /// names of peers and types, and the amounts of traffic. So the default is loopback, and any other address must be
-  /// given explicitly, such as "0.0.0.0:9464" for all addresses of the host.
+  /// With port 0 the system chooses a port. There is no authentication: any client that reaches the address can read
+  /// the names of peers and types, and the amounts of traffic. So the default is loopback, and any other address must
+  /// be given explicitly, such as "0.0.0.0:9464" for all addresses of the host.
   std::string address = "127.0.0.1:0";
 
   /// The maximum number of open links with series of their own, about 30 each. Further links are summed as

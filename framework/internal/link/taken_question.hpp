@@ -32,7 +32,7 @@ public:
             waiting_asker asker) noexcept {
     taken_.emplace(from, mutex, key, receiver, std::move(asker));
   }
-  /// The requester no longer waits, whatever happened to the answer.
+  /// The requester has its answer, or an error in its place.
   void answered() noexcept { taken_.reset(); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return taken_.has_value(); }
