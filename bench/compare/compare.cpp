@@ -50,7 +50,7 @@ private:
 using words = std::vector<std::string>;
 
 words subjects_with_small_messages() {
-  words names{"troupe-unix", "troupe-tcp"};
+  words names{"troupe-unix", "troupe-shm", "troupe-shm-polling", "troupe-tcp"};
   for (const auto& peer : all_peers())
     names.push_back(peer.name);
   names.emplace_back("raw-asio-unix");

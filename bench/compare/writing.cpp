@@ -101,18 +101,20 @@ std::string summary_of(const comparison& made) {
   return text;
 }
 
-/// One line for each of Troupe's rows that is behind, with the peers that are ahead.
+/// One line for each quantity in which a peer is ahead of all of Troupe's rows, with the peers that are.
 std::string losses_of(const comparison& made) {
   std::string text;
   for (const auto& benchmark : made.benchmarks)
-    for (const auto& ours : references(benchmark.rows)) {
+    for (const auto& what : quantities_of(benchmark.rows)) {
+      const auto rows = ranked(rows_of(benchmark.rows, what));
+      const auto ours = references(rows); // The best one first.
       std::string ahead;
-      for (const auto& one : ranked(rows_of(benchmark.rows, ours.what)))
-        if (const auto by = advantage(ours, one.subject);
-            by > 0 && 1 / by >= even_max && !is_ours(one.subject) && !is_limit(one.subject))
-          ahead += fmt::format("{}{} ({} x)", ahead.empty() ? "" : ", ", one.subject, short_number(1 / by));
+      for (const auto& one : rows)
+        if (!is_ours(one.subject) && !is_limit(one.subject) && leads(one, ours))
+          ahead += fmt::format("{}{} ({} x)", ahead.empty() ? "" : ", ", one.subject,
+                               short_number(1 / advantage(ours.front(), one.subject)));
       if (!ahead.empty())
-        text += fmt::format("- {}: `{}` is behind {}\n", ours.what.name, ours.subject, ahead);
+        text += fmt::format("- {}: `{}` is behind {}\n", what.name, ours.front().subject, ahead);
     }
   return text.empty() ? "In this run no peer is ahead of Troupe by more than 5 %. Limits are not peers.\n"
                       : "In this run these peers are ahead of Troupe by more than 5 %:\n\n" + text;
