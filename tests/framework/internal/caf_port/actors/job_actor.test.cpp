@@ -13,6 +13,7 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
+#include <caf/event_based_actor.hpp>
 
 namespace troupe::internal {
 namespace {
