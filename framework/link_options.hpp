@@ -170,9 +170,9 @@ struct link_options {
   /// The window: how many bytes of messages from the peer may be received here and not yet consumed. A message counts
   /// until its last reference is gone, which is when its handler has returned. Each message counts 128 bytes in
   /// addition to its content. One message may exceed the window. For each direction, the smaller value of the two ends
-  /// applies. Higher: more throughput over long distances; a slow node holds as much memory, and twice as much again
-  /// for a peer that understates the memory of its values. For messages of a few bytes a node holds more memory: 1.5
-  /// times the window, three times for requests, five times if every message has a different sender.
+  /// applies. Higher: more throughput over long distances, but a slow node may hold this much memory, and three times
+  /// as much if the peer understates the memory of its values. Messages of a few bytes take more memory than they
+  /// count: 1.5 times the window, three times for requests, five times if every message has a different sender.
   setting<std::size_t> window_bytes{by_default, 32_MiB};
 
   /// The window for one receiving actor, so that a slow actor leaves room for the others. The smaller value of the two
@@ -183,8 +183,8 @@ struct link_options {
   /// object_refs. Each object counts once, however often it is sent. The window bounds what one slow actor can make
   /// this process decode or the store keep. One message may exceed it. Messages without handles do not count. An object
   /// that an actor keeps after its handler has returned no longer counts; only the store's capacity bounds such
-  /// objects. The smaller value of the two ends applies. Higher: more large values are in flight; a slow node holds as
-  /// much memory.
+  /// objects. The smaller value of the two ends applies. Higher: more large values are in flight, but a slow node
+  /// may hold this many bytes in memory or in the store.
   setting<std::size_t> handle_window_bytes{by_default, 128_MiB};
 
   /// The handle window for one receiving actor. An object that is sent to several actors counts for each of them, but
@@ -203,10 +203,10 @@ struct link_options {
   /// wait: each request reserves room for its answer.
   setting<troupe::when_full> when_full{by_default, when_full::fail};
 
-  /// How many bytes that this end has written, beyond the window, a peer may leave unread. Above this bound, the error
-  /// `link_busy` replaces the next answer. If the peer leaves twice as many unread, again beyond the window, the link
-  /// ends. One answer may exceed the bound. Higher: more large answers at a time over slow networks; a peer that asks
-  /// and does not read makes this node hold as much memory.
+  /// How many bytes, in addition to the window, a peer may leave unread. Above this bound, the error `link_busy`
+  /// replaces the next answer. Above twice this bound, the link ends. One answer may exceed the bound. Higher: more
+  /// large answers at a time over slow networks, but a peer that asks and does not read makes this node hold as much
+  /// memory.
   setting<std::size_t> unread_answer_bytes{by_default, 256_MiB};
 
   /// How long a thread that runs no actors, such as that of main with a scoped_actor, waits for room before `when_full`

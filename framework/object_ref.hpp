@@ -199,9 +199,9 @@ template <class T>
 /// as long as any reference to it, in this process, in another one, or in a message in flight.
 ///
 /// If both nodes of a link have a store, shared or not, a message carries the reference as a handle. Otherwise the
-/// message carries the bytes. So it cannot be sent to a node without a store if the bytes are on another host, or if
-/// the value contains references and the nodes share no store. Then the message fails with `unserializable`, or with
-/// `unsupported` if this node only passes it on.
+/// message carries the bytes. The bytes cannot be sent in two cases: the receiving node has no store and the bytes are
+/// on another host; or the value contains references and the nodes share no store. Then the message fails with
+/// `unserializable`, or with `unsupported` if this node only passes it on.
 /// Threads: as for std::shared_ptr. Lifetime: the registry and the families of the node must outlive the reference.
 template <class T>
 class object_ref : public any_object_ref {

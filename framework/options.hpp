@@ -67,10 +67,10 @@ struct node_options {
 
   /// The number of threads that read and write the node's links, at most 256. 0: one for each core that the process may
   /// use. A new link is assigned to the thread that has the fewest links. The node encodes as many large messages at a
-  /// time as it has I/O threads. Several threads may call a program's own codecs at once. Higher: TLS, decompression
-  /// and decoding for one link delay only the links of the same thread. Each thread costs three descriptors and, with
-  /// `dispatch`, a second thread that mostly sleeps. More threads help if one cannot keep up, or if payloads take long
-  /// to decode.
+  /// time as it has I/O threads. Several threads may call a program's own codecs at once. More threads help if one
+  /// cannot keep up, or if payloads take long to decode: TLS, decompression and decoding for one link delay only the
+  /// other links of the same thread. Each thread costs three descriptors and, with `dispatch`, a second thread that
+  /// mostly sleeps.
   setting<std::size_t> io_threads{by_default, 1};
 
   /// Whether an I/O thread runs the actors whose messages it has just read, for up to 300 us at a time, because waking

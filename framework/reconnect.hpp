@@ -31,7 +31,7 @@ struct link_event {
 
   kind what = kind::given_up;
   std::string address = {};
-  /// The number of this dial, or of the last one, counted from 1 after each lost link.
+  /// The number of the last dial, counted from 1 after each lost link.
   std::size_t attempt = 0;
   /// Why the link was lost, the dial failed, or dialing ended; `none` if connected.
   node_error reason = {node_errc::none, {}};

@@ -89,9 +89,10 @@ struct interface_of<Behavior, std::tuple<Handlers...>, std::index_sequence<Indic
 /// - Messages of one sender keep their order within a priority. While the values of a message are missing, the sender's
 ///   later messages wait in the mailbox as if skipped, and the values of a few of them are fetched ahead. Messages of
 ///   other senders are handled. Messages without a sender count as messages of one sender.
-/// - Waiting messages are part of the mailbox. So become, unbecome, a link's credit and the actor's end apply to them
-///   as always; the actor's end answers requests with an error and cancels fetches. If a behavior is replaced, its
-///   fetches are cancelled, and the new behavior starts them again.
+/// - Waiting messages are part of the mailbox. Therefore `become`, `unbecome`, a link's credit and the actor's end
+/// affect
+///   them like all messages in a mailbox. The actor's end answers requests with an error and cancels fetches. If a
+///   behavior is replaced, its fetches are cancelled, and the new behavior starts them again.
 /// - If a value cannot be fetched or decoded, a request is answered with the error of object_ref::get()
 ///   (to_node_error() converts it). A plain message is logged and dropped. Fetches have no timeout of their own; a
 ///   request has its sender's.

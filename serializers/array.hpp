@@ -126,7 +126,8 @@ public:
       throw std::logic_error("array::span: the elements are not contiguous; call contiguous() first");
     return {first_, size()};
   }
-  /// `values[row, column]`. Requires: an index for each dimension, each less than its length.
+  /// The element at these indices: `values[row, column]`. Requires: an index for each dimension, each less than its
+  /// length.
   template <std::convertible_to<std::size_t>... Index>
   [[nodiscard]] const T& operator[](Index... index) const noexcept {
     assert(sizeof...(Index) == rank());
@@ -353,7 +354,7 @@ public:
   [[nodiscard]] T* end() noexcept { return data() + size(); }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
   [[nodiscard]] const T* end() const noexcept { return data() + size(); }
-  /// Requires: an index for each dimension, each less than its length.
+  /// The element at these indices. Requires: an index for each dimension, each less than its length.
   template <std::convertible_to<std::size_t>... Index>
   [[nodiscard]] T& operator[](Index... index) noexcept {
     return values_[offset(index...)];

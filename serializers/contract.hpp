@@ -31,12 +31,13 @@ namespace troupe {
 /// Valid for the families that tolerate other versions (`typed`, `msgpack`, `json`). With `cereal`, every change is
 /// breaking, except a change of the order of aliases.
 ///
-/// Two effects are not detected. A list may be a set, or a map a multimap, which matters to receivers that refuse
-/// duplicate keys. And a shared object cannot be referred to if the field in which it first appears is gone.
+/// Two changes are not detected. If a list becomes a set, or a multimap a map, the receiver may refuse values with
+/// duplicate keys. If the field in which a shared object first appears is removed, later fields cannot refer to the
+/// object.
 enum class contract_effect : std::uint8_t {
   harmless,          ///< All values pass. A field that one end lacks is skipped, or keeps its default.
   depends_on_values, ///< Some values are refused, such as numbers that do not fit, with an error that names the place.
-  breaking,          ///< In at least one direction, no value is certain to pass.
+  breaking,          ///< In at least one direction, every value may be refused.
 };
 
 [[nodiscard]] TROUPE_EXPORT std::string_view to_string(contract_effect effect);

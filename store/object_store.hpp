@@ -78,8 +78,8 @@ public:
               const std::optional<std::chrono::milliseconds>& grace = std::nullopt,
               const std::source_location& where = std::source_location::current());
 
-  /// Like create_once(), for an object whose bytes may never all arrive, such as one whose size a peer has only
-  /// announced. Reserves the object's place in the store now; builder::commit() takes the memory pages, or the room on
+  /// Like create_once(), for an object of which some bytes may never arrive, for example because only a peer states its
+  /// size. Reserves the object's place in the store now; builder::commit() takes the memory pages, or the room on
   /// disk, as the bytes arrive, even if other objects lie behind it. An empty `origin` means none. Fails as
   /// create_once() does.
   [[nodiscard]] std::expected<object_of_origin, store_error>

@@ -20,9 +20,9 @@ struct options {
 
   /// Memory for objects, rounded up to 4 KiB; at most 64 TiB. 0: the existing store's value, or the smallest of 30 % of
   /// the machine's memory, 90 % of the free space in `directory` and half of what the process's cgroup may still take.
-  /// Pages are taken when they are first needed and stay taken until the store is gone. The objects lie in
-  /// `spill_directory`, if there is one, when `directory` has less free space than a capacity given here, or when its
-  /// free space would limit the default to less than 128 MiB (`object_store::notice` then says so).
+  /// Pages are taken when they are first needed and stay taken until the store is gone. If there
+  /// is a `spill_directory`, the objects lie there in two cases (`object_store::notice` then says so): `directory` has
+  /// less free space than a capacity given here, or its free space would limit the default to less than 128 MiB.
   std::size_t capacity_bytes = 0;
 
   /// Rows of the object table, at most 2,097,152. 0: the existing store's value, or 1,048,576. A row takes about 250
@@ -53,7 +53,7 @@ struct options {
   bool huge_pages = false;
 
   /// Whether open() fails with `not_found` if no process has the store open, instead of creating it. If this process
-  /// already has the store open, open() returns it whatever the other options are.
+  /// already has the store open, open() returns that store, whatever the other options say.
   bool must_exist = false;
 
   /// Whether open() fails with `layout_mismatch` if processes of this user have a store of this name open in another

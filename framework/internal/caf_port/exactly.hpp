@@ -10,7 +10,6 @@ namespace troupe::internal {
 
 /// The actor as a `Class`; null if it has another class. Cheaper than a dynamic_cast: because `Class` is final, it is
 /// enough to compare two type_infos.
-/// comparing two type_infos is enough.
 template <class Class>
 [[nodiscard]] Class* exactly(caf::abstract_actor* actor) noexcept {
   static_assert(std::is_final_v<Class> && std::is_base_of_v<caf::abstract_actor, Class>);
