@@ -54,6 +54,7 @@ struct link_stats {
   std::uint64_t refused_at_bound = 0; // Not sent, because the peer had not consumed enough.
   std::uint64_t dropped = 0;          // Dropped while waiting, to make room for newer messages.
   std::uint64_t forwarded = 0;        // Received for actors of other nodes and passed on without decoding.
+  std::uint64_t expired = 0;          // Requests received and not handled, because their deadline had passed.
   // Current values, bounded by the link's options:
   std::uint64_t unconsumed_bytes_there = 0; // Sent, and not consumed according to the peer's last credit.
   std::uint64_t waiting_bytes = 0;          // Waiting on this end.
@@ -62,7 +63,7 @@ struct link_stats {
   std::uint64_t unconsumed_handle_bytes_there = 0;
   std::uint64_t waiting_handle_bytes = 0;
   std::uint64_t unconsumed_handle_bytes_here = 0;
-  std::uint64_t unread_bytes = 0; // Bytes of messages and large frames in sending that the system has not taken.
+  std::uint64_t unread_bytes = 0; // Bytes being sent that the operating system has not taken yet.
   /// Current value, without a bound: bytes of large frames that came through the socket and are still alive. They are
   /// still arriving, in messages, or kept by actors' views.
   std::uint64_t large_frame_bytes_here = 0;
@@ -82,8 +83,9 @@ struct link_stats {
 TROUPE_DESCRIBE(link_stats, messages_sent, messages_received, socket_bytes_sent, socket_bytes_received,
                 handle_bytes_sent, handle_bytes_received, pulled_bytes_sent, pulled_bytes_received, spilled_bytes,
                 unserializable, refused_by_policy, undecodable, undelivered, store_fallbacks, refused_at_bound, dropped,
-                forwarded, unconsumed_bytes_there, waiting_bytes, unconsumed_bytes_here, unconsumed_handle_bytes_there,
-                waiting_handle_bytes, unconsumed_handle_bytes_here, unread_bytes, large_frame_bytes_here, window_bytes,
-                credit_bytes, actors_exported, actors_imported, encode_time, decode_time, by_type)
+                forwarded, expired, unconsumed_bytes_there, waiting_bytes, unconsumed_bytes_here,
+                unconsumed_handle_bytes_there, waiting_handle_bytes, unconsumed_handle_bytes_here, unread_bytes,
+                large_frame_bytes_here, window_bytes, credit_bytes, actors_exported, actors_imported, encode_time,
+                decode_time, by_type)
 
 } // namespace troupe

@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/putting.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/system_config.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
@@ -81,6 +82,13 @@ node::~node() {
 
 std::expected<void, node_error> node::publish_untyped(std::string name, caf::strong_actor_ptr actor) {
   return core_->names().publish(std::move(name), std::move(actor));
+}
+
+std::expected<void, node_error> node::dead_letters(const caf::actor& receiver) {
+  if (receiver && receiver.node() != core_->system().node())
+    return internal::fail(node_errc::bad_option, "dead letters go to an actor of this process");
+  core_->letters().send_to(caf::actor_cast<caf::strong_actor_ptr>(receiver));
+  return {};
 }
 
 std::expected<void, node_error> node::listen(std::string_view address) {

@@ -45,8 +45,8 @@
 
 namespace troupe {
 
-/// Owns the links of one actor system, the names under which peers find its actors, and its attachment to the host's
-/// store. Actors at the other end of a link are ordinary CAF actors.
+/// The network end of one actor system. A node has the system's links, the names under which peers find its actors, and
+/// an attachment to the host's store. Actors at the other end of a link are ordinary CAF actors.
 ///
 /// Threads: any thread may call every member. `open`, `connect` and `listen` block; do not call them in actors'
 /// handlers.
@@ -110,6 +110,14 @@ public:
   /// handles.
   bool unpublish(std::string_view name);
 
+  /// From now on sends a troupe::dead_letter (dead_letter.hpp) to `receiver` for each message that a link of this node
+  /// could not deliver: it was not sent (no family, no alias, a full or lost link, dropped for a newer one), or it came
+  /// and could not be decoded. A null handle ends this. Answers, and messages that were written to a connection before
+  /// it was lost, make no letters. At most 1,000 letters and 16 MiB wait for the receiver; further ones are only
+  /// counted (node_stats::dead_letters_lost). The same holds for letters about messages that the receiver itself sends.
+  /// The node keeps the receiver alive. Fails with `bad_option` for an actor of another process.
+  [[nodiscard]] std::expected<void, node_error> dead_letters(const caf::actor& receiver);
+
   /// Dials a node and performs the handshake. Blocks until the link is open, at most link_options::connect_timeout.
   /// Options that are not set take the values of the configuration for this address, or else their defaults.
   /// Fails with
@@ -162,9 +170,9 @@ public:
   /// - `disk_full`: the spill directory has no room either.
   /// - `object_lost`: an object to which `value` refers is lost, or the store is unusable.
   /// - `timed_out`: a stopped process holds the store's lock.
-  /// - `unserializable`: T has no alias, no family of `store_families` carries the value, or the value contains an
-  ///   actor handle or more than 1,024 references. Also if a referenced object would have to be copied and itself
-  ///   contains references, or if only another node of this process can fetch it.
+  /// - `unserializable`: T has no alias; or no family of `store_families` carries the value; or the value contains an
+  ///   actor handle, more than 1,024 references, a reference to an object that would have to be copied and contains
+  ///   references itself, or a reference that only another node of this process can fetch.
   template <class T>
   [[nodiscard]] std::expected<object_ref<T>, node_error>
   put(const T& value, const std::source_location& where = std::source_location::current()) {

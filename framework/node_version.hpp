@@ -20,7 +20,7 @@ struct node_version {
 };
 TROUPE_DESCRIBE(node_version, troupe, protocol, protocol_minor)
 
-/// Returns "Troupe 0.1.0, protocol 1.1". Control characters of the peer's text are replaced.
+/// Returns "Troupe 0.1.0, protocol 1.2". Control characters of the peer's text are replaced.
 [[nodiscard]] TROUPE_EXPORT std::string to_string(const node_version& version);
 
 /// A feature of the link protocol that the peer has (framework/link-protocol.md lists them).

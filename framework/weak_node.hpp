@@ -18,8 +18,10 @@ struct node_stats {
   /// The sums over all links, open and ended. Current values in link_stats are those of the open links.
   link_stats links;
   std::uint64_t links_open = 0;
-  std::uint64_t links_opened = 0;  // So far, including the open links.
-  std::uint64_t peers_refused = 0; // In the handshake, whichever end dialed.
+  std::uint64_t links_opened = 0;      // So far, including the open links.
+  std::uint64_t peers_refused = 0;     // In the handshake, whichever end dialed.
+  std::uint64_t dead_letters = 0;      // Sent to the actor of node::dead_letters.
+  std::uint64_t dead_letters_lost = 0; // Not sent to it, because it had too many of them to handle.
   std::uint64_t names_published = 0;
 };
 

@@ -82,6 +82,8 @@ constexpr link_metric link_metrics[] = {
      [](const link_stats& of) { return number(of.undecodable); }},
     {"undelivered_total", counter, "Messages sent when the link was down or ended, or received for nobody.", nullptr,
      nullptr, [](const link_stats& of) { return number(of.undelivered); }},
+    {"expired_total", counter, "Requests that arrived and were not handled, because their deadline had passed.",
+     nullptr, nullptr, [](const link_stats& of) { return number(of.expired); }},
     {"forwarded_total", counter, "Messages for actors of other nodes, passed on without being decoded.", nullptr,
      nullptr, [](const link_stats& of) { return number(of.forwarded); }},
     {"coding_seconds_total", counter, "Time that encoding and decoding took, estimated from some of the payloads.",
@@ -203,6 +205,10 @@ public:
     made.add("troupe_links_opened_total", counter, "Links that were opened so far.", {}, number(stats->links_opened));
     made.add("troupe_peers_refused_total", counter, "Peers that were refused in the handshake.", {},
              number(stats->peers_refused));
+    made.add("troupe_dead_letters_total", counter, "Dead letters that were sent to the actor that wants them.", {},
+             number(stats->dead_letters));
+    made.add("troupe_dead_letters_lost_total", counter, "Dead letters for which the actor had no room.", {},
+             number(stats->dead_letters_lost));
     made.add("troupe_names_published", gauge, "Names under which actors are published.", {},
              number(stats->names_published));
     made.add_links("troupe_", {{labels{}, values_of(stats->links)}});

@@ -45,6 +45,7 @@ using json = nlohmann::ordered_json;
           {"store_fallbacks", stats.store_fallbacks},
           {"refused_at_bound", stats.refused_at_bound},
           {"dropped", stats.dropped},
+          {"expired", stats.expired},
           {"forwarded", stats.forwarded},
           {"unconsumed_bytes_there", stats.unconsumed_bytes_there},
           {"waiting_bytes", stats.waiting_bytes},

@@ -62,6 +62,22 @@ void delivery::refuse_answer() {
   warnings_.say(log_level::debug, [&] { return "a response from " + peer_ + " matches no request"; });
 }
 
+void delivery::refuse_expired(const message_route& to, const message_head& head) {
+  counts_.expired->fetch_add(1, std::memory_order_relaxed);
+  warnings_.say(log_level::debug, [&] { return "a request from " + peer_ + " came after its deadline"; });
+  if (to.sender())
+    answer_with({node_errc::timed_out, "the request came after its deadline"}, to.sender(), id_of(head).response_id(),
+                to.receiver(), nullptr);
+}
+
+/// Adds the deadline to a message for an actor of this node.
+caf::mailbox_element_ptr delivery::timed(const message_route& to, caf::mailbox_element_ptr whole,
+                                         const std::optional<deadline_point>& deadline) const {
+  if (!deadline || to.way_on() != nullptr)
+    return whole;
+  return make_timed_request(std::move(whole), *deadline, *to.receiver()->get(), counts_.expired);
+}
+
 /// Returns the sender for the mailbox element. For a remote request it is a stand-in that takes the answer.
 caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head& head) {
   const auto& sender = to.sender();
@@ -73,7 +89,8 @@ caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head&
 // -- a message
 
 std::expected<void, node_error> delivery::deliver(message_route& to, const message_head& head, message_kind kind,
-                                                  message_under_construction&& message, receipt owed) {
+                                                  message_under_construction&& message, receipt owed,
+                                                  const std::optional<deadline_point>& deadline) {
   if (kind == message_kind::exit) {
     if (auto admitted = admit_exit(head); !admitted)
       return admitted;
@@ -86,7 +103,7 @@ std::expected<void, node_error> delivery::deliver(message_route& to, const messa
   }
   if (refuses_bare_error(to, head, kind))
     return {};
-  auto whole = std::move(message).finish(sender_of(to, head), id_of(head));
+  auto whole = timed(to, std::move(message).finish(sender_of(to, head), id_of(head)), deadline);
   if (auto* way_on = to.way_on())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), std::move(owed), head.extensions);
   else
@@ -98,10 +115,12 @@ void delivery::deliver_ordinary(message_route& to, const message_head& head, mes
   deliver_to(to.receiver(), std::move(message).finish(to.take_sender(), id_of(head)));
 }
 
-void delivery::deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed) {
+void delivery::deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed,
+                       const std::optional<deadline_point>& deadline) {
   if (refuses_bare_error(to, head, message_view{content}.kind()))
     return;
-  auto whole = make_passed_message(sender_of(to, head), id_of(head), std::move(content), std::move(owed));
+  auto whole =
+      timed(to, make_passed_message(sender_of(to, head), id_of(head), std::move(content), std::move(owed)), deadline);
   if (auto* way_on = to.way_on(); way_on != nullptr && !head.extensions.empty())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), {}, head.extensions);
   else

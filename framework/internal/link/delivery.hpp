@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
+#include <troupe/framework/internal/caf_port/timed_request.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/message_ends.hpp>
@@ -99,6 +101,7 @@ public:
   struct totals {
     std::atomic<std::uint64_t>& undelivered;
     std::atomic<std::uint64_t>& undecodable;
+    expired_counter expired;
   };
 
   /// All must outlive this object. `allow_exit`: the peer may end actors of this node.
@@ -113,8 +116,12 @@ public:
   void refuse_unasked();
   /// For a response that answers no request of this node.
   void refuse_answer();
+  /// For a request whose deadline has passed.
+  void refuse_expired(const message_route& to, const message_head& head);
+  /// `deadline`: until when the message is of use.
   std::expected<void, node_error> deliver(message_route& to, const message_head& head, message_kind kind,
-                                          message_under_construction&& message, receipt owed = {});
+                                          message_under_construction&& message, receipt owed = {},
+                                          const std::optional<deadline_point>& deadline = std::nullopt);
   /// As deliver() for a message that is neither an exit message nor an error. Requires: is_ordinary(kind), no way on.
   void deliver_ordinary(message_route& to, const message_head& head, message_under_construction&& message);
   /// Returns true if a message of this kind cannot end its receiver.
@@ -122,7 +129,8 @@ public:
     return kind != message_kind::exit && kind != message_kind::error;
   }
   /// Delivers a message that was not encoded. `owed` is settled when the message is consumed.
-  void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed);
+  void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed,
+               const std::optional<deadline_point>& deadline = std::nullopt);
   /// Forwards the message undecoded over the link to the receiver's node. Returns false if it has to be decoded first.
   /// Requires: way_on().
   [[nodiscard]] bool forward(const message_route& to, const message_head& head, const forwarded_message& message,
@@ -139,6 +147,8 @@ public:
 
 private:
   [[nodiscard]] caf::strong_actor_ptr sender_of(message_route& to, const message_head& head);
+  [[nodiscard]] caf::mailbox_element_ptr timed(const message_route& to, caf::mailbox_element_ptr whole,
+                                               const std::optional<deadline_point>& deadline) const;
   void count_undelivered() { counts_.undelivered.fetch_add(1, std::memory_order_relaxed); }
 
   const ends_finder& ends_;

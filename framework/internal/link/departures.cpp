@@ -1,5 +1,10 @@
 #include <troupe/framework/internal/link/departures.hpp>
 
+#include <chrono>
+#include <span>
+
+#include <troupe/framework/internal/wire/message_deadline.hpp>
+
 namespace troupe::internal {
 
 void departures::append(const link_held& held, std::uint8_t flags, bytes_view begin, bytes_view end,
@@ -38,6 +43,9 @@ bool departures::append_next(const link_held& held, outbox& out) {
 }
 
 void departures::append_packed(const link_held& held, packed_message message, outbox& out) {
+  if (message.deadline_at != 0)
+    state_time_left(std::span{message.body}.subspan(message.deadline_at, deadline_bytes),
+                    std::chrono::steady_clock::now());
   append(held, message.flags, message.body, {}, message, out);
   out.keep(std::make_shared<packed_message>(std::move(message))); // Its frames are released outside the lock.
 }

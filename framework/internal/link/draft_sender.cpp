@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/link/draft_sender.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/link/sent_head.hpp>
 #include <troupe/framework/internal/wire/kept_definitions.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -133,13 +135,15 @@ void draft_sender::write_or_pack(const link_held& held, message_draft& message, 
                                  std::uint64_t stated_bytes) {
   auto& out = *to_->open_outbox(held);
   auto& cargo = message.cargo();
-  const auto start = message.start(head);
+  auto start = message.start(head);
   const bool data = (head.flags & message_flags::response) == 0;
   const auto cost = data ? std::max<std::uint64_t>(start.size() + message.cost_without_head(), stated_bytes) : 0;
   cargo.claims.flights().count(held);
   if (data && admitted == admission::leaves && of_.gate.charge(held, head.receiver, cost, cargo.behind()))
     head.flags |= message_flags::repeated;
   if (admitted == admission::leaves && !of_.leaving.is_bulk(held, cargo, head.receiver, head.sender, head.flags)) {
+    if (const auto at = message.deadline_at(); at != 0)
+      state_time_left(start.subspan(at, deadline_bytes), std::chrono::steady_clock::now());
     of_.leaving.append(held, head.flags, start, message.elements(), cargo, out);
     return;
   }
@@ -150,8 +154,8 @@ void draft_sender::write_or_pack(const link_held& held, message_draft& message, 
   body.reserve(start.size() + message.elements().size());
   body.insert(body.end(), start.begin(), start.end());
   body.insert(body.end(), message.elements().begin(), message.elements().end());
-  packed_message packed{{std::move(cargo)},      head.receiver, head.sender,    head.flags,
-                        of_.gate.asked_by(head), cost,          std::move(body)};
+  packed_message packed{{std::move(cargo)},      head.receiver, head.sender,     head.flags,
+                        of_.gate.asked_by(head), cost,          std::move(body), message.deadline_at()};
   cargo.value.reset();
   packed.may_be_dropped = message.how() == urgency::ordinary;
   if (admitted == admission::waits)

@@ -60,6 +60,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       security_(std::move(security)),
       pending_objects_(std::make_shared<pending_objects>()),
       warnings_("this link", &node_->lines()),
+      letters_(common_, number_, node_->letters()),
       introductions_(common_, text_of(node_->system().node()), node_->links()),
       actors_(common_, node_->system(), introductions_),
       monitors_(common_, node_->system(), actors_),
@@ -106,7 +107,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
              .asked = pending_,
              .leaving = departures_,
              .encoding = encoding_,
-             .dropped = counters_.dropped}),
+             .dropped = counters_.dropped,
+             .letters = letters_}),
       draft_sender_({.link = common_,
                      .actors = actors_,
                      .gate = gate_,
@@ -140,8 +142,10 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                .drafts_out = draft_sender_,
                .plain_out = plain_sender_,
                .gate = gate_,
+               .peer_delay = peer_delay_,
                .encoder = node_->encoder(),
-               .unsent = meters_},
+               .unsent = meters_,
+               .letters = letters_},
               {.link = common_,
                .options = options_,
                .enough_bytes = terms_.offload_limit(),
@@ -159,7 +163,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       incoming_(options.receive_limits, incoming_frames_, *finder_),
       decoder_(*node_->options().name, accepted_, received_words_, meters_.received(), admin_),
       known_peer_(node_->peers()),
-      peer_watch_(common_, seat_.io(), options.heartbeat_interval, options.heartbeat_timeout),
+      peer_watch_(common_, peer_delay_, seat_.io(), options.heartbeat_interval, options.heartbeat_timeout),
       farewell_(
           seat_.io(), [this] { return anything_waits(); },
           [this](const std::string& reason, std::chrono::milliseconds left) { say_goodbye(reason, left); }),
@@ -169,7 +173,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       routes_(addresses_of_messages_, warnings_),
       recent_sender_(seat_.io()),
       delivery_(addresses_of_messages_, node_->system(), options.allow_exit,
-                {counters_.undelivered, counters_.undecodable}, warnings_),
+                {counters_.undelivered, counters_.undecodable, counters_.expired}, warnings_),
       receiver_({.accepted = accepted_,
                  .known = received_words_,
                  .incoming = incoming_,
@@ -182,7 +186,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                  .replies = replies_,
                  .passed_counts = passed_counts_,
                  .received = counters_.messages_received,
-                 .forwarded = counters_.forwarded}) {}
+                 .forwarded = counters_.forwarded,
+                 .letters = letters_}) {}
 
 link_core::~link_core() = default;
 
@@ -380,6 +385,9 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   // are kept until the end of this function, because some requesters, which are proxies of other links, are kept alive
   // only by them.
   auto named = actors_.end();
+  if (letters_.is_wanted())
+    for (const auto& each : unsent)
+      letters_.not_sent(each, reason);
   unsent.clear(); // They give back what is in flight, which is not in the tables.
   for (const auto& each : told)
     each.tell();

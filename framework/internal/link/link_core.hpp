@@ -24,6 +24,7 @@
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
+#include <troupe/framework/internal/flow/peer_delay.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/link/acceptance.hpp>
@@ -33,6 +34,7 @@
 #include <troupe/framework/internal/link/agreed_terms.hpp>
 #include <troupe/framework/internal/link/chunk_turns.hpp>
 #include <troupe/framework/internal/link/current_terms.hpp>
+#include <troupe/framework/internal/link/dead_letter_writer.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/departures.hpp>
 #include <troupe/framework/internal/link/draft_sender.hpp>
@@ -258,6 +260,8 @@ private:
   link_mutex& mutex_ = *shared_mutex_;
   connection_admin_output admin_{mutex_, connection_};
   const link_common common_{mutex_, life_, agreement_, admin_, warnings_};
+  peer_delay peer_delay_;
+  const dead_letter_writer letters_;
   actor_introductions introductions_;
   actor_names actors_;
   monitors monitors_;

@@ -34,6 +34,7 @@ class io_context;
 
 namespace troupe::internal {
 
+class dead_letter_box;
 class job_actor;
 class known_peers;
 class node_link;
@@ -132,6 +133,7 @@ public:
   [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
   /// Encodes large messages. It encodes few of them at a time for the whole node, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
+  [[nodiscard]] virtual dead_letter_box& letters() noexcept = 0;
   /// Requires: the node has a store. Threads: the main loop's thread.
   [[nodiscard]] virtual store_reaper& reaper() noexcept = 0;
   /// Requires: the node has a store.

@@ -49,6 +49,7 @@ link_stats link_meters::sums() const {
   result.refused_at_bound = read(counts_.refused_at_bound);
   result.dropped = read(counts_.dropped);
   result.forwarded = read(counts_.forwarded);
+  result.expired = read(*counts_.expired);
   sent_.add_to(result.by_type, &type_stats::sent);
   received_.add_to(result.by_type, &type_stats::received);
   for (const auto& row : result.by_type) {

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
+#include <troupe/framework/internal/caf_port/timed_request.hpp>
 #include <troupe/framework/internal/link/late_figures.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/link/unsent_counter.hpp>
@@ -20,6 +22,7 @@ struct counted_in_link {
   std::atomic<std::uint64_t> messages_sent{0}, messages_received{0}, handle_bytes_sent{0}, handle_bytes_received{0},
       pulled_bytes_sent{0}, pulled_bytes_received{0}, spilled_bytes{0}, unserializable{0}, refused_by_policy{0},
       undecodable{0}, undelivered{0}, store_fallbacks{0}, refused_at_bound{0}, dropped{0}, forwarded{0};
+  expired_counter expired = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 /// Counts what a link has carried.

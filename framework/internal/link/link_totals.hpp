@@ -17,7 +17,7 @@ inline constexpr std::array link_counters = {&link_stats::messages_sent,     &li
                                              &link_stats::refused_by_policy, &link_stats::undecodable,
                                              &link_stats::undelivered,       &link_stats::store_fallbacks,
                                              &link_stats::refused_at_bound,  &link_stats::dropped,
-                                             &link_stats::forwarded};
+                                             &link_stats::forwarded,         &link_stats::expired};
 inline constexpr std::array link_gauges = {
     &link_stats::unconsumed_bytes_there, &link_stats::waiting_bytes,
     &link_stats::unconsumed_bytes_here,  &link_stats::unconsumed_handle_bytes_there,

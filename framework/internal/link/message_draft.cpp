@@ -6,6 +6,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/wire/kept_memory.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
@@ -24,6 +25,7 @@ void message_draft::clear() {
   cargo_.claims.clear();
   of_ = nullptr;
   cargo_.value.reset();
+  cargo_.kept.reset();
   empty_for_reuse(cargo_.transfers);
   empty_for_reuse(cargo_.mentions);
   cargo_.frames.clear();
@@ -113,9 +115,11 @@ void message_draft::state_value_bytes(std::uint64_t bytes) {
     append_value_bytes(extensions_, bytes);
 }
 
-bytes_view message_draft::start(const message_head& head) {
+std::span<std::byte> message_draft::start(const message_head& head) {
   start_.clear();
   append_message_head(start_, head);
+  const auto in_map = find_deadline(extensions_);
+  deadline_at_ = in_map ? start_.size() - extensions_.size() + *in_map : 0; // The map ends the head.
   return start_;
 }
 

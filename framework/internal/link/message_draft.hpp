@@ -115,14 +115,17 @@ public:
   [[nodiscard]] const message_types& types() const noexcept { return types_; }
   [[nodiscard]] urgency how() const noexcept { return how_; }
   void set_urgency(urgency how) noexcept { how_ = how; }
-  /// Adds the extension map of another link, if the peer accepts maps. Keeps what state_value_bytes() has stated,
-  /// unless the map states it.
+  /// Adds an extension map, if the peer accepts maps; a deadline in it has the form of this process. Keeps what
+  /// state_value_bytes() has stated, unless the map states it.
   void extend(bytes_view map);
   /// States in the extensions how much memory the values take, if the peer reads that.
   void state_value_bytes(std::uint64_t bytes);
   [[nodiscard]] bytes_view extensions() const noexcept { return extensions_; }
-  /// The bytes of the packet before elements(). Valid until the next call.
-  [[nodiscard]] bytes_view start(const message_head& head);
+  /// The bytes of the packet before elements(); a deadline still has the form of this process. Valid until the next
+  /// call.
+  [[nodiscard]] std::span<std::byte> start(const message_head& head);
+  /// Where the deadline stands in start(); 0: there is none.
+  [[nodiscard]] std::size_t deadline_at() const noexcept { return deadline_at_; }
 
 private:
   const parts* of_ = nullptr;
@@ -131,6 +134,7 @@ private:
   urgency how_ = urgency::ordinary;
   byte_vector extensions_;
   byte_vector start_;
+  std::size_t deadline_at_ = 0;
   std::vector<std::pair<traffic*, std::uint64_t>> carried_; // Payloads and their bytes.
   terms_cache known_terms_;
   const sending_terms* terms_ = nullptr;

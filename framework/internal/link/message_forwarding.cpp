@@ -1,11 +1,13 @@
 #include <troupe/framework/internal/link/message_forwarding.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/serializers/compressed.hpp>
 
@@ -63,7 +65,13 @@ bool accepts(const sending_terms& terms, const forwarded_message& message) {
 std::expected<void, node_error> copy_forwarded(const forwarding_parts& link, const forwarded_message& message,
                                                receipt owed, message_draft& into) {
   into.types().forward(*message.types);
-  into.extend(message.extensions);
+  if (find_deadline(message.extensions)) {
+    byte_vector kept{message.extensions.begin(), message.extensions.end()};
+    keep_deadline(kept, std::chrono::steady_clock::now() - link.delay);
+    into.extend(kept);
+  } else {
+    into.extend(message.extensions);
+  }
   // Its sender waits for credit as long as the message waits here, which bounds it. Errors in place of answers are
   // small.
   into.owe(std::move(owed));

@@ -2,6 +2,7 @@
 // if the peer accepts their families.
 #pragma once
 
+#include <chrono>
 #include <expected>
 #include <string>
 
@@ -22,6 +23,7 @@ struct forwarding_parts {
   const link_common& link;
   const std::string& own_name;
   header_definitions& headers;
+  std::chrono::steady_clock::duration delay; // How long a message takes to the peer.
 };
 
 /// Copies a message from another link into a draft. The draft holds `owed` until it has left. Requires: accepts(), and

@@ -148,8 +148,11 @@ std::expected<void, node_error> message_receiver::on_plain(arrival& what, const 
   auto decoded = values_take ? charge_understated(head, body_bytes + message_cost_bytes, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
-    return of_.deliveries.give_up(*what.route, head, std::move(decoded).error());
-  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built));
+    return give_up(*what.route, head, types,
+                   of_.letters.is_wanted() ? dead_letter_writer::values_of(elements, of_.known)
+                                           : std::vector<serialized>{},
+                   std::move(decoded).error());
+  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), {}, what.deadline);
 }
 
 /// Prepares on_run() for more messages of this kind.
@@ -203,7 +206,7 @@ std::expected<void, node_error> message_receiver::on_one_of_run(message_route& r
   auto decoded = values_take ? charge_understated(head, cost, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
-    return of_.deliveries.give_up(route, head, std::move(decoded).error());
+    return give_up(route, head, types, {}, std::move(decoded).error());
   of_.deliveries.deliver_ordinary(route, head, std::move(built));
   return {};
 }
@@ -239,13 +242,16 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
   const auto goes_on = what.route->way_on() != nullptr;
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto values_take = of_.decoder.decode(of_.incoming.elements(), types, built);
+  std::vector<serialized> undecoded;
+  if (!values_take && of_.letters.is_wanted())
+    undecoded = dead_letter_writer::values_of(of_.incoming, of_.known);
   reading.end();
   auto decoded = values_take ? charge_understated(head, cost + beside->behind_handles.bytes, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
-    return of_.deliveries.give_up(*what.route, head, std::move(decoded).error());
-  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built),
-                                goes_on ? *std::move(owed) : receipt{});
+    return give_up(*what.route, head, types, std::move(undecoded), std::move(decoded).error());
+  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), goes_on ? *std::move(owed) : receipt{},
+                                what.deadline);
 }
 
 std::expected<void, node_error> message_receiver::take_value(arrival& what, std::uint8_t flags, bytes_view body) {
@@ -269,7 +275,7 @@ std::expected<void, node_error> message_receiver::take_value(arrival& what, std:
   if (!is_deliverable(what, body.size() + size_bytes, *owed))
     return {};
   of_.passed_counts.count(message_view{*content}, size_bytes);
-  of_.deliveries.deliver(*what.route, head, std::move(*content), *std::move(owed));
+  of_.deliveries.deliver(*what.route, head, std::move(*content), *std::move(owed), what.deadline);
   return {};
 }
 
@@ -316,7 +322,29 @@ bool message_receiver::is_deliverable(arrival& what, std::uint64_t cost, receipt
     of_.deliveries.refuse_unasked();
     return false;
   }
+  if (is_over(what)) {
+    of_.deliveries.refuse_expired(*what.route, what.head);
+    return false;
+  }
   return (what.head.flags & message_flags::response) == 0 || take_question(what, cost, owed);
+}
+
+/// Answers a message that cannot be decoded.
+std::expected<void, node_error> message_receiver::give_up(const message_route& route, const message_head& head,
+                                                          const signature& types, std::vector<serialized> values,
+                                                          node_error reason) {
+  if (of_.letters.is_wanted() && reason.code() != node_errc::protocol_violation)
+    of_.letters.not_delivered(head, types, std::move(values), reason);
+  return of_.deliveries.give_up(route, head, std::move(reason));
+}
+
+/// Notes the deadline of a request; returns true if it has passed.
+bool message_receiver::is_over(arrival& what) const {
+  if (what.head.extensions.empty() || (what.head.flags & message_flags::request) == 0)
+    return false;
+  const auto now = std::chrono::steady_clock::now();
+  what.deadline = read_time_left(what.head.extensions, now);
+  return what.deadline && *what.deadline <= now;
 }
 
 /// Returns true if the response answers a pending request of this end.

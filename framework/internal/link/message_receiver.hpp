@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
+#include <troupe/framework/internal/link/dead_letter_writer.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
@@ -50,6 +51,7 @@ public:
     passed_traffic& passed_counts; // Counts the values that pass beside the bytes.
     std::atomic<std::uint64_t>& received;
     std::atomic<std::uint64_t>& forwarded;
+    const dead_letter_writer& letters;
   };
 
   explicit message_receiver(const parts& of) : of_(of) {}
@@ -79,7 +81,8 @@ private:
     message_head head;
     bool begins_as_last = false; // Same head as the message before, neither a request nor an answer.
     message_route* route = nullptr;
-    taken_question question; // The question that it answers or returns.
+    taken_question question;                // The question that it answers or returns.
+    std::optional<deadline_point> deadline; // Of a request that states one.
   };
 
   /// The head of a message that is neither a request nor an answer, with its bytes.
@@ -113,6 +116,9 @@ private:
                                                                    std::size_t values_take,
                                                                    message_under_construction& message);
   [[nodiscard]] bool is_deliverable(arrival& what, std::uint64_t cost, receipt& owed);
+  [[nodiscard]] bool is_over(arrival& what) const;
+  std::expected<void, node_error> give_up(const message_route& route, const message_head& head, const signature& types,
+                                          std::vector<serialized> values, node_error reason);
   [[nodiscard]] bool take_question(arrival& what, std::uint64_t cost, receipt& owed);
 
   const parts of_;

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/message_sender.hpp>
 
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include <troupe/framework/internal/caf_port/error_answers.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
+#include <troupe/framework/internal/caf_port/timed_request.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -70,6 +73,8 @@ struct message_sender::scratch {
       }
     } at_end{*this, what};
     owner->element = std::move(what);
+    if (link.letters.is_wanted())
+      owner->since = std::chrono::steady_clock::now();
     auto done = attempt(link, receiver, false, owed, extensions);
     if (!done && done.error().is_outdated) {
       if (owed != nullptr)
@@ -91,6 +96,8 @@ struct message_sender::scratch {
       return done;
     if (!extensions.empty())
       draft.extend(extensions);
+    if (link.letters.is_wanted())
+      draft.cargo().kept = owner;
     return link.drafts_out.send(draft, receiver, owner->element->sender, owner->element->mid);
   }
 
@@ -116,13 +123,17 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 }
 
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
-  if (send_plain(receiver, *what))
+  const auto deadline = deadline_of(*what);
+  if (!deadline && send_plain(receiver, *what))
     return;
   if (!begin(receiver, what, context))
     return;
-  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, {}))
+  byte_vector extensions;
+  if (deadline && of_.link.agreed().features.has(feature::deadlines))
+    append_deadline(extensions, *deadline - of_.peer_delay.now());
+  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, extensions))
     return;
-  encode_and_send(receiver, std::move(what), context, nullptr, {});
+  encode_and_send(receiver, std::move(what), context, nullptr, extensions);
 }
 
 /// Tries the short way of most messages. If it returns false, nothing has happened, and a draft has to send the
@@ -151,10 +162,12 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   auto* context = dispatching_unit();
   if (!begin(receiver, what, context))
     return;
+  byte_vector kept{extensions.begin(), extensions.end()};
+  keep_deadline(kept, std::chrono::steady_clock::now() - of_.peer_delay.now());
   // Messages of the same pair that are being encoded came before.
-  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, extensions))
+  if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, kept))
     return;
-  encode_and_send(receiver, std::move(what), context, &owed, extensions);
+  encode_and_send(receiver, std::move(what), context, &owed, kept);
 }
 
 /// Encodes and sends on this thread. Requires: a message of a supported sort. If `owed` is given, the message holds it
@@ -194,7 +207,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
   if (!accepts(draft.terms(), what))
     return false;
   std::expected<void, unsent> sent =
-      copy_forwarded({of_.link, passing.own_name, passing.headers}, what, std::move(owed), draft);
+      copy_forwarded({of_.link, passing.own_name, passing.headers, of_.peer_delay.now()}, what, std::move(owed), draft);
   if (sent)
     sent = of_.drafts_out.send(draft, receiver, sender, id);
   if (!sent) {
@@ -220,6 +233,8 @@ void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, co
     return "not sent to " + of_.link.peer_name() + ": " + reason.message()
            + (not_sent.is_of_type ? "; logged once, counted in link_stats::unserializable" : "");
   });
+  if (of_.letters.is_wanted())
+    of_.letters.not_sent(receiver, what, reason);
   tell_asker(receiver, what, reason, context);
 }
 
@@ -241,8 +256,10 @@ bool message_sender::offload(std::uint64_t receiver, caf::mailbox_element_ptr& w
   const auto verdict = offload_.take(receiver, what, owed, extensions);
   for (const auto& each : verdict.dropped) {
     of_.gate.note_dropped();
-    tell_asker(each.receiver, *each.what.element,
-               {node_errc::link_busy, "the message was dropped to make room for newer ones (drop_oldest)"}, context);
+    const node_error why{node_errc::link_busy, "the message was dropped to make room for newer ones (drop_oldest)"};
+    if (of_.letters.is_wanted())
+      of_.letters.not_sent(each.receiver, *each.what.element, why);
+    tell_asker(each.receiver, *each.what.element, why, context);
   }
   if (verdict.reason)
     undo(receiver, *what, *verdict.reason, context);

@@ -9,6 +9,8 @@
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
+#include <troupe/framework/internal/flow/peer_delay.hpp>
+#include <troupe/framework/internal/link/dead_letter_writer.hpp>
 #include <troupe/framework/internal/link/draft_sender.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
@@ -44,8 +46,10 @@ public:
     draft_sender& drafts_out;
     plain_sender& plain_out;
     send_gate& gate;
+    const internal::peer_delay& peer_delay;
     job_actor& encoder; // The node's encoder for large messages.
     unsent_counter& unsent;
+    const dead_letter_writer& letters;
   };
   message_sender(const parts& of, const offloader::parts& offloading) : of_(of), offload_(offloading) {}
 

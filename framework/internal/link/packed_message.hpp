@@ -3,8 +3,10 @@
 
 #include <any>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include <troupe/framework/internal/caf_port/message_owner.hpp>
 #include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/flow/bulk_lanes.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
@@ -21,6 +23,7 @@ struct message_cargo {
   std::vector<outgoing_mention> mentions = {};   // Objects, described ahead.
   std::vector<stored_frame> frames = {};         // Charged against the window for handles, with `mentions`.
   message_claims claims = {};
+  std::shared_ptr<const message_owner> kept = {}; // The message before it was encoded, if an actor wants dead letters.
 
   [[nodiscard]] behind_handles behind() noexcept { return {frames, mentions}; }
 };
@@ -31,9 +34,10 @@ struct packed_message : message_cargo {
   std::uint64_t sender = 0;
   std::uint8_t flags = 0; // message_flags
   asking asks = asking::nothing;
-  std::uint64_t cost = 0;     // Charged against the window; zero if the message is never held back.
-  byte_vector body = {};      // The head and the elements.
-  bool may_be_dropped = true; // It may make room for newer messages.
+  std::uint64_t cost = 0;      // Charged against the window; zero if the message is never held back.
+  byte_vector body = {};       // The head and the elements.
+  std::size_t deadline_at = 0; // Where a deadline stands in the body, in the form of this process; 0: nowhere.
+  bool may_be_dropped = true;  // It may make room for newer messages.
 };
 
 } // namespace troupe::internal

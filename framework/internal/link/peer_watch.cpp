@@ -33,8 +33,10 @@ bool peer_watch::look() {
     peer_->give_up(asks.error());
     return false;
   }
-  if (*asks)
+  if (*asks || !delay_.was_asked()) {
+    delay_.ask(peer_delay::clock::now());
     link_.admin.send(admin_op::ping, ping{});
+  }
   return true;
 }
 

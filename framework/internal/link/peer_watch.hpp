@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <troupe/framework/internal/flow/heartbeat.hpp>
+#include <troupe/framework/internal/flow/peer_delay.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/net/connection.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
@@ -53,9 +54,11 @@ public:
 /// Threads: the I/O thread.
 class peer_watch {
 public:
-  peer_watch(const link_common& link, asio::io_context& io, std::chrono::milliseconds interval,
+  /// `link` and `delay` must outlive this object. The delay is measured at the first look, and whenever the peer is
+  /// silent.
+  peer_watch(const link_common& link, peer_delay& delay, asio::io_context& io, std::chrono::milliseconds interval,
              std::chrono::milliseconds timeout)
-      : link_(link), io_(io), heartbeat_(interval, timeout) {}
+      : link_(link), delay_(delay), io_(io), heartbeat_(interval, timeout) {}
 
   /// Starts watching the peer, as long as the link is open. `owner` owns this object and `chores`. The chores run
   /// before each look, and may shorten the time to the next one. After a run that ends the link there is no next look.
@@ -66,13 +69,14 @@ public:
   // -- questions and answers of the peer
 
   void on_ping(const ping&) { link_.admin.send(admin_op::pong, ping{}); }
-  void on_pong(const ping&) {} // The connection has counted it as a sign of life.
+  void on_pong(const ping&) { delay_.answer(peer_delay::clock::now()); }
 
 private:
   void look_later();
   [[nodiscard]] bool look();
 
   const link_common& link_;
+  peer_delay& delay_;
   asio::io_context& io_;
   heartbeat heartbeat_;
   std::unique_ptr<watched_peer> peer_;

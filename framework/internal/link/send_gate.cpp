@@ -160,8 +160,11 @@ void send_gate::note_dropped() {
 
 void send_gate::drop(packed_message message) {
   note_dropped();
-  message.claims.fail({node_errc::link_busy, "the request was dropped, the oldest of those that waited for "
-                                                 + of_.link.peer_name() + ", to make room for a newer message"});
+  const node_error why{node_errc::link_busy, "the message was dropped, the oldest of those that waited for "
+                                                 + of_.link.peer_name() + ", to make room for a newer message"};
+  if (of_.letters.is_wanted())
+    of_.letters.not_sent(message, why);
+  message.claims.fail(why);
 }
 
 // -- waiting messages

@@ -16,6 +16,7 @@
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
+#include <troupe/framework/internal/link/dead_letter_writer.hpp>
 #include <troupe/framework/internal/link/departures.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/packed_message.hpp>
@@ -52,6 +53,7 @@ public:
     const departures& leaving;
     const encoding_lane<unencoded_message>& encoding; // Messages that are not encoded yet.
     std::atomic<std::uint64_t>& dropped;
+    const dead_letter_writer& letters;
   };
   explicit send_gate(const parts& of) : of_(of), window_(of.replies) {}
 

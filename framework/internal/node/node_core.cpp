@@ -75,7 +75,8 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       loops_(std::move(loops)),
       dials_(loops_->main()),
       helpers_(system, types, [this](const query_rights& rights) { return answers_of(rights); }),
-      encoder_(system, loops_for(options_.io_threads)) {}
+      encoder_(system, loops_for(options_.io_threads)),
+      letters_(types, families, options_.store_families) {}
 
 node_core::~node_core() = default;
 
@@ -240,6 +241,7 @@ void node_core::shut_down() {
   if (io_loop::may_wait())
     links_.wait_for_all();
   names_.clear();
+  letters_.send_to(nullptr);
   helpers_.end();
   if (counted_objects_)
     counted_objects_->end();
@@ -280,6 +282,8 @@ node_stats node_core::stats() const {
           .links_open = totals.links_open,
           .links_opened = totals.links_opened,
           .peers_refused = totals.peers_refused,
+          .dead_letters = letters_.so_far().sent,
+          .dead_letters_lost = letters_.so_far().lost,
           .names_published = names_.size()};
 }
 

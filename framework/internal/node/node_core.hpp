@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
 #include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/internal/node/dead_letter_office.hpp>
 #include <troupe/framework/internal/node/dials.hpp>
 #include <troupe/framework/internal/node/entrances.hpp>
 #include <troupe/framework/internal/node/introductions.hpp>
@@ -69,6 +70,8 @@ public:
   [[nodiscard]] known_peers& peers() noexcept override { return known_peers_; }
   [[nodiscard]] shared_helpers& helpers() noexcept override { return helpers_; }
   [[nodiscard]] job_actor& encoder() noexcept override { return encoder_; }
+  [[nodiscard]] dead_letter_office& letters() noexcept override { return letters_; }
+  [[nodiscard]] const dead_letter_office& letters() const noexcept { return letters_; }
   [[nodiscard]] store_reaper& reaper() noexcept override { return *reaper_; }
   [[nodiscard]] whereabouts_book& whereabouts() noexcept override { return *introductions_; }
   /// Null for a node without a store.
@@ -107,6 +110,7 @@ private:
   std::shared_ptr<store_reaper> reaper_;             // Null for a node without a store.
   shared_helpers helpers_;
   job_actor encoder_; // Encodes large values.
+  dead_letter_office letters_;
 };
 
 } // namespace troupe::internal

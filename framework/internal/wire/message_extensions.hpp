@@ -15,7 +15,8 @@ inline constexpr std::size_t extension_bytes_max = 1024;
 
 /// The keys that this version knows; numbered by hand: append only.
 enum class extension_key : std::uint64_t {
-  value_bytes = 1 // The memory of the decoded values, as a varint; with feature::value_bytes.
+  value_bytes = 1, // The memory of the decoded values, as a varint; with feature::value_bytes.
+  time_left = 2    // Until a request's deadline (message_deadline.hpp); with feature::deadlines.
 };
 
 /// The maximum of value_bytes, so that sums do not overflow.

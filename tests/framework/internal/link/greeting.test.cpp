@@ -59,6 +59,7 @@ public:
   known_peers& peers() noexcept override { return known_; }
   shared_helpers& helpers() noexcept override { return helpers_; }
   job_actor& encoder() noexcept override { std::abort(); }
+  dead_letter_box& letters() noexcept override { std::abort(); }
   store_reaper& reaper() noexcept override { std::abort(); }
   whereabouts_book& whereabouts() noexcept override { std::abort(); }
 

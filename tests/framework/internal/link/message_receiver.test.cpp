@@ -16,6 +16,7 @@
 #include <troupe/serializers/serialize.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
+#include "no_letters.hpp"
 #include "lone_link.hpp"
 
 namespace troupe::internal {
@@ -153,13 +154,19 @@ protected:
   one_receiver ends_;
   limited_log warnings_;
   std::atomic<std::uint64_t> undelivered_{0}, undecodable_{0}, received_{0}, forwarded_{0};
+  expired_counter expired_ = std::make_shared<std::atomic<std::uint64_t>>(0);
   route_finder routes_{ends_, warnings_};
-  delivery deliveries_{ends_, system_, false, {undelivered_, undecodable_}, warnings_};
+  delivery deliveries_{ends_, system_, false, {undelivered_, undecodable_, expired_}, warnings_};
   std::shared_ptr<pending_objects> pending_ = std::make_shared<pending_objects>();
   reply_room replies_;
   pending_requests asked_{replies_};
   passed_traffic passed_{types_, nullptr};
   receive_account account_{{.windows = {.window = 2000, .actor_window = 1000}}, [] {}, nullptr};
+  life_cycle life_;
+  agreement agreement_;
+  const link_common common_{mutex_, life_, agreement_, admin_, warnings_};
+  no_letters closed_box_;
+  const dead_letter_writer letters_{common_, 1, closed_box_};
   std::shared_ptr<value_list> values_ = std::make_shared<value_list>();
   message_receiver receiver_{{.accepted = accepted_,
                               .known = known_,
@@ -173,7 +180,8 @@ protected:
                               .replies = replies_,
                               .passed_counts = passed_,
                               .received = received_,
-                              .forwarded = forwarded_}};
+                              .forwarded = forwarded_,
+                              .letters = letters_}};
 };
 
 TEST_F(way_in, a_plain_message_costs_its_packet_until_it_is_consumed) {

@@ -58,7 +58,8 @@ protected:
   seen seen_;
   counted_chores due_;
   std::shared_ptr<int> owner_ = std::make_shared<int>();
-  peer_watch watch_{common_, io_, 1ms, 20ms};
+  peer_delay delay_;
+  peer_watch watch_{common_, delay_, io_, 1ms, 20ms};
 };
 
 TEST_F(a_watch_of_the_peer, asks_a_silent_peer_and_gives_it_up) {
@@ -86,11 +87,25 @@ TEST_F(a_watch_of_the_peer, ends_where_a_chore_ends_the_link) {
 }
 
 TEST_F(a_watch_of_the_peer, looks_again_as_soon_as_chores_are_due) {
-  peer_watch unhurried{common_, io_, 1h, 3h};
+  peer_watch unhurried{common_, delay_, io_, 1h, 3h};
   due_.next = 1ms;
   open();
   unhurried.start(std::make_unique<shown_peer>(seen_), due_, owner_);
   run_until([this] { return due_.runs > 2; });
+  unhurried.stop();
+}
+
+TEST_F(a_watch_of_the_peer, measures_the_delay_at_the_first_look) {
+  peer_watch unhurried{common_, delay_, io_, 1h, 3h};
+  due_.next = 1ms;
+  open();
+  unhurried.start(std::make_unique<shown_peer>(seen_), due_, owner_);
+  run_until([this] { return due_.runs > 2; });
+  EXPECT_TRUE(admin_.hear<ping>(admin_op::ping)) << "although the peer is not silent for long";
+  EXPECT_TRUE(admin_.is_silent()) << "it is asked once";
+  EXPECT_EQ(delay_.now(), 0s);
+  unhurried.on_pong({});
+  EXPECT_GT(delay_.now(), 0s);
   unhurried.stop();
 }
 

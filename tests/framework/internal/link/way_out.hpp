@@ -26,6 +26,7 @@
 #include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/net/io_batch.hpp>
 
+#include "no_letters.hpp"
 #include "../bytes.hpp"
 #include "lone_link.hpp"
 
@@ -168,13 +169,16 @@ protected:
   std::atomic<std::uint64_t> dropped{0}, spilled{0}, fallbacks{0}, sent{0}, handle_bytes{0}, next_transfer{1};
   line_for_mentions mentions;
   departures leaving{mentions};
+  no_letters closed_box;
+  dead_letter_writer letters{common_, 1, closed_box};
   send_gate gate{{.link = common_,
                   .options = options,
                   .replies = replies,
                   .asked = asked,
                   .leaving = leaving,
                   .encoding = encoding,
-                  .dropped = dropped}};
+                  .dropped = dropped,
+                  .letters = letters}};
   send_pump pump{gate, leaving};
   sent_dictionary words;
   header_definitions headers{common_, words, epochs};
@@ -343,6 +347,7 @@ protected:
 /// The whole way out, from messages to the outbox.
 class sending_way_out : public offloading_way_out, private unsent_counter {
 protected:
+  peer_delay delay;
   message_sender out{{.link = common_,
                       .system = system_,
                       .terms = terms,
@@ -351,8 +356,10 @@ protected:
                       .drafts_out = sending,
                       .plain_out = plain_sending,
                       .gate = gate,
+                      .peer_delay = delay,
                       .encoder = *encoder_of_node,
-                      .unsent = *this},
+                      .unsent = *this,
+                      .letters = letters},
                      offloading()};
   std::vector<node_errc> not_sent; // In order.
 

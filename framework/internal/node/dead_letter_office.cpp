@@ -1,0 +1,119 @@
+#include <troupe/framework/internal/node/dead_letter_office.hpp>
+
+#include <atomic>
+#include <exception>
+#include <utility>
+
+#include <troupe/framework/internal/caf_port/counted_letter.hpp>
+#include <troupe/serializers/serialize_calls.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+std::uint64_t bytes_of(const dead_letter& letter) {
+  std::uint64_t bytes = sizeof(letter) + letter.peer.size() + letter.peer_version.size() + letter.reason_text.size();
+  for (const auto& each : letter.types)
+    bytes += sizeof(each) + each.size();
+  for (const auto& each : letter.values) {
+    bytes += sizeof(each) + each.encoded().header.size_bytes();
+    for (const auto& frame : each.encoded().frames)
+      bytes += sizeof(frame) + frame.size_bytes();
+  }
+  return bytes;
+}
+
+} // namespace
+
+struct dead_letter_office::unhandled {
+  std::atomic<std::uint64_t> letters{0};
+  std::atomic<std::uint64_t> bytes{0};
+};
+
+dead_letter_office::dead_letter_office(const type_registry& types, const family_set& families,
+                                       std::vector<std::string> serializers)
+    : types_(types),
+      families_(families),
+      serializers_(std::move(serializers)),
+      unhandled_(std::make_shared<unhandled>()) {}
+
+dead_letter_office::~dead_letter_office() = default;
+
+void dead_letter_office::send_to(caf::strong_actor_ptr whom) {
+  std::unique_lock guard{mutex_};
+  set_open(whom != nullptr);
+  std::swap(whom_, whom);
+  guard.unlock(); // The last reference to an actor may go.
+}
+
+void dead_letter_office::put(dead_letter letter, const message_view& content, const caf::strong_actor_ptr& from) {
+  // A full box costs no encoding.
+  if (unhandled_->letters.load(std::memory_order_relaxed) < dead_letters_max
+      && unhandled_->bytes.load(std::memory_order_relaxed) < dead_letter_bytes_max)
+    fill(letter, content);
+  put(std::move(letter), from);
+}
+
+void dead_letter_office::put(dead_letter letter, const caf::strong_actor_ptr& from) {
+  const auto bytes = bytes_of(letter);
+  std::unique_lock guard{mutex_};
+  if (!whom_)
+    return;
+  const auto whom = whom_;
+  // Letters about letters would never end.
+  if (whom == from || !admit(bytes)) {
+    ++totals_.lost;
+    return;
+  }
+  ++totals_.sent;
+  guard.unlock();
+  std::shared_ptr<const void> token{unhandled_.get(), [counts = unhandled_, bytes](const void*) {
+                                      counts->letters.fetch_sub(1, std::memory_order_relaxed);
+                                      counts->bytes.fetch_sub(bytes, std::memory_order_relaxed);
+                                    }};
+  send_counted(whom, std::move(letter), std::move(token));
+}
+
+/// Requires: mutex_ is held.
+bool dead_letter_office::admit(std::uint64_t bytes) {
+  if (unhandled_->letters.load(std::memory_order_relaxed) >= dead_letters_max
+      || unhandled_->bytes.load(std::memory_order_relaxed) + bytes > dead_letter_bytes_max)
+    return false;
+  unhandled_->letters.fetch_add(1, std::memory_order_relaxed);
+  unhandled_->bytes.fetch_add(bytes, std::memory_order_relaxed);
+  return true;
+}
+
+dead_letter_office::totals dead_letter_office::so_far() const {
+  const std::lock_guard guard{mutex_};
+  return totals_;
+}
+
+/// Adds types and values.
+void dead_letter_office::fill(dead_letter& letter, const message_view& content) const {
+  bool is_whole = true;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const auto type = content.type(i);
+    const auto* const entry = type.entry_in(types_);
+    letter.types.push_back(entry != nullptr ? entry->alias() : type.name());
+    if (entry != nullptr) // What has its own codec cannot be weighed.
+      bytes += entry->is_self_contained() ? entry->memory_bytes(content.value(i)) : entry->size_bytes();
+    is_whole = is_whole && entry != nullptr && bytes <= dead_letter_values_max;
+  }
+  try {
+    for (std::size_t i = 0; is_whole && i < content.size(); ++i) {
+      auto encoded = serialize_entry(*content.type(i).entry_in(types_), content.value(i), {.serializers = serializers_},
+                                     types_, families_);
+      is_whole = encoded.has_value();
+      if (is_whole)
+        letter.values.emplace_back(*std::move(encoded));
+    }
+  } catch (const std::exception&) { // A codec, or no memory.
+    is_whole = false;
+  }
+  if (!is_whole || bytes_of(letter) > 2 * dead_letter_values_max)
+    letter.values.clear();
+}
+
+} // namespace troupe::internal
