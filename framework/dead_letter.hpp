@@ -1,4 +1,4 @@
-// Messages that could not be delivered, for an actor that asks for them (node::send_dead_letters_to).
+// Messages that could not be delivered, for an actor that asks for them (node::dead_letters).
 #pragma once
 
 #include <chrono>
@@ -25,11 +25,11 @@ struct dead_letter {
   /// The ids of the two actors, as the link numbers them; 0 for a message without a sender.
   std::uint64_t sender = 0;
   std::uint64_t receiver = 0;
-  /// The message was a request. Its sender has got an error.
+  /// The message was a request. Its sender gets an error.
   bool is_request = false;
   node_errc reason = node_errc::none;
   std::string reason_text;
-  /// The time between sending or arrival and this letter.
+  /// How long the message has waited, encoded, to be sent; else 0.
   std::chrono::nanoseconds age{0};
   /// The aliases of the message's elements, or the names of their C++ types if they have no alias.
   std::vector<std::string> types;

@@ -21,7 +21,7 @@ struct node_stats {
   std::uint64_t links_opened = 0;      // So far, including the open links.
   std::uint64_t peers_refused = 0;     // In the handshake, whichever end dialed.
   std::uint64_t dead_letters = 0;      // Sent to the actor of node::dead_letters.
-  std::uint64_t dead_letters_lost = 0; // Not sent to it, because it had too many of them to handle.
+  std::uint64_t dead_letters_lost = 0; // Not sent to it: too many waited for it, or they were about its own messages.
   std::uint64_t names_published = 0;
 };
 

@@ -207,7 +207,8 @@ public:
              number(stats->peers_refused));
     made.add("troupe_dead_letters_total", counter, "Dead letters that were sent to the actor that wants them.", {},
              number(stats->dead_letters));
-    made.add("troupe_dead_letters_lost_total", counter, "Dead letters for which the actor had no room.", {},
+    made.add("troupe_dead_letters_lost_total", counter,
+             "Dead letters beyond the bounds, or about messages of the actor itself.", {},
              number(stats->dead_letters_lost));
     made.add("troupe_names_published", gauge, "Names under which actors are published.", {},
              number(stats->names_published));

@@ -10,7 +10,6 @@
 namespace bench::tests {
 namespace {
 
-using testing::IsEmpty;
 using testing::SizeIs;
 
 class overload : public program_run {
@@ -29,7 +28,6 @@ TEST_F(overload, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
     EXPECT_GT(of.at(offered_name), 0) << subject;
     EXPECT_LE(of.at(goodput_name), of.at(offered_name)) << subject;
   }
-  EXPECT_THAT(errors(), IsEmpty());
 }
 
 } // namespace

@@ -13,6 +13,11 @@ class peer_delay {
 public:
   using clock = std::chrono::steady_clock;
 
+  /// Whether to ask the peer for a sign of life, in order to measure: at first, and each time that the last answer came
+  /// and `interval` has passed. One answer may have waited behind others, so the shortest of many counts.
+  [[nodiscard]] bool is_due(clock::time_point now, clock::duration interval) const noexcept {
+    return !was_asked_ || (!waits_ && now - asked_at_ >= interval);
+  }
   /// The peer is asked for a sign of life. A question that is still unanswered is not measured again.
   void ask(clock::time_point at) noexcept {
     was_asked_ = true;
@@ -31,8 +36,6 @@ public:
     is_known_ = true;
   }
 
-  /// Whether ask() was ever called.
-  [[nodiscard]] bool was_asked() const noexcept { return was_asked_; }
   /// Zero until an answer has come.
   [[nodiscard]] clock::duration now() const noexcept { return clock::duration{half_.load(std::memory_order_relaxed)}; }
 

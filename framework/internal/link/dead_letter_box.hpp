@@ -17,6 +17,10 @@ public:
   /// Whether an actor wants them. Cheap.
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
 
+  /// Whether a letter would be sent. If not, note_lost() is to be called in place of put().
+  [[nodiscard]] virtual bool has_room() const noexcept = 0;
+  virtual void note_lost() noexcept = 0;
+
   /// Adds the content to the letter and sends it, if an actor wants it and has handled enough earlier ones. `from` is
   /// the message's sender, which may be null.
   virtual void put(dead_letter letter, const message_view& content, const caf::strong_actor_ptr& from) = 0;

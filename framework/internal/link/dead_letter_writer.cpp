@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/link/dead_letter_writer.hpp>
 
 #include <chrono>
+#include <exception>
 #include <span>
 #include <utility>
 
@@ -33,46 +34,62 @@ dead_letter dead_letter_writer::begin(const node_error& why) const {
   return letter;
 }
 
+/// A letter that cannot be written for lack of memory must not keep anybody from being told of the failure.
+template <class Write>
+void dead_letter_writer::try_to(Write&& write) const noexcept {
+  try {
+    if (box_.has_room())
+      return write();
+  } catch (const std::exception&) {
+  }
+  box_.note_lost();
+}
+
 void dead_letter_writer::not_sent(std::uint64_t receiver, const caf::mailbox_element& message,
-                                  const node_error& why) const {
+                                  const node_error& why) const noexcept {
   const message_view content{message};
   if (message.mid.is_response() || content.kind() != message_kind::ordinary)
     return;
-  auto letter = begin(why);
-  letter.receiver = receiver;
-  letter.sender = message.sender ? itself(message.sender)->id() : 0;
-  letter.is_request = message.mid.is_request();
-  box_.put(std::move(letter), content, itself(message.sender));
+  try_to([&] {
+    auto letter = begin(why);
+    letter.receiver = receiver;
+    letter.sender = message.sender ? itself(message.sender)->id() : 0;
+    letter.is_request = message.mid.is_request();
+    box_.put(std::move(letter), content, itself(message.sender));
+  });
 }
 
-void dead_letter_writer::not_sent(const packed_message& message, const node_error& why) const {
-  if ((message.flags & message_flags::response) != 0)
+void dead_letter_writer::not_sent(const packed_message& message, const node_error& why) const noexcept {
+  if (!message.kept || !message.kept->element)
     return;
-  auto letter = begin(why);
-  letter.receiver = message.receiver;
-  letter.sender = message.sender;
-  letter.is_request = (message.flags & message_flags::request) != 0;
-  if (!message.kept)
-    return box_.put(std::move(letter), nullptr);
-  letter.age = std::chrono::steady_clock::now() - message.kept->since;
   const auto& element = *message.kept->element;
   const message_view content{element};
-  if (content.kind() == message_kind::ordinary)
+  if (element.mid.is_response() || content.kind() != message_kind::ordinary)
+    return;
+  try_to([&] {
+    auto letter = begin(why);
+    letter.receiver = message.receiver;
+    letter.sender = message.sender;
+    letter.is_request = (message.flags & message_flags::request) != 0;
+    letter.age = std::chrono::steady_clock::now() - message.kept->since;
     box_.put(std::move(letter), content, itself(element.sender));
+  });
 }
 
-void dead_letter_writer::not_delivered(const message_head& head, const signature& types, std::vector<serialized> values,
-                                       const node_error& why) const {
+void dead_letter_writer::not_delivered(const message_head& head, const signature& types, const read_values& values,
+                                       const node_error& why) const noexcept {
   if ((head.flags & message_flags::response) != 0 || types.kind != message_kind::ordinary)
     return;
-  auto letter = begin(why);
-  letter.has_arrived = true;
-  letter.receiver = head.receiver;
-  letter.sender = head.sender;
-  letter.is_request = (head.flags & message_flags::request) != 0;
-  letter.types = types.aliases;
-  letter.values = std::move(values);
-  box_.put(std::move(letter), nullptr);
+  try_to([&] {
+    auto letter = begin(why);
+    letter.has_arrived = true;
+    letter.receiver = head.receiver;
+    letter.sender = head.sender;
+    letter.is_request = (head.flags & message_flags::request) != 0;
+    letter.types = types.aliases;
+    letter.values = values();
+    box_.put(std::move(letter), nullptr);
+  });
 }
 
 std::vector<serialized> dead_letter_writer::values_of(incoming_message& message, const received_dictionary& known) {
@@ -81,6 +98,8 @@ std::vector<serialized> dead_letter_writer::values_of(incoming_message& message,
   for (auto& element : message.elements()) {
     const auto header = element.header(known);
     if (!header || element.lost || !element.actors.empty() || !element.objects.empty())
+      return {};
+    if ((bytes += (*header)->bytes.size()) > kept_bytes_max)
       return {};
     std::vector<frame> frames;
     for (const auto& each : element.frames) {
@@ -96,9 +115,10 @@ std::vector<serialized> dead_letter_writer::values_of(incoming_message& message,
 std::vector<serialized> dead_letter_writer::values_of(std::span<const plain_element> elements,
                                                       const received_dictionary& known) {
   std::vector<serialized> values;
+  std::size_t bytes = 0;
   for (const auto& element : elements) {
     const auto header = known.header(element.header_number);
-    if (!header)
+    if (!header || (bytes += (*header)->bytes.size() + element.body.size()) > kept_bytes_max)
       return {};
     values.push_back(payload_of((*header)->bytes, {frame::copy_of(element.body)}));
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
@@ -29,12 +31,14 @@ public:
   /// Whether an actor wants letters. Cheap. If not, the other members need not be called.
   [[nodiscard]] bool is_wanted() const noexcept { return box_.is_open(); }
 
-  void not_sent(std::uint64_t receiver, const caf::mailbox_element& message, const node_error& why) const;
-  void not_sent(const packed_message& message, const node_error& why) const;
+  void not_sent(std::uint64_t receiver, const caf::mailbox_element& message, const node_error& why) const noexcept;
+  /// Does nothing for a message that this node only forwards undecoded.
+  void not_sent(const packed_message& message, const node_error& why) const noexcept;
 
-  /// For a message that came and could not be decoded. `values`: its elements, if they are at hand.
-  void not_delivered(const message_head& head, const signature& types, std::vector<serialized> values,
-                     const node_error& why) const;
+  using read_values = std::function<std::vector<serialized>()>;
+  /// For a message that came and could not be decoded. `values` returns its elements.
+  void not_delivered(const message_head& head, const signature& types, const read_values& values,
+                     const node_error& why) const noexcept;
   /// The elements of an incoming message as payloads. Empty if one is missing, or mentions actors or objects.
   [[nodiscard]] static std::vector<serialized> values_of(incoming_message& message, const received_dictionary& known);
   [[nodiscard]] static std::vector<serialized> values_of(std::span<const plain_element> elements,
@@ -42,6 +46,8 @@ public:
 
 private:
   [[nodiscard]] dead_letter begin(const node_error& why) const;
+  template <class Write>
+  void try_to(Write&& write) const noexcept;
 
   const link_common& link_;
   const std::uint64_t number_;

@@ -67,7 +67,7 @@ std::expected<void, node_error> copy_forwarded(const forwarding_parts& link, con
   into.types().forward(*message.types);
   if (find_deadline(message.extensions)) {
     byte_vector kept{message.extensions.begin(), message.extensions.end()};
-    keep_deadline(kept, std::chrono::steady_clock::now() - link.delay);
+    keep_deadline(kept, std::chrono::steady_clock::now(), link.peer_delay.now());
     into.extend(kept);
   } else {
     into.extend(message.extensions);

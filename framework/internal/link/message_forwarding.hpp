@@ -2,11 +2,11 @@
 // if the peer accepts their families.
 #pragma once
 
-#include <chrono>
 #include <expected>
 #include <string>
 
 #include <troupe/framework/internal/flow/consumption.hpp>
+#include <troupe/framework/internal/flow/peer_delay.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
@@ -23,7 +23,7 @@ struct forwarding_parts {
   const link_common& link;
   const std::string& own_name;
   header_definitions& headers;
-  std::chrono::steady_clock::duration delay; // How long a message takes to the peer.
+  const internal::peer_delay& peer_delay;
 };
 
 /// Copies a message from another link into a draft. The draft holds `owed` until it has left. Requires: accepts(), and

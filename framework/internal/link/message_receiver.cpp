@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <any>
+#include <array>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -148,10 +149,9 @@ std::expected<void, node_error> message_receiver::on_plain(arrival& what, const 
   auto decoded = values_take ? charge_understated(head, body_bytes + message_cost_bytes, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
-    return give_up(*what.route, head, types,
-                   of_.letters.is_wanted() ? dead_letter_writer::values_of(elements, of_.known)
-                                           : std::vector<serialized>{},
-                   std::move(decoded).error());
+    return give_up(
+        *what.route, head, types, [&] { return dead_letter_writer::values_of(elements, of_.known); },
+        std::move(decoded).error());
   return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), {}, what.deadline);
 }
 
@@ -206,7 +206,12 @@ std::expected<void, node_error> message_receiver::on_one_of_run(message_route& r
   auto decoded = values_take ? charge_understated(head, cost, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
   if (!decoded)
-    return give_up(route, head, types, {}, std::move(decoded).error());
+    return give_up(
+        route, head, types,
+        [&] {
+          return dead_letter_writer::values_of(std::array{plain_element{run_header_, packet.value}}, of_.known);
+        },
+        std::move(decoded).error());
   of_.deliveries.deliver_ordinary(route, head, std::move(built));
   return {};
 }
@@ -242,14 +247,17 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
   const auto goes_on = what.route->way_on() != nullptr;
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto values_take = of_.decoder.decode(of_.incoming.elements(), types, built);
-  std::vector<serialized> undecoded;
-  if (!values_take && of_.letters.is_wanted())
-    undecoded = dead_letter_writer::values_of(of_.incoming, of_.known);
+  if (!values_take) {
+    auto given_up = give_up(
+        *what.route, head, types, [&] { return dead_letter_writer::values_of(of_.incoming, of_.known); },
+        std::move(values_take).error());
+    reading.end();
+    return given_up;
+  }
   reading.end();
-  auto decoded = values_take ? charge_understated(head, cost + beside->behind_handles.bytes, *values_take, built)
-                             : std::unexpected{std::move(values_take).error()};
-  if (!decoded)
-    return give_up(*what.route, head, types, std::move(undecoded), std::move(decoded).error());
+  if (auto charged = charge_understated(head, cost + beside->behind_handles.bytes, *values_take, built); !charged)
+    return give_up(
+        *what.route, head, types, [] { return std::vector<serialized>{}; }, std::move(charged).error());
   return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), goes_on ? *std::move(owed) : receipt{},
                                 what.deadline);
 }
@@ -329,18 +337,19 @@ bool message_receiver::is_deliverable(arrival& what, std::uint64_t cost, receipt
   return (what.head.flags & message_flags::response) == 0 || take_question(what, cost, owed);
 }
 
-/// Answers a message that cannot be decoded.
+/// Answers a message that cannot be decoded. `values` reads its elements for a dead letter.
 std::expected<void, node_error> message_receiver::give_up(const message_route& route, const message_head& head,
-                                                          const signature& types, std::vector<serialized> values,
+                                                          const signature& types,
+                                                          const dead_letter_writer::read_values& values,
                                                           node_error reason) {
   if (of_.letters.is_wanted() && reason.code() != node_errc::protocol_violation)
-    of_.letters.not_delivered(head, types, std::move(values), reason);
+    of_.letters.not_delivered(head, types, values, reason);
   return of_.deliveries.give_up(route, head, std::move(reason));
 }
 
 /// Notes the deadline of a request; returns true if it has passed.
 bool message_receiver::is_over(arrival& what) const {
-  if (what.head.extensions.empty() || (what.head.flags & message_flags::request) == 0)
+  if ((what.head.flags & message_flags::request) == 0 || !find_deadline(what.head.extensions))
     return false;
   const auto now = std::chrono::steady_clock::now();
   what.deadline = read_time_left(what.head.extensions, now);

@@ -118,7 +118,7 @@ private:
   [[nodiscard]] bool is_deliverable(arrival& what, std::uint64_t cost, receipt& owed);
   [[nodiscard]] bool is_over(arrival& what) const;
   std::expected<void, node_error> give_up(const message_route& route, const message_head& head, const signature& types,
-                                          std::vector<serialized> values, node_error reason);
+                                          const dead_letter_writer::read_values& values, node_error reason);
   [[nodiscard]] bool take_question(arrival& what, std::uint64_t cost, receipt& owed);
 
   const parts of_;

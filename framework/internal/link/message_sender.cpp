@@ -49,6 +49,7 @@ struct message_sender::scratch {
   plain_encoder plain{known};
   message_encoder encoder{known};
   message_draft draft;
+  bool may_become_letter = false; // The message, if it is not sent.
 
   /// Takes the element if it was sent. Otherwise gives it back, with the error. In any case, also after exceptions,
   /// nothing stays counted for a message that was not sent.
@@ -73,7 +74,8 @@ struct message_sender::scratch {
       }
     } at_end{*this, what};
     owner->element = std::move(what);
-    if (link.letters.is_wanted())
+    may_become_letter = link.letters.is_wanted() && !owner->element->mid.is_response();
+    if (may_become_letter)
       owner->since = std::chrono::steady_clock::now();
     auto done = attempt(link, receiver, false, owed, extensions);
     if (!done && done.error().is_outdated) {
@@ -96,7 +98,7 @@ struct message_sender::scratch {
       return done;
     if (!extensions.empty())
       draft.extend(extensions);
-    if (link.letters.is_wanted())
+    if (may_become_letter)
       draft.cargo().kept = owner;
     return link.drafts_out.send(draft, receiver, owner->element->sender, owner->element->mid);
   }
@@ -130,7 +132,7 @@ void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what,
     return;
   byte_vector extensions;
   if (deadline && of_.link.agreed().features.has(feature::deadlines))
-    append_deadline(extensions, *deadline - of_.peer_delay.now());
+    append_deadline(extensions, with_delay(*deadline, std::chrono::steady_clock::now(), of_.peer_delay.now()));
   if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, extensions))
     return;
   encode_and_send(receiver, std::move(what), context, nullptr, extensions);
@@ -163,7 +165,8 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   if (!begin(receiver, what, context))
     return;
   byte_vector kept{extensions.begin(), extensions.end()};
-  keep_deadline(kept, std::chrono::steady_clock::now() - of_.peer_delay.now());
+  if (find_deadline(kept))
+    keep_deadline(kept, std::chrono::steady_clock::now(), of_.peer_delay.now());
   // Messages of the same pair that are being encoded came before.
   if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, kept))
     return;
@@ -207,7 +210,7 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
   if (!accepts(draft.terms(), what))
     return false;
   std::expected<void, unsent> sent =
-      copy_forwarded({of_.link, passing.own_name, passing.headers, of_.peer_delay.now()}, what, std::move(owed), draft);
+      copy_forwarded({of_.link, passing.own_name, passing.headers, of_.peer_delay}, what, std::move(owed), draft);
   if (sent)
     sent = of_.drafts_out.send(draft, receiver, sender, id);
   if (!sent) {

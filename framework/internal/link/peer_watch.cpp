@@ -28,13 +28,14 @@ void peer_watch::look_later() {
 bool peer_watch::look() {
   if (!chores_->run())
     return false;
-  const auto asks = heartbeat_.beat(peer_->signs(), heartbeat::clock::now());
+  const auto now = heartbeat::clock::now();
+  const auto asks = heartbeat_.beat(peer_->signs(), now);
   if (!asks) {
     peer_->give_up(asks.error());
     return false;
   }
-  if (*asks || !delay_.was_asked()) {
-    delay_.ask(peer_delay::clock::now());
+  if (*asks || delay_.is_due(now, heartbeat_.pause())) {
+    delay_.ask(now);
     link_.admin.send(admin_op::ping, ping{});
   }
   return true;

@@ -23,6 +23,14 @@ std::uint64_t bytes_of(const dead_letter& letter) {
   return bytes;
 }
 
+/// Keeps no larger block of memory alive.
+serialized copy_of(const payload& from) {
+  payload copied{frame::copy_of(from.header.bytes()), {}};
+  for (const auto& each : from.frames)
+    copied.frames.push_back(frame::copy_of(each.bytes()));
+  return serialized{std::move(copied)};
+}
+
 } // namespace
 
 struct dead_letter_office::unhandled {
@@ -46,11 +54,18 @@ void dead_letter_office::send_to(caf::strong_actor_ptr whom) {
   guard.unlock(); // The last reference to an actor may go.
 }
 
+bool dead_letter_office::has_room() const noexcept {
+  return unhandled_->letters.load(std::memory_order_relaxed) < dead_letters_max
+         && unhandled_->bytes.load(std::memory_order_relaxed) < dead_letter_bytes_max;
+}
+
+void dead_letter_office::note_lost() noexcept {
+  const std::lock_guard guard{mutex_};
+  ++totals_.lost;
+}
+
 void dead_letter_office::put(dead_letter letter, const message_view& content, const caf::strong_actor_ptr& from) {
-  // A full box costs no encoding.
-  if (unhandled_->letters.load(std::memory_order_relaxed) < dead_letters_max
-      && unhandled_->bytes.load(std::memory_order_relaxed) < dead_letter_bytes_max)
-    fill(letter, content);
+  fill(letter, content);
   put(std::move(letter), from);
 }
 
@@ -93,6 +108,7 @@ dead_letter_office::totals dead_letter_office::so_far() const {
 void dead_letter_office::fill(dead_letter& letter, const message_view& content) const {
   bool is_whole = true;
   std::uint64_t bytes = 0;
+  std::uint64_t kept = 0;
   for (std::size_t i = 0; i < content.size(); ++i) {
     const auto type = content.type(i);
     const auto* const entry = type.entry_in(types_);
@@ -103,16 +119,16 @@ void dead_letter_office::fill(dead_letter& letter, const message_view& content) 
   }
   try {
     for (std::size_t i = 0; is_whole && i < content.size(); ++i) {
-      auto encoded = serialize_entry(*content.type(i).entry_in(types_), content.value(i), {.serializers = serializers_},
-                                     types_, families_);
-      is_whole = encoded.has_value();
+      const auto encoded = serialize_entry(*content.type(i).entry_in(types_), content.value(i),
+                                           {.serializers = serializers_}, types_, families_);
+      is_whole = encoded.has_value() && (kept += encoded->size_bytes()) <= dead_letter_values_max;
       if (is_whole)
-        letter.values.emplace_back(*std::move(encoded));
+        letter.values.push_back(copy_of(*encoded));
     }
   } catch (const std::exception&) { // A codec, or no memory.
     is_whole = false;
   }
-  if (!is_whole || bytes_of(letter) > 2 * dead_letter_values_max)
+  if (!is_whole)
     letter.values.clear();
 }
 

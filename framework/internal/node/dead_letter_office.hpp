@@ -31,12 +31,14 @@ public:
   /// From now on sends the letters to this actor of this process; null: to none.
   void send_to(caf::strong_actor_ptr whom);
 
+  [[nodiscard]] bool has_room() const noexcept override;
+  void note_lost() noexcept override;
   void put(dead_letter letter, const message_view& content, const caf::strong_actor_ptr& from) override;
   void put(dead_letter letter, const caf::strong_actor_ptr& from) override;
 
   struct totals {
     std::uint64_t sent = 0;
-    std::uint64_t lost = 0; // Dropped at the bounds, or about a message of the actor itself.
+    std::uint64_t lost = 0; // At the bounds, for lack of memory, or about a message of the actor itself.
   };
   [[nodiscard]] totals so_far() const;
 

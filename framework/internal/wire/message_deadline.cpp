@@ -55,9 +55,14 @@ std::optional<deadline_point> read_time_left(bytes_view map, deadline_point now)
   return now + microseconds{static_cast<std::int64_t>(left)};
 }
 
-void keep_deadline(std::span<std::byte> map, deadline_point now) {
+deadline_point with_delay(deadline_point at, deadline_point now, deadline_point::duration delay) {
+  return at - std::min(delay, std::max((at - now) / 4, deadline_point::duration{0}));
+}
+
+void keep_deadline(std::span<std::byte> map, deadline_point now, deadline_point::duration delay) {
   if (const auto place = find_deadline(map))
-    write_number(map.subspan(*place, deadline_bytes), number_of(read_time_left(map, now).value_or(now + longest_wait)));
+    write_number(map.subspan(*place, deadline_bytes),
+                 number_of(with_delay(read_time_left(map, now).value_or(now + longest_wait), now, delay)));
 }
 
 void state_time_left(std::span<std::byte> value, deadline_point now) {

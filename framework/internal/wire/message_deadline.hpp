@@ -26,8 +26,14 @@ void append_deadline(byte_vector& map, deadline_point at);
 /// years.
 [[nodiscard]] std::optional<deadline_point> read_time_left(bytes_view map, deadline_point now);
 
+/// The deadline by which a request has to be handled there, so that its answer is here in time: earlier by `delay`,
+/// which one message takes, but at most by a quarter of the time that is left, because the delay may have been measured
+/// on a busier link.
+[[nodiscard]] deadline_point with_delay(deadline_point at, deadline_point now, deadline_point::duration delay);
+
 /// Changes the form of a map's entry, if there is one: from that between processes to that of this process.
-void keep_deadline(std::span<std::byte> map, deadline_point now);
+/// Subtracts the delay of the link on which the message goes on.
+void keep_deadline(std::span<std::byte> map, deadline_point now, deadline_point::duration delay);
 /// Changes the form of an entry's value the other way, when the message leaves. A deadline that has passed leaves 0.
 /// Requires: deadline_bytes bytes.
 void state_time_left(std::span<std::byte> value, deadline_point now);

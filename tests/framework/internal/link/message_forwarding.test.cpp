@@ -27,13 +27,14 @@ protected:
     for (std::size_t i = 0; i < elements; ++i)
       message_.elements.push_back(element_);
     draft.begin(drafts, terms, true);
-    return copy_forwarded({common_, own_name, headers}, message_, receipt{}, draft);
+    return copy_forwarded({common_, own_name, headers, delay_}, message_, receipt{}, draft);
   }
   node_errc failure() {
     const auto copied = copy();
     return copied ? node_errc::none : copied.error().code();
   }
 
+  peer_delay delay_;
   const payload text_ = *serialize(std::string{"forwarded"}, {.serializers = {"typed"}}, types, known_families);
   header_fields fields_;
   forwarded_element element_;
