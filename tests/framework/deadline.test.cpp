@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <thread>
 
 #include <troupe/framework/deadline.hpp>
 #include <troupe/framework/internal/wire/message_deadline.hpp>
@@ -62,6 +63,8 @@ TEST_P(deadlines, that_have_passed_before_the_handler_begins_drop_the_request) {
     troupe::request(self.ptr(), there_, 1ms, i)
         .receive([](int) { FAIL() << "answered in time"; }, [](const caf::error&) {});
   self->request(there_, 1ms, 100).receive([](int) { FAIL() << "answered in time"; }, [](const caf::error&) {});
+  ASSERT_TRUE(eventually([&] { return far().home->links().at(0).stats().messages_received >= 7; }));
+  std::this_thread::sleep_for(2ms); // Past the deadlines of all that have arrived.
   gated_.gate.set_value();
   EXPECT_EQ((ask<int>(near().system, there_, 7)), 7);
   EXPECT_EQ(gated_.handled, 2) << "the plain request, and the last one";
