@@ -53,13 +53,13 @@ struct options {
   bool huge_pages = false;
 
   /// Whether open() fails with `not_found` if no process has the store open, instead of creating it. If this process
-  /// already has the store open, open() returns that store, whatever the other options say.
+  /// already has the store open, open() ignores this option and returns that store.
   bool must_exist = false;
 
   /// Whether open() fails with `layout_mismatch` if processes of this user have a store of this name open in another
   /// layout version, as during an upgrade of Troupe. By default, each layout version has a store of its own: they share
   /// no objects, and both take memory (`object_store::notice` then says so). Checked when this process first opens the
-  /// store; a further open() returns the open store, whatever it asks for here.
+  /// store; a further open() returns the open store and ignores this option.
   bool require_layout = false;
 
   /// The interval at which one of the attached processes looks for killed processes and cleans up after them. Calls

@@ -43,7 +43,7 @@ struct tally {
   std::uint64_t failed = 0;
 };
 
-/// Asks at a steady rate, whatever becomes of the requests. Answers with its tally once all requests have ended.
+/// Sends requests at a steady rate, also while earlier ones are unanswered. Answers with its tally when all have ended.
 struct asking_state {
   bench_clock::time_point begin;
   bench_clock::time_point end;

@@ -41,7 +41,7 @@ public:
                                std::span<const std::byte> extensions) = 0;
   /// The introduction of the peer's own actor `number` to another node, except for the number there.
   [[nodiscard]] virtual introduce introduction_of(std::uint64_t number) const = 0;
-  /// Whether the link has room for messages to the actor. If it has not, notify_when_ready() later sends `who` a link_ready.
+  /// Returns true if the link has room for messages to the actor. notify_when_ready() waits for room.
   [[nodiscard]] virtual bool is_ready(std::uint64_t receiver) = 0;
   virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                  const caf::strong_actor_ptr& who) = 0;
