@@ -2,12 +2,16 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include <troupe/framework/dead_letter.hpp>
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 
 namespace troupe::internal {
+
+/// The largest message whose values are kept.
+inline constexpr std::uint64_t dead_letter_values_max = 1 << 20;
 
 /// Takes the messages that links could not deliver. Threads: any. Must not be called under a link's lock.
 class dead_letter_box {

@@ -1,11 +1,9 @@
 #include <troupe/framework/internal/link/dead_letter_writer.hpp>
 
 #include <chrono>
-#include <exception>
 #include <span>
 #include <utility>
 
-#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
@@ -13,9 +11,6 @@
 namespace troupe::internal {
 
 namespace {
-
-// The bytes of a larger message are not kept.
-constexpr std::size_t kept_bytes_max = 1_MiB;
 
 serialized payload_of(bytes_view header, std::vector<frame> frames) {
   return serialized{payload{frame::copy_of(header), std::move(frames)}};
@@ -34,13 +29,14 @@ dead_letter dead_letter_writer::begin(const node_error& why) const {
   return letter;
 }
 
-/// A letter that cannot be written for lack of memory must not keep anybody from being told of the failure.
+/// A letter that cannot be written, for lack of memory or because a user's codec throws, must not keep a requester from
+/// being told of the failure.
 template <class Write>
 void dead_letter_writer::try_to(Write&& write) const noexcept {
   try {
     if (box_.has_room())
       return write();
-  } catch (const std::exception&) {
+  } catch (...) { // Counted as lost.
   }
   box_.note_lost();
 }
@@ -99,11 +95,11 @@ std::vector<serialized> dead_letter_writer::values_of(incoming_message& message,
     const auto header = element.header(known);
     if (!header || element.lost || !element.actors.empty() || !element.objects.empty())
       return {};
-    if ((bytes += (*header)->bytes.size()) > kept_bytes_max)
+    if ((bytes += (*header)->bytes.size()) > dead_letter_values_max)
       return {};
     std::vector<frame> frames;
     for (const auto& each : element.frames) {
-      if ((bytes += each.size_bytes()) > kept_bytes_max)
+      if ((bytes += each.size_bytes()) > dead_letter_values_max)
         return {};
       frames.push_back(frame::copy_of(each.bytes())); // So that the letter keeps no larger block alive.
     }
@@ -118,7 +114,7 @@ std::vector<serialized> dead_letter_writer::values_of(std::span<const plain_elem
   std::size_t bytes = 0;
   for (const auto& element : elements) {
     const auto header = known.header(element.header_number);
-    if (!header || (bytes += (*header)->bytes.size() + element.body.size()) > kept_bytes_max)
+    if (!header || (bytes += (*header)->bytes.size() + element.body.size()) > dead_letter_values_max)
       return {};
     values.push_back(payload_of((*header)->bytes, {frame::copy_of(element.body)}));
   }

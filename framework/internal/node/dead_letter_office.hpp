@@ -16,8 +16,6 @@ namespace troupe::internal {
 /// Bounds on the letters that the actor has not handled yet. Further letters are counted and dropped.
 inline constexpr std::uint64_t dead_letters_max = 1'000;
 inline constexpr std::uint64_t dead_letter_bytes_max = 16 << 20;
-/// The largest message whose values are kept.
-inline constexpr std::uint64_t dead_letter_values_max = 1 << 20;
 
 /// Encodes messages that could not be delivered and sends them to an actor.
 ///
