@@ -94,6 +94,28 @@ TEST_F(putting, one_array_that_is_used_99_times_is_there_once_and_comes_back_as_
   }
 }
 
+// Goal: an object does not carry bytes of an earlier one to other hosts, which pull it whole.
+// Method: the new object lies where an object of ones was, and has gaps behind frames of 65 bytes.
+TEST_F(putting, an_objects_gaps_have_no_bytes_of_earlier_objects) {
+  near_options_.store_families = {"msgpack"};
+  put(array<std::uint8_t>(std::vector<std::uint8_t>(1'000'000, 0xff)));
+  ASSERT_TRUE(eventually([&] { return count() == 0; }));
+  const std::string text(65, 's');
+  const auto raw = frame::copy_of(std::as_bytes(std::span(text)));
+  const auto ref = put(gallery{"n", {}, many(), text, raw});
+  const auto state = internal::state_of(ref);
+  const auto bytes = state->source->here()->bytes();
+  std::size_t end = 0;
+  std::size_t gaps = 0;
+  for (const auto& each : state->layout.frames) {
+    for (; end < each.offset; ++end, ++gaps)
+      EXPECT_EQ(bytes[end], std::byte{0}) << end;
+    end = each.offset + each.size_bytes;
+  }
+  EXPECT_GT(gaps, 0u);
+  EXPECT_EQ(end, bytes.size());
+}
+
 TEST_F(putting, frames_are_aligned_and_read_in_place_and_strings_are_copies) {
   const std::string large(10'001, 's');
   const auto ref =

@@ -110,8 +110,14 @@ std::expected<object_state_ptr, node_error> object_place::put_encoded(const type
   const auto size = lay_out(encoded->frames, layout.frames);
   const auto metadata = store_ ? metadata_of(type.alias(), layout) : std::vector<std::byte>{};
   const auto fill = [&](std::span<std::byte> bytes) {
-    for (std::size_t i = 0; i < encoded->frames.size(); ++i)
-      std::ranges::copy(encoded->frames[i].bytes(), bytes.subspan(layout.frames[i].offset).begin());
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < encoded->frames.size(); ++i) {
+      const auto [begin, frame_bytes] = layout.frames[i];
+      // The room may contain bytes of earlier objects, which no peer may get.
+      std::ranges::fill(bytes.subspan(end, begin - end), std::byte{0});
+      std::ranges::copy(encoded->frames[i].bytes(), bytes.subspan(begin).begin());
+      end = begin + frame_bytes;
+    }
   };
   const auto ids = captured.ids();
   if (!ids) {
