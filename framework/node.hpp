@@ -123,6 +123,7 @@ public:
   /// Fails with
   /// - `bad_option`, `bad_address`, `cannot_connect`, `refused`, `timed_out`, `protocol_violation`.
   /// - `nothing_in_common`: the text has the lists of both ends.
+  /// - `version_mismatch`: the listener speaks another version of the link protocol; the text has both.
   /// - `link_down`: the listener speaks another protocol, or a node is closing.
   /// - `unsupported`: the call is on an I/O thread of a node, such as in a callback of a reconnecting link.
   [[nodiscard]] std::expected<link, node_error> connect(std::string_view address, const link_options& options = {});

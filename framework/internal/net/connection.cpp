@@ -191,7 +191,10 @@ connection::parsed connection::parse() {
     if (read_end_ - read_begin_ < preamble_bytes)
       return parsed::more_bytes_wanted;
     if (auto greeting = handle_preamble(); !greeting) {
-      end(greeting.error());
+      if (greeting.error().code() == node_errc::version_mismatch)
+        close_for(greeting.error()); // This end's preamble, which tells the peer both versions, may still wait.
+      else
+        end(greeting.error());
       return parsed::closing;
     }
   }
