@@ -1,0 +1,63 @@
+// Plays one end of a recorded conversation against a live node.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <troupe/framework/internal/trust/authentication.hpp>
+
+#include "protocol_1.hpp"
+#include "wire.hpp"
+
+namespace troupe::tests::compat {
+
+/// Says what the recorded end has said, in the recorded order, and waits before each packet for all that the other end
+/// had said before. Only what must be fresh is made anew: the nonce, the node's key, proofs, and the numbers that the
+/// live end has chosen.
+class player {
+public:
+  /// Takes over the socket. `recorded` must outlive the player.
+  player(int connected, end mine, const conversation& recorded);
+
+  /// Plays to the end. Calls `all_but_farewell` when only the last packet is missing. Throws std::runtime_error if the
+  /// live end says anything that the recording does not have, does not say something that it has, or breaks the frozen
+  /// rules.
+  void play(const std::function<void()>& all_but_farewell = [] {});
+
+private:
+  void say(std::size_t index);
+  void hear_all(std::size_t index);
+  void hear_rest();
+  void hear_one();
+  void take_timed(const statement& said);
+  void take(const statement& said);
+  void make_fresh(statement& own);
+  void check_proofs(const statement& theirs);
+  [[nodiscard]] bool has_rest() const;
+
+  void add_to_transcript(const packet& what);
+  [[nodiscard]] bytes proof(end by, const std::string& label_of_dialer, const std::string& label_of_acceptor,
+                            std::span<const std::byte> key) const;
+  [[nodiscard]] bytes shared_key() const;
+
+  wire wire_;
+  const end mine_;
+  const conversation& recorded_;
+  std::vector<statement> statements_;            // Of the recording.
+  std::set<std::size_t> missing_;                // The live end's recorded packets that have not come, by their index.
+  std::map<std::string, std::int64_t> releases_; // What the live end has yet to release.
+  std::set<std::uint64_t> credited_;             // Actors of the live end.
+  link_reader live_;
+  bindings known_;
+
+  internal::digest transcript_;
+  int greetings_ = 0;
+  bool is_open_ = false;
+  const internal::node_key key_;
+  bytes live_token_;
+};
+
+} // namespace troupe::tests::compat
