@@ -33,8 +33,9 @@ inline constexpr inherit_deadline_t inherit_deadline{};
 
 namespace internal {
 
-TROUPE_EXPORT void enqueue_request(caf::abstract_actor& receiver, caf::mailbox_element_ptr request,
-                                   std::chrono::steady_clock::time_point deadline, caf::execution_unit* context);
+TROUPE_EXPORT void enqueue_request(const caf::local_actor& self, caf::abstract_actor& receiver,
+                                   caf::mailbox_element_ptr request, std::chrono::steady_clock::time_point deadline,
+                                   caf::execution_unit* context);
 
 } // namespace internal
 
@@ -55,7 +56,7 @@ template <caf::message_priority Priority = caf::message_priority::normal, class 
   if (!receiver) // CAF answers with an error.
     return self->template request<Priority>(receiver, bounded, std::forward<Values>(values)...);
   const auto id = self->new_request_id(Priority);
-  internal::enqueue_request(*receiver.operator->(),
+  internal::enqueue_request(*self, *receiver.operator->(),
                             caf::make_mailbox_element(self->ctrl(), id, {}, std::forward<Values>(values)...),
                             std::chrono::steady_clock::now() + bounded, self->context());
   self->request_response_timeout(caf::duration{bounded}, id);

@@ -136,6 +136,11 @@ struct link_options {
   /// socket. Higher: a sender can continue for longer while the peer is busy.
   setting<std::size_t> ring_bytes{by_default, 256_KiB};
 
+  /// Whether the baggage of trace contexts goes over this link (trace_context::baggage). Off: it stays in this process,
+  /// because programs put the names of customers and the like into it. `traceparent` and `tracestate` go over every
+  /// link.
+  setting<bool> send_baggage = {};
+
   /// How the thread that reads this link waits for the peer.
   setting<wait_mode> wait{by_default, wait_mode::adaptive};
 

@@ -168,4 +168,9 @@ void set_log_sink(log_sink sink) {
     waits.unlock(); // Destroys the previous sink without the lock.
 }
 
+void write_log_line(log_level level, std::string_view text) noexcept {
+  if (internal::logs(level))
+    internal::write_log(level, text);
+}
+
 } // namespace troupe

@@ -49,4 +49,9 @@ using log_sink = std::function<void(log_level level, std::string_view text)>;
 /// fork, the child's lines go to the standard error stream.
 TROUPE_EXPORT void set_log_sink(log_sink sink);
 
+/// Writes a line to the log if the threshold admits its level. For components and families of the program's own.
+///
+/// Threads: any that holds no lock which the sink may need.
+TROUPE_EXPORT void write_log_line(log_level level, std::string_view text) noexcept;
+
 } // namespace troupe

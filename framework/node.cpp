@@ -91,6 +91,14 @@ std::expected<void, node_error> node::dead_letters(const caf::actor& receiver) {
   return {};
 }
 
+std::expected<void, node_error> node::record_spans(std::shared_ptr<span_sink> sink, double sample) {
+  if (!(sample >= 0 && sample <= 1))
+    return internal::fail(node_errc::bad_option,
+                          "sample is " + std::to_string(sample) + "; it is a share of messages, from 0 to 1");
+  core_->spans()->record_to(std::move(sink), sample);
+  return {};
+}
+
 std::expected<void, node_error> node::listen(std::string_view address) {
   return listen({address});
 }

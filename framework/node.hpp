@@ -36,6 +36,7 @@
 #include <troupe/framework/publication.hpp>
 #include <troupe/framework/reconnect.hpp>
 #include <troupe/framework/remote_call.hpp>
+#include <troupe/framework/span.hpp>
 #include <troupe/framework/spawn_request.hpp>
 #include <troupe/framework/system_config.hpp>
 #include <troupe/framework/weak_node.hpp>
@@ -117,6 +118,12 @@ public:
   /// counted (node_stats::dead_letters_lost). The same holds for letters about messages that the receiver itself sends.
   /// The node keeps the receiver alive. Fails with `bad_option` for an actor of another process.
   [[nodiscard]] std::expected<void, node_error> dead_letters(const caf::actor& receiver);
+
+  /// From now on passes the spans of sampled messages to `sink`, which replaces the previous one; null ends this. Each
+  /// message that is sent over a link of this node without a context begins a sampled trace with the probability
+  /// `sample`. Messages with a context keep its decision. An exporter for OTLP is otlp/trace_exporter.hpp. Fails with
+  /// `bad_option` if `sample` is not between 0 and 1.
+  [[nodiscard]] std::expected<void, node_error> record_spans(std::shared_ptr<span_sink> sink, double sample = 0.01);
 
   /// Dials a node and performs the handshake. Blocks until the link is open, at most link_options::connect_timeout.
   /// Options that are not set take the values of the configuration for this address, or else their defaults.

@@ -16,7 +16,7 @@ namespace troupe {
 
 /// One open link of a node.
 struct link_report {
-  std::uint64_t number = 0; // link::number() in that node's process.
+  std::uint64_t number = 0;           // link::number() in that node's process.
   std::string peer;                   // The name of the peer's node.
   std::string address;                // Where the peer is: link::peer_address().
   node_version version;               // Of the peer.

@@ -47,9 +47,9 @@ public:
   /// Reads what `caf::actor_system_config::parse` reads, and Troupe's options. The file is that of the argument
   /// --config-file, or else `file`, or else caf-application.ini. Only a file named by --config-file must exist. If
   /// another one cannot be read, the log says which and where: a warning for `file`, level `info` for
-  /// caf-application.ini. Arguments that begin with --troupe. are accepted anywhere before a "--". A second call replaces
-  /// what the first one read.
-  /// Fails with CAF's errors, or with Troupe's `bad_option`, whose text (`troupe::text_of`) names file and line.
+  /// caf-application.ini. Arguments that begin with --troupe. are accepted anywhere before a "--". A second call
+  /// replaces what the first one read. Fails with CAF's errors, or with Troupe's `bad_option`, whose text
+  /// (`troupe::text_of`) names file and line.
   caf::error parse(string_list arguments, std::istream& file);
   caf::error parse(string_list arguments, const char* file = nullptr);
   caf::error parse(int argument_count, char** arguments, std::istream& file);

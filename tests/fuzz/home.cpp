@@ -92,6 +92,14 @@ caf::behavior mortal(caf::event_based_actor* self) {
   }};
 }
 
+/// Takes the spans of traces that the peer has begun.
+class no_spans final : public troupe::span_sink {
+  bool take(troupe::span what) noexcept override {
+    expect(what.types.size() <= 128 && what.tracestate.size() <= troupe::tracestate_bytes_max, "a span is too large");
+    return true;
+  }
+};
+
 caf::behavior driver(caf::event_based_actor* self) {
   self->set_default_handler(caf::drop);
   self->set_exit_handler([](caf::exit_msg&) {});
@@ -147,6 +155,7 @@ home::home(std::vector<std::string> listen) : config_(std::make_unique<system_co
   options.store = std::nullopt;
   options.unproven_peers_max = 16;
   node_ = std::make_shared<node_core>(*system_, types_, families_, std::move(options));
+  node_->spans()->record_to(std::make_shared<no_spans>(), 0); // For traces that the peer begins.
   const auto started = node_->start();
   expect(started.has_value(), "no node", started ? "" : started.error().message());
   warm_up();

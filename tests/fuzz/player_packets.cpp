@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <troupe/framework/internal/wire/message_extensions.hpp>
+#include <troupe/framework/internal/wire/message_trace.hpp>
 
 #include "decoding.hpp"
 
@@ -91,8 +92,14 @@ void player::write_message(script& in) {
   head.signature = signatures.empty() ? how : how % signatures.size();
   byte_vector map; // Mostly a valid one.
   if ((head.flags & message_flags::extended) != 0) {
-    append_extension(map, 1 + how % 3u, in.bytes());
-    append_extension(map, 2 + how % 5u, in.bytes());
+    if (how % 4 == 3) { // One with a trace.
+      append_trace(map, trace_context::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").value(), false,
+                   std::nullopt);
+      append_extension(map, 4 + how % 3u, in.bytes());
+    } else {
+      append_extension(map, 1 + how % 3u, in.bytes());
+      append_extension(map, 2 + how % 5u, in.bytes());
+    }
     head.extensions = map;
   }
   byte_vector message;

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include <troupe/framework/internal/wire/handle_wire.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
+#include <troupe/framework/internal/wire/message_trace.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/internal/wire/transfers.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -76,6 +78,30 @@ void numbers(bytes_view bytes) {
   expect_same(again, bytes.first(read), "number");
 }
 
+/// Reads the map's entries about a trace, and passes the map on as a forwarder does.
+void trace(bytes_view map) {
+  const auto [context, sent_at] = read_trace(map);
+  if (context) {
+    expect(context->tracestate().size() <= tracestate_bytes_max && context->baggage().size() <= baggage_bytes_max,
+           "a context exceeds its bounds");
+    expect(trace_context::parse(context->traceparent(), context->tracestate(), context->baggage()) == context,
+           "a context is not read as it was written");
+  }
+  for (const auto takes_traces : {false, true}) {
+    const auto next = map_for_next_link(map, {.takes_traces = takes_traces, .span = span_id{std::byte{1}}});
+    expect(next.empty() || is_extension_map(next), "a forwarded map is none");
+    expect(!has_trace(next) || takes_traces, "a trace goes to a peer that does not take it");
+    if (takes_traces && context)
+      expect(
+          read_trace(next).context ==
+              [&, own = context->with_span({std::byte{1}})]() mutable {
+                static_cast<void>(own.set_baggage({}));
+                return own;
+              }(),
+          "a forwarded trace has changed");
+  }
+}
+
 void message_head(bytes_view bytes) {
   const auto flags = take_byte(bytes);
   packet_reader in{bytes};
@@ -86,6 +112,8 @@ void message_head(bytes_view bytes) {
   append_message_head(again, head);
   expect_same(again, read_so_far(bytes, in), "message head");
   expect(head.request_number <= request_number_max, "a request number with flags in it");
+  if (!head.extensions.empty())
+    trace(head.extensions);
 }
 
 bool looks_plain(const element_descriptor& read, bytes_view behind) {

@@ -43,11 +43,11 @@ check_rooms() {
     esac
   done < <(find "$in" -mindepth 1 -type d -o -type f -path "$in/*" -not -path "$in/*/*")
 }
-check_rooms framework/internal words threads handles wire trust flow net objects caf_port caf_port/actors config link node
+check_rooms framework/internal words threads handles wire traces trust flow net objects caf_port caf_port/actors config link node
 check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
 # Only caf_port/ and the public headers may include CAF. link/ and node/ include the headers of caf_port/.
-for room in words threads handles wire trust flow net objects config link node; do
+for room in words threads handles wire traces trust flow net objects config link node; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "includes CAF, which only caf_port/ may: $line"
   done < <(grep -rn '#include <caf/' framework/internal/$room)
@@ -59,12 +59,12 @@ done < <(grep -rnE 'caf::(type_erased_tuple|rtti_pair|make_type_token|exit_msg|d
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
     support=$([ "$folder" = samples ] || echo '|certificates|processes')
-    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
+    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|otlp|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
   fi
 done
 while IFS= read -r line; do
   [ -n "$line" ] && breach "a component includes internal headers: $line"
-done < <(grep -rnE '#include <troupe/([a-z]+/)+internal/' framework/prometheus)
+done < <(grep -rnE '#include <troupe/([a-z]+/)+internal/' framework/otlp framework/prometheus)
 for folder in store serializers; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "knows CAF: $line"

@@ -11,8 +11,9 @@
 
 namespace troupe::internal {
 
-asker::asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question)
-    : caf::actor_proxy(config), actor_(std::move(actor)), question_(question) {}
+asker::asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question,
+             std::unique_ptr<const request_context> context)
+    : caf::actor_proxy(config), actor_(std::move(actor)), question_(question), context_(std::move(context)) {}
 
 asker::~asker() {
   if (!is_excused_.load(std::memory_order_relaxed))
@@ -80,12 +81,13 @@ bool asker::remove_backlink(caf::abstract_actor* other) {
   return count > 0;
 }
 
-caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_ptr actor, caf::message_id question) {
+caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_ptr actor, caf::message_id question,
+                                 std::unique_ptr<const request_context> context) {
   caf::actor_config config;
   auto id = actor->id();
   auto node = actor->node();
-  return caf::make_actor<asker, caf::strong_actor_ptr>(id, std::move(node), &system, config, std::move(actor),
-                                                       question);
+  return caf::make_actor<asker, caf::strong_actor_ptr>(id, std::move(node), &system, config, std::move(actor), question,
+                                                       std::move(context));
 }
 
 asker* as_asker(const caf::strong_actor_ptr& actor) {

@@ -3,14 +3,24 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <optional>
 
 #include <caf/actor_proxy.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/message_id.hpp>
 
 #include <troupe/framework/internal/caf_port/proxy.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
+#include <troupe/framework/trace_context.hpp>
 
 namespace troupe::internal {
+
+/// What came with a request, for the requests in the same name that its handler delegates.
+struct request_context {
+  std::optional<deadline_point> deadline = std::nullopt;
+  std::optional<trace_context> trace = std::nullopt;
+};
 
 /// Stands for the remote actor that sent a request. It has that actor's id, and forwards everything to the actor's
 /// proxy. CAF does not report when a response promise is dropped. But a promise refers to the sender. So if the asker
@@ -19,7 +29,8 @@ namespace troupe::internal {
 class asker final : public caf::actor_proxy {
 public:
   /// `question` is the request's id.
-  asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question);
+  asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question,
+        std::unique_ptr<const request_context> context);
   ~asker() override;
 
   using caf::abstract_actor::enqueue;
@@ -34,21 +45,32 @@ public:
   /// The proxy.
   [[nodiscard]] const caf::strong_actor_ptr& actor() const noexcept { return actor_; }
 
+  /// Null if the request came without a context.
+  [[nodiscard]] const request_context* context() const noexcept { return context_.get(); }
+
   /// Disables the error, because another actor is responsible for the answer.
   void excuse() noexcept { is_excused_.store(true, std::memory_order_relaxed); }
 
 private:
   const caf::strong_actor_ptr actor_;
   const caf::message_id question_;
+  const std::unique_ptr<const request_context> context_;
   std::atomic<bool> is_excused_{false};
 };
 
 /// For a request of another node's `actor` that is put into a mailbox. Requires: `actor` is a proxy.
 [[nodiscard]] caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_ptr actor,
-                                               caf::message_id question);
+                                               caf::message_id question,
+                                               std::unique_ptr<const request_context> context = nullptr);
 
 /// The asker behind a handle; null if the handle is another actor's.
 [[nodiscard]] asker* as_asker(const caf::strong_actor_ptr& actor);
+
+/// The deadline of the request in whose name a message from `sender` is sent; nullopt if there is none.
+[[nodiscard]] inline std::optional<deadline_point> deadline_in_name_of(const caf::strong_actor_ptr& sender) {
+  const auto* const asking = as_asker(sender);
+  return asking != nullptr && asking->context() != nullptr ? asking->context()->deadline : std::nullopt;
+}
 
 /// The proxy if the handle is an asker's; otherwise the handle itself.
 [[nodiscard]] inline const caf::strong_actor_ptr& itself(const caf::strong_actor_ptr& actor) {

@@ -6,6 +6,12 @@
 
 namespace troupe::internal {
 
+std::string message_view::first_atom() const {
+  if (size() == 0 || !content_->match_element<caf::atom_value>(0))
+    return {};
+  return caf::to_string(*static_cast<const caf::atom_value*>(content_->get(0)));
+}
+
 /// A token keeps the numbers of the last few types. Before them come bits that are all set, which is no type's number.
 /// So the token of a single type never equals that of a longer message.
 message_kind kind_of(std::uint32_t type_token) noexcept {

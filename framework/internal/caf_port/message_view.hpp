@@ -61,6 +61,8 @@ public:
   [[nodiscard]] message_kind kind() const noexcept {
     return content_ != nullptr ? kind_of(content_->type_token()) : message_kind::ordinary;
   }
+  /// The first element if it is an atom; else empty.
+  [[nodiscard]] std::string first_atom() const;
   /// Whether the message has several holders.
   [[nodiscard]] bool is_shared() const noexcept { return content_ != nullptr && content_->shared(); }
   /// The content's address: different for all messages that are alive.

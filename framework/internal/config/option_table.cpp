@@ -126,6 +126,7 @@ constexpr std::array all_link_rows{
     link_row<&link_options::share_store>("share-store", "whether the peer may map the store"),
     link_row<&link_options::use_rings>("use-rings", "whether bytes go through shared memory, over unix sockets"),
     link_bytes<&link_options::ring_bytes>("ring-bytes", "the ring of either direction, a power of two", positive),
+    link_row<&link_options::send_baggage>("send-baggage", "whether the baggage of traces goes to the peer"),
     link_row<&link_options::wait>("wait", "how the thread that reads waits for the peer"),
     link_row<&link_options::allow_spawn>("allow-spawn", "whether the peer may spawn actors here"),
     link_row<&link_options::allow_tasks>("allow-tasks", "whether the peer may run registered functions here"),

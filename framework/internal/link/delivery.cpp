@@ -21,6 +21,20 @@ caf::message_id id_of(const message_head& head) {
   return message_id_of(head.request_number, has(head, message_flags::urgent), has(head, message_flags::response));
 }
 
+/// What the stand-in for the requester remembers. A peer may let requests wait for long, so large texts are dropped.
+std::unique_ptr<const request_context> context_of(const message_notes& notes) {
+  constexpr std::size_t text_bytes_max = 512;
+  if (notes.is_empty())
+    return nullptr;
+  auto made = std::make_unique<request_context>(request_context{.deadline = notes.deadline});
+  if (notes.trace) {
+    made->trace = notes.trace->context();
+    if (made->trace->baggage().size() > text_bytes_max)
+      static_cast<void>(made->trace->set_baggage({}));
+  }
+  return made;
+}
+
 } // namespace
 
 // -- routes
@@ -70,27 +84,36 @@ void delivery::refuse_expired(const message_route& to, const message_head& head)
                 to.receiver(), nullptr);
 }
 
-/// Adds the deadline to a message for an actor of this node.
-caf::mailbox_element_ptr delivery::timed(const message_route& to, caf::mailbox_element_ptr whole,
-                                         const std::optional<deadline_point>& deadline) const {
-  if (!deadline || to.way_on() != nullptr)
+/// Adds the notes to a message for an actor of this node.
+caf::mailbox_element_ptr delivery::annotated(const message_route& to, caf::mailbox_element_ptr whole,
+                                             message_notes notes) const {
+  if (notes.is_empty() || to.way_on() != nullptr)
     return whole;
-  return make_timed_request(std::move(whole), *deadline, *to.receiver()->get(), counts_.expired);
+  if (notes.deadline)
+    notes.expired = counts_.expired;
+  if (notes.trace && notes.trace->is_recorded()) {
+    notes.trace->set_actor(to.receiver()->id());
+    if (!whole->mid.is_response()) // An answer ends the span of its request.
+      notes.trace->set_operation(message_view{*whole}.first_atom());
+    notes.trace->decoded();
+  }
+  return annotate(std::move(whole), std::move(notes), to.receiver()->get());
 }
 
 /// Returns the sender for the mailbox element. For a remote request it is a stand-in that takes the answer.
-caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head& head) {
+caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head& head, const message_notes& notes) {
   const auto& sender = to.sender();
   if (!has(head, message_flags::request) || to.way_on() != nullptr || as_proxy(sender) == nullptr)
     return to.take_sender();
-  return make_asker(system_, sender, message_id_of(head.request_number, has(head, message_flags::urgent), false));
+  return make_asker(system_, sender, message_id_of(head.request_number, has(head, message_flags::urgent), false),
+                    context_of(notes));
 }
 
 // -- a message
 
 std::expected<void, node_error> delivery::deliver(message_route& to, const message_head& head, message_kind kind,
                                                   message_under_construction&& message, receipt owed,
-                                                  const std::optional<deadline_point>& deadline) {
+                                                  message_notes notes) {
   if (kind == message_kind::exit) {
     if (auto admitted = admit_exit(head); !admitted)
       return admitted;
@@ -103,7 +126,10 @@ std::expected<void, node_error> delivery::deliver(message_route& to, const messa
   }
   if (refuses_bare_error(to, head, kind))
     return {};
-  auto whole = timed(to, std::move(message).finish(sender_of(to, head), id_of(head)), deadline);
+  if (kind == message_kind::error && notes.trace)
+    notes.trace->set_error("the answer is an error");
+  auto sender = sender_of(to, head, notes);
+  auto whole = annotated(to, std::move(message).finish(std::move(sender), id_of(head)), std::move(notes));
   if (auto* way_on = to.way_on())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), std::move(owed), head.extensions);
   else
@@ -116,11 +142,12 @@ void delivery::deliver_ordinary(message_route& to, const message_head& head, mes
 }
 
 void delivery::deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed,
-                       const std::optional<deadline_point>& deadline) {
+                       message_notes notes) {
   if (refuses_bare_error(to, head, message_view{content}.kind()))
     return;
-  auto whole =
-      timed(to, make_passed_message(sender_of(to, head), id_of(head), std::move(content), std::move(owed)), deadline);
+  auto sender = sender_of(to, head, notes);
+  auto whole = annotated(to, make_passed_message(std::move(sender), id_of(head), std::move(content), std::move(owed)),
+                         std::move(notes));
   if (auto* way_on = to.way_on(); way_on != nullptr && !head.extensions.empty())
     way_on->link()->forward_decoded(way_on->number(), std::move(whole), {}, head.extensions);
   else

@@ -10,11 +10,11 @@
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
+#include <troupe/framework/internal/caf_port/annotated_message.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
-#include <troupe/framework/internal/caf_port/timed_request.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/message_ends.hpp>
@@ -118,10 +118,10 @@ public:
   void refuse_answer();
   /// For a request whose deadline has passed.
   void refuse_expired(const message_route& to, const message_head& head);
-  /// `deadline`: until when the message is of use.
+  /// `notes`: what the receiver's handler learns of the message besides its content.
   std::expected<void, node_error> deliver(message_route& to, const message_head& head, message_kind kind,
                                           message_under_construction&& message, receipt owed = {},
-                                          const std::optional<deadline_point>& deadline = std::nullopt);
+                                          message_notes notes = {});
   /// As deliver() for a message that is neither an exit message nor an error. Requires: is_ordinary(kind), no way on.
   void deliver_ordinary(message_route& to, const message_head& head, message_under_construction&& message);
   /// Returns true if a message of this kind cannot end its receiver.
@@ -130,7 +130,7 @@ public:
   }
   /// Delivers a message that was not encoded. `owed` is settled when the message is consumed.
   void deliver(message_route& to, const message_head& head, caf::message&& content, receipt owed,
-               const std::optional<deadline_point>& deadline = std::nullopt);
+               message_notes notes = {});
   /// Forwards the message undecoded over the link to the receiver's node. Returns false if it has to be decoded first.
   /// Requires: way_on().
   [[nodiscard]] bool forward(const message_route& to, const message_head& head, const forwarded_message& message,
@@ -146,9 +146,10 @@ public:
   [[nodiscard]] bool refuses_bare_error(const message_route& to, const message_head& head, message_kind kind);
 
 private:
-  [[nodiscard]] caf::strong_actor_ptr sender_of(message_route& to, const message_head& head);
-  [[nodiscard]] caf::mailbox_element_ptr timed(const message_route& to, caf::mailbox_element_ptr whole,
-                                               const std::optional<deadline_point>& deadline) const;
+  [[nodiscard]] caf::strong_actor_ptr sender_of(message_route& to, const message_head& head,
+                                                const message_notes& notes);
+  [[nodiscard]] caf::mailbox_element_ptr annotated(const message_route& to, caf::mailbox_element_ptr whole,
+                                                   message_notes notes) const;
   void count_undelivered() { counts_.undelivered.fetch_add(1, std::memory_order_relaxed); }
 
   const ends_finder& ends_;

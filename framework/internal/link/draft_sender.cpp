@@ -112,6 +112,8 @@ void draft_sender::name_sender(const link_held& held, message_draft& message, me
   head.sender = name.number;
   auto* asking = id.is_request() ? as_asker(sender) : nullptr;
   if (name.whose == actor_name::side::yours) {
+    if (const auto& call = message.cargo().call) // The answer does not come here.
+      call->ends();
     claims.keep(sender);
     if (asking == nullptr)
       return;
@@ -125,7 +127,8 @@ void draft_sender::name_sender(const link_held& held, message_draft& message, me
     claims.question(held, {name.number, head.request_number}, head.receiver,
                     {.who = caf::weak_actor_ptr{sender.get()},
                      .urgent = id.is_urgent_message(),
-                     .forwarded_for = asking != nullptr ? sender : nullptr});
+                     .forwarded_for = asking != nullptr ? sender : nullptr,
+                     .call = std::move(message.cargo().call)});
   else if (!id.is_response())
     claims.allow_return(held);
 }

@@ -61,6 +61,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       pending_objects_(std::make_shared<pending_objects>()),
       warnings_("this link", &node_->lines()),
       letters_(common_, number_, node_->letters()),
+      traces_(common_, node_->spans(), node_->types(), number_, *options_.send_baggage),
       introductions_(common_, text_of(node_->system().node()), node_->links()),
       actors_(common_, node_->system(), introductions_),
       monitors_(common_, node_->system(), actors_),
@@ -143,6 +144,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                .plain_out = plain_sender_,
                .gate = gate_,
                .peer_delay = peer_delay_,
+               .traces = traces_,
                .encoder = node_->encoder(),
                .unsent = meters_,
                .letters = letters_},
@@ -187,7 +189,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                  .passed_counts = passed_counts_,
                  .received = counters_.messages_received,
                  .forwarded = counters_.forwarded,
-                 .letters = letters_}) {}
+                 .letters = letters_,
+                 .traces = traces_}) {}
 
 link_core::~link_core() = default;
 

@@ -48,6 +48,7 @@
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/link_meters.hpp>
+#include <troupe/framework/internal/link/link_traces.hpp>
 #include <troupe/framework/internal/link/lookups.hpp>
 #include <troupe/framework/internal/link/message_addresses.hpp>
 #include <troupe/framework/internal/link/message_claims.hpp>
@@ -262,6 +263,7 @@ private:
   const link_common common_{mutex_, life_, agreement_, admin_, warnings_};
   peer_delay peer_delay_;
   const dead_letter_writer letters_;
+  const link_traces traces_;
   actor_introductions introductions_;
   actor_names actors_;
   monitors monitors_;

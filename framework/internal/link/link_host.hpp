@@ -19,6 +19,7 @@
 #include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
 #include <troupe/framework/internal/threads/loop_seat.hpp>
+#include <troupe/framework/internal/traces/span_recorder.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
@@ -118,6 +119,7 @@ public:
   [[nodiscard]] encoding_cache& encodings() noexcept { return *encodings_; }
   /// The key by which peers recognize this node.
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
+  [[nodiscard]] const std::shared_ptr<span_recorder>& spans() const noexcept { return spans_; }
   /// Limits the log lines of all links together, because peers decide how many links there are.
   [[nodiscard]] limited_log& lines() noexcept { return lines_; }
 
@@ -157,6 +159,7 @@ protected:
   const std::shared_ptr<asio::io_context> io_; // Outlives the timers of the members below.
   const std::shared_ptr<encoding_cache> encodings_;
   ring_budget rings_;
+  const std::shared_ptr<span_recorder> spans_ = std::make_shared<span_recorder>();
   const node_key key_; // Tells this node from others that claim its id.
   limited_log lines_{"this node's links", 50};
   // Set before the first link exists.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include <troupe/framework/internal/caf_port/timed_request.hpp>
+#include <troupe/framework/internal/caf_port/annotated_message.hpp>
 #include <troupe/framework/internal/link/late_figures.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/link/unsent_counter.hpp>

@@ -26,6 +26,7 @@ void message_draft::clear() {
   of_ = nullptr;
   cargo_.value.reset();
   cargo_.kept.reset();
+  cargo_.call.reset();
   empty_for_reuse(cargo_.transfers);
   empty_for_reuse(cargo_.mentions);
   cargo_.frames.clear();
@@ -95,9 +96,9 @@ std::expected<void, node_error> message_draft::check_size() const {
 namespace {
 
 /// Combines the map of another link with what this end has stated of the values, unless the map states it.
-byte_vector with_stated(bytes_view map, byte_vector stated) {
+byte_vector with_stated(bytes_view map, byte_vector stated, std::size_t bytes_max) {
   constexpr auto key = static_cast<std::uint64_t>(extension_key::value_bytes); // The lowest key.
-  if (stated.empty() || find_extension(map, key) || stated.size() + map.size() > extension_bytes_max)
+  if (stated.empty() || find_extension(map, key) || stated.size() + map.size() > bytes_max)
     return {map.begin(), map.end()};
   stated.insert(stated.end(), map.begin(), map.end());
   return stated;
@@ -106,8 +107,10 @@ byte_vector with_stated(bytes_view map, byte_vector stated) {
 } // namespace
 
 void message_draft::extend(bytes_view map) {
-  if (of_->mentions.link.agreed().features.has(feature::extensions))
-    extensions_ = with_stated(map, std::exchange(extensions_, {}));
+  const auto& features = of_->mentions.link.agreed().features;
+  const auto bytes_max = features.has(feature::traces) ? extension_bytes_max : extension_bytes_without_traces_max;
+  if (features.has(feature::extensions))
+    extensions_ = with_stated(map, std::exchange(extensions_, {}), bytes_max);
 }
 
 void message_draft::state_value_bytes(std::uint64_t bytes) {

@@ -8,6 +8,7 @@
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/wire/message_deadline.hpp>
+#include <troupe/framework/internal/wire/message_trace.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/serializers/compressed.hpp>
 
@@ -65,12 +66,10 @@ bool accepts(const sending_terms& terms, const forwarded_message& message) {
 std::expected<void, node_error> copy_forwarded(const forwarding_parts& link, const forwarded_message& message,
                                                receipt owed, message_draft& into) {
   into.types().forward(*message.types);
-  if (find_deadline(message.extensions)) {
-    byte_vector kept{message.extensions.begin(), message.extensions.end()};
+  if (!message.extensions.empty()) {
+    auto kept = link.traces.forward(message.extensions);
     keep_deadline(kept, std::chrono::steady_clock::now(), link.peer_delay.now());
     into.extend(kept);
-  } else {
-    into.extend(message.extensions);
   }
   // Its sender waits for credit as long as the message waits here, which bounds it. Errors in place of answers are
   // small.

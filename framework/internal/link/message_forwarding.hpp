@@ -10,6 +10,7 @@
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/link_traces.hpp>
 #include <troupe/framework/internal/link/message_draft.hpp>
 #include <troupe/framework/node_errc.hpp>
 
@@ -24,6 +25,7 @@ struct forwarding_parts {
   const std::string& own_name;
   header_definitions& headers;
   const internal::peer_delay& peer_delay;
+  const link_traces& traces;
 };
 
 /// Copies a message from another link into a draft. The draft holds `owed` until it has left. Requires: accepts(), and

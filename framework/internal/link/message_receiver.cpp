@@ -20,6 +20,11 @@ namespace {
 // A message with more elements is read element by element.
 constexpr std::size_t plain_elements_max = 8;
 
+void end_trace(const message_notes& notes, const node_error& reason) {
+  if (notes.trace)
+    notes.trace->fails(reason.message());
+}
+
 std::unexpected<node_error> too_many_bytes(bytes_view message, const packet_reader& in) {
   return violation("message of " + grouped(message.size()) + " bytes has " + grouped(in.rest().size()) + " too many");
 }
@@ -144,15 +149,22 @@ std::expected<void, node_error> message_receiver::on_plain(arrival& what, const 
   add_alone(of_.received, 1);
   if (!is_deliverable(what, body_bytes, *owed))
     return {};
+  if (!head.extensions.empty()) [[unlikely]]
+    of_.traces.receive(what.notes.trace, head, types.aliases, body_bytes);
   message_under_construction built{types, *std::move(owed)};
   auto values_take = of_.decoder.decode(elements, types, built);
   auto decoded = values_take ? charge_understated(head, body_bytes + message_cost_bytes, *values_take, built)
                              : std::unexpected{std::move(values_take).error()};
-  if (!decoded)
+  if (!decoded) {
+    end_trace(what.notes, decoded.error());
     return give_up(
         *what.route, head, types, [&] { return dead_letter_writer::values_of(elements, of_.known); },
         std::move(decoded).error());
-  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), {}, what.deadline);
+  }
+  if (what.notes.trace) [[unlikely]]
+    if (const auto header = of_.known.header(elements.front().header_number))
+      what.notes.trace->set_family((*header)->fields.family);
+  return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), {}, std::move(what.notes));
 }
 
 /// Prepares on_run() for more messages of this kind.
@@ -241,6 +253,8 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
                       body.size() + beside->chunk_bytes + taken + account.share_of_window(beside->behind_handles.bytes),
                       *owed))
     return {};
+  if (!head.extensions.empty() && what.route->way_on() == nullptr)
+    of_.traces.receive(what.notes.trace, head, types.aliases, cost);
   if (auto forwarded = forward(what, types, *owed); !forwarded || *forwarded)
     return forwarded ? std::expected<void, node_error>{} : std::unexpected{std::move(forwarded).error()};
   // A message that is forwarded to another node counts as consumed when it has left.
@@ -248,18 +262,24 @@ std::expected<void, node_error> message_receiver::on_elements(arrival& what, con
   message_under_construction built{types, goes_on ? owed->of_copy() : noted(*std::move(owed))};
   auto values_take = of_.decoder.decode(of_.incoming.elements(), types, built);
   if (!values_take) {
+    end_trace(what.notes, values_take.error());
     auto given_up = give_up(
         *what.route, head, types, [&] { return dead_letter_writer::values_of(of_.incoming, of_.known); },
         std::move(values_take).error());
     reading.end();
     return given_up;
   }
+  if (what.notes.trace && !of_.incoming.elements().empty())
+    if (const auto header = of_.incoming.elements().front().header(of_.known))
+      what.notes.trace->set_family((*header)->fields.family);
   reading.end();
-  if (auto charged = charge_understated(head, cost + beside->behind_handles.bytes, *values_take, built); !charged)
+  if (auto charged = charge_understated(head, cost + beside->behind_handles.bytes, *values_take, built); !charged) {
+    end_trace(what.notes, charged.error());
     return give_up(
         *what.route, head, types, [] { return std::vector<serialized>{}; }, std::move(charged).error());
+  }
   return of_.deliveries.deliver(*what.route, head, types.kind, std::move(built), goes_on ? *std::move(owed) : receipt{},
-                                what.deadline);
+                                std::move(what.notes));
 }
 
 std::expected<void, node_error> message_receiver::take_value(arrival& what, std::uint8_t flags, bytes_view body) {
@@ -282,8 +302,10 @@ std::expected<void, node_error> message_receiver::take_value(arrival& what, std:
   add_alone(of_.received, 1);
   if (!is_deliverable(what, body.size() + size_bytes, *owed))
     return {};
+  if (!head.extensions.empty() && what.route->way_on() == nullptr)
+    of_.traces.receive(what.notes.trace, head, message_view{*content}, body.size());
   of_.passed_counts.count(message_view{*content}, size_bytes);
-  of_.deliveries.deliver(*what.route, head, std::move(*content), *std::move(owed), what.deadline);
+  of_.deliveries.deliver(*what.route, head, std::move(*content), *std::move(owed), std::move(what.notes));
   return {};
 }
 
@@ -352,8 +374,8 @@ bool message_receiver::is_over(arrival& what) const {
   if ((what.head.flags & message_flags::request) == 0 || !find_deadline(what.head.extensions))
     return false;
   const auto now = std::chrono::steady_clock::now();
-  what.deadline = read_time_left(what.head.extensions, now);
-  return what.deadline && *what.deadline <= now;
+  what.notes.deadline = read_time_left(what.head.extensions, now);
+  return what.notes.deadline && *what.notes.deadline <= now;
 }
 
 /// Returns true if the response answers a pending request of this end.
@@ -373,6 +395,12 @@ bool message_receiver::take_question(arrival& what, std::uint64_t cost, receipt&
   // CAF matches the answer by the priority of the request, whatever the peer says.
   head.flags =
       static_cast<std::uint8_t>((head.flags & ~message_flags::urgent) | (asked->urgent ? message_flags::urgent : 0));
+  if (asked->call && what.route->way_on() != nullptr) { // The answer to a request that an actor here has delegated.
+    asked->call->ends();
+  } else if (asked->call) {
+    what.notes.trace = asked->call;
+    what.notes.trace->answered();
+  }
   what.question.take(of_.asked, of_.mutex, key, head.sender, *std::move(asked));
   owed = of_.replies.issue(cost);
   return true;

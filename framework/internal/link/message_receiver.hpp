@@ -17,6 +17,7 @@
 #include <troupe/framework/internal/link/dead_letter_writer.hpp>
 #include <troupe/framework/internal/link/delivery.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
+#include <troupe/framework/internal/link/link_traces.hpp>
 #include <troupe/framework/internal/link/passed_traffic.hpp>
 #include <troupe/framework/internal/link/pending_requests.hpp>
 #include <troupe/framework/internal/link/received_dictionary.hpp>
@@ -52,6 +53,7 @@ public:
     std::atomic<std::uint64_t>& received;
     std::atomic<std::uint64_t>& forwarded;
     const dead_letter_writer& letters;
+    const link_traces& traces;
   };
 
   explicit message_receiver(const parts& of) : of_(of) {}
@@ -81,8 +83,8 @@ private:
     message_head head;
     bool begins_as_last = false; // Same head as the message before, neither a request nor an answer.
     message_route* route = nullptr;
-    taken_question question;                // The question that it answers or returns.
-    std::optional<deadline_point> deadline; // Of a request that states one.
+    taken_question question; // The question that it answers or returns.
+    message_notes notes;     // Its deadline, and its trace or that of the request that it answers.
   };
 
   /// The head of a message that is neither a request nor an answer, with its bytes.

@@ -9,12 +9,15 @@
 
 #include <troupe/framework/internal/caf_port/actor_dispatcher.hpp>
 #include <troupe/framework/internal/caf_port/actors/job_actor.hpp>
+#include <troupe/framework/internal/caf_port/annotated_message.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/context_in_force.hpp>
 #include <troupe/framework/internal/caf_port/error_answers.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/stage.hpp>
-#include <troupe/framework/internal/caf_port/timed_request.hpp>
+#include <troupe/framework/internal/traces/in_use.hpp>
 #include <troupe/framework/internal/wire/message_deadline.hpp>
+#include <troupe/framework/internal/wire/message_trace.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -38,6 +41,11 @@ std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_t
     return node_error{node_errc::not_allowed,
                       peer.name + " rejects exit messages on this link; set allow_exit on its end"};
   return std::nullopt;
+}
+
+/// Whether it can have a deadline or a context. Cheap.
+bool may_carry_context(const caf::mailbox_element& what) {
+  return may_have_context() || what.mid.is_request() || notes_of(what) != nullptr;
 }
 
 } // namespace
@@ -98,6 +106,8 @@ struct message_sender::scratch {
       return done;
     if (!extensions.empty())
       draft.extend(extensions);
+    if (const auto* notes = notes_of(*owner->element))
+      draft.cargo().call = notes->trace;
     if (may_become_letter)
       draft.cargo().kept = owner;
     return link.drafts_out.send(draft, receiver, owner->element->sender, owner->element->mid);
@@ -125,17 +135,62 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 }
 
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
-  const auto deadline = deadline_of(*what);
-  if (!deadline && send_plain(receiver, *what))
-    return;
-  if (!begin(receiver, what, context))
-    return;
+  if (contexts_are_in_use.load(std::memory_order_relaxed))
+    if (const auto begins_trace = of_.traces.begins_trace(); begins_trace || may_carry_context(*what))
+      if (const auto its = context_of(*what, begins_trace); its.is_any() && send_in(its, receiver, what, context))
+        return;
+  if (!send_plain(receiver, *what) && begin(receiver, what, context))
+    offload_or_send(receiver, std::move(what), context, {});
+}
+
+message_sender::outgoing_context message_sender::context_of(const caf::mailbox_element& what, bool begins_trace) {
+  if (what.mid.is_response()) // Its receiver has the context of the request.
+    return {};
+  outgoing_context its;
+  const auto is_request = what.mid.is_request();
+  if (const auto* const notes = notes_of(what)) {
+    its.deadline = notes->deadline;
+    its.trace = notes->trace ? &notes->trace->context() : nullptr;
+  } else if (is_request) {
+    its.deadline = deadline_in_name_of(what.sender);
+  }
+  if (its.trace == nullptr)
+    its.trace = context_for_message_of(what.sender, is_request);
+  its.begins_trace = its.trace == nullptr && begins_trace;
+  return its;
+}
+
+/// Returns false, without any effect, if the message is not an ordinary one. Requires: the context is not empty.
+bool message_sender::send_in(const outgoing_context& its, std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                             caf::execution_unit* context) {
+  if (message_view{*what}.kind() != message_kind::ordinary)
+    return false;
   byte_vector extensions;
-  if (deadline && of_.link.agreed().features.has(feature::deadlines))
-    append_deadline(extensions, with_delay(*deadline, std::chrono::steady_clock::now(), of_.peer_delay.now()));
-  if (!offload_.takes_nothing() && offload(receiver, what, context, nullptr, extensions))
-    return;
-  encode_and_send(receiver, std::move(what), context, nullptr, extensions);
+  std::optional<trace_context> trace;
+  try {
+    extensions.reserve(128); // Enough for most.
+    if (its.deadline && of_.link.agreed().features.has(feature::deadlines))
+      append_deadline(extensions, with_delay(*its.deadline, std::chrono::steady_clock::now(), of_.peer_delay.now()));
+    if (its.begins_trace)
+      trace = trace_context::begin();
+    else if (its.trace != nullptr)
+      trace = *its.trace;           // A copy, because begin() may replace the message that has it.
+  } catch (const std::exception&) { // No memory: the message goes without them.
+    extensions.clear();
+  }
+  if (!begin(receiver, what, context))
+    return true;
+  if (trace)
+    if (auto hop = of_.traces.send(*trace, *what, extensions))
+      what = annotate(std::move(what), {.deadline = its.deadline, .trace = std::move(hop)}, nullptr);
+  offload_or_send(receiver, std::move(what), context, extensions);
+  return true;
+}
+
+void message_sender::offload_or_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
+                                     caf::execution_unit* context, bytes_view extensions) {
+  if (offload_.takes_nothing() || !offload(receiver, what, context, nullptr, extensions))
+    encode_and_send(receiver, std::move(what), context, nullptr, extensions);
 }
 
 /// Tries the short way of most messages. If it returns false, nothing has happened, and a draft has to send the
@@ -165,6 +220,8 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   if (!begin(receiver, what, context))
     return;
   byte_vector kept{extensions.begin(), extensions.end()};
+  if (!kept.empty())
+    kept = of_.traces.forward(kept);
   if (find_deadline(kept))
     keep_deadline(kept, std::chrono::steady_clock::now(), of_.peer_delay.now());
   // Messages of the same pair that are being encoded came before.
@@ -209,8 +266,8 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
   draft.begin(of_.drafts, of_.terms, true); // This end acknowledges newer lists only afterwards.
   if (!accepts(draft.terms(), what))
     return false;
-  std::expected<void, unsent> sent =
-      copy_forwarded({of_.link, passing.own_name, passing.headers, of_.peer_delay}, what, std::move(owed), draft);
+  std::expected<void, unsent> sent = copy_forwarded(
+      {of_.link, passing.own_name, passing.headers, of_.peer_delay, of_.traces}, what, std::move(owed), draft);
   if (sent)
     sent = of_.drafts_out.send(draft, receiver, sender, id);
   if (!sent) {
@@ -227,6 +284,8 @@ void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, co
                           caf::execution_unit* context) {
   const auto& reason = not_sent.why;
   of_.unsent.count_unsent(reason);
+  if (const auto* notes = notes_of(what); notes != nullptr && notes->trace)
+    notes->trace->fails(reason.message());
   // The end of a link was logged already, and its senders may continue for long. CAF also sends unsolicited errors, in
   // answer to messages that have no handler, or to a result for which no actor waits.
   const auto is_expected = reason.code() == node_errc::link_down
@@ -262,6 +321,8 @@ bool message_sender::offload(std::uint64_t receiver, caf::mailbox_element_ptr& w
     const node_error why{node_errc::link_busy, "the message was dropped to make room for newer ones (drop_oldest)"};
     if (of_.letters.is_wanted())
       of_.letters.not_sent(each.receiver, *each.what.element, why);
+    if (const auto* notes = notes_of(*each.what.element); notes != nullptr && notes->trace)
+      notes->trace->fails(why.message());
     tell_asker(each.receiver, *each.what.element, why, context);
   }
   if (verdict.reason)

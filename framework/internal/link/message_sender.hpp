@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
@@ -14,6 +15,7 @@
 #include <troupe/framework/internal/link/draft_sender.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
+#include <troupe/framework/internal/link/link_traces.hpp>
 #include <troupe/framework/internal/link/message_draft.hpp>
 #include <troupe/framework/internal/link/message_encoder.hpp>
 #include <troupe/framework/internal/link/message_forwarding.hpp>
@@ -22,6 +24,7 @@
 #include <troupe/framework/internal/link/send_gate.hpp>
 #include <troupe/framework/internal/link/terms_cache.hpp>
 #include <troupe/framework/internal/link/unsent_counter.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/internal/words/said_once.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -47,6 +50,7 @@ public:
     plain_sender& plain_out;
     send_gate& gate;
     const internal::peer_delay& peer_delay;
+    const link_traces& traces;
     job_actor& encoder; // The node's encoder for large messages.
     unsent_counter& unsent;
     const dead_letter_writer& letters;
@@ -73,6 +77,20 @@ private:
   struct scratch;
   [[nodiscard]] static scratch& of_this_thread();
 
+  /// What goes with a message besides its content.
+  struct outgoing_context {
+    std::optional<deadline_point> deadline = std::nullopt;
+    const trace_context* trace = nullptr;
+    bool begins_trace = false;
+
+    [[nodiscard]] bool is_any() const noexcept { return deadline || trace != nullptr || begins_trace; }
+  };
+  /// `begins_trace`: the message begins a trace if it has no context.
+  [[nodiscard]] static outgoing_context context_of(const caf::mailbox_element& what, bool begins_trace);
+  [[nodiscard]] bool send_in(const outgoing_context& its, std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                             caf::execution_unit* context);
+  void offload_or_send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
+                       bytes_view extensions);
   [[nodiscard]] bool send_plain(std::uint64_t receiver, const caf::mailbox_element& what);
   [[nodiscard]] bool begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
   void encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,

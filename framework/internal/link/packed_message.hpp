@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/flow/bulk_lanes.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
 #include <troupe/framework/internal/link/message_claims.hpp>
+#include <troupe/framework/internal/traces/traced_hop.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 
 namespace troupe::internal {
@@ -23,6 +24,7 @@ struct message_cargo {
   std::vector<outgoing_mention> mentions = {};   // Objects, described ahead.
   std::vector<stored_frame> frames = {};         // Charged against the window for handles, with `mentions`.
   message_claims claims = {};
+  std::shared_ptr<traced_hop> call = {};          // Of a request whose span this node records.
   std::shared_ptr<const message_owner> kept = {}; // The message before it was encoded, if an actor wants dead letters.
 
   [[nodiscard]] behind_handles behind() noexcept { return {frames, mentions}; }

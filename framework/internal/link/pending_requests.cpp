@@ -11,6 +11,8 @@ bool waiting_asker::is_gone() const noexcept {
 }
 
 void waiting_asker::fail(const question_key& question, const node_error& reason) const {
+  if (call)
+    call->fails(reason.message());
   if (auto asker = who.lock())
     answer_with(reason, asker, question_id(question.number, urgent).response_id(), nullptr, nullptr);
 }

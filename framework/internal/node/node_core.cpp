@@ -242,6 +242,7 @@ void node_core::shut_down() {
     links_.wait_for_all();
   names_.clear();
   letters_.send_to(nullptr);
+  spans_->record_to(nullptr, 0);
   helpers_.end();
   if (counted_objects_)
     counted_objects_->end();

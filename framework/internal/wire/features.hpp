@@ -33,6 +33,7 @@ enum class feature : std::uint8_t {
   nested_handles, // Payloads within an element's payload may mention handles (nested_mentions.cpp).
   rings,          // The bytes of unix sockets may move into shared memory (ring_move.hpp).
   deadlines,      // Requests may state how much time is left for them (message_deadline.hpp).
+  traces,         // Messages may carry a trace context (message_trace.hpp), in larger extension maps.
   count_          // Not a feature: the number of features.
 };
 
@@ -45,7 +46,8 @@ inline constexpr std::array<std::pair<std::string_view, std::uint32_t>, static_c
                     {"whereabouts", 1},
                     {"nested_handles", 1},
                     {"rings", 1},
-                    {"deadlines", 1}}};
+                    {"deadlines", 1},
+                    {"traces", 1}}};
 
 /// Bounds on the features of a hello and on the length of a name.
 inline constexpr std::size_t features_max = 256;

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr auto key = static_cast<std::uint64_t>(extension_key::time_left);
+constexpr auto time_left_key = static_cast<std::uint64_t>(extension_key::time_left);
 
 std::uint64_t read_number(bytes_view value) {
   std::uint64_t number = 0;
@@ -33,7 +33,7 @@ std::uint64_t number_of(deadline_point at) {
 } // namespace
 
 std::optional<std::size_t> find_deadline(bytes_view map) {
-  const auto value = map.empty() ? std::nullopt : find_extension(map, key);
+  const auto value = map.empty() ? std::nullopt : find_extension(map, time_left_key);
   if (!value || value->size() != deadline_bytes)
     return std::nullopt;
   return static_cast<std::size_t>(value->data() - map.data());
@@ -42,7 +42,7 @@ std::optional<std::size_t> find_deadline(bytes_view map) {
 void append_deadline(byte_vector& map, deadline_point at) {
   std::array<std::byte, deadline_bytes> value{};
   write_number(value, number_of(at));
-  append_extension(map, key, value);
+  append_extension(map, time_left_key, value);
 }
 
 std::optional<deadline_point> read_time_left(bytes_view map, deadline_point now) {

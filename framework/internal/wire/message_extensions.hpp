@@ -11,12 +11,19 @@
 namespace troupe::internal {
 
 /// The maximum size of a message's map, all keys and values together.
-inline constexpr std::size_t extension_bytes_max = 1024;
+inline constexpr std::size_t extension_bytes_max = 16 * 1024;
+/// The maximum for a peer that does not have feature::traces.
+inline constexpr std::size_t extension_bytes_without_traces_max = 1024;
 
 /// The keys that this version knows; numbered by hand: append only.
 enum class extension_key : std::uint64_t {
   value_bytes = 1, // The memory of the decoded values, as a varint; with feature::value_bytes.
-  time_left = 2    // Until a request's deadline (message_deadline.hpp); with feature::deadlines.
+  time_left = 2,   // Until a request's deadline (message_deadline.hpp); with feature::deadlines.
+  // With feature::traces (message_trace.hpp):
+  traceparent = 3, // The texts of W3C Trace Context and W3C Baggage.
+  tracestate = 4,
+  baggage = 5,
+  sent_at = 6 // 8 bytes, microseconds since 1970, by the sender's clock.
 };
 
 /// The maximum of value_bytes, so that sums do not overflow.
@@ -31,6 +38,17 @@ void append_extension(byte_vector& map, std::uint64_t key, bytes_view value);
 
 /// Whether the bytes are a map: at least one entry, keys greater than zero and ascending, nothing after the last value.
 [[nodiscard]] bool is_extension_map(bytes_view map);
+
+/// Calls `look(key, value)` for each entry, in order. Requires: is_extension_map(map), or an empty map.
+template <class Look>
+void each_extension(bytes_view map, Look&& look) {
+  for (packet_reader in{map}; in.ok() && !in.rest().empty();) {
+    const auto key = in.varint();
+    const auto value = in.take(in.varint_up_to(extension_bytes_max));
+    if (in.ok())
+      look(key, value);
+  }
+}
 
 /// Returns the value of a key as a view of `map`; nullopt if the key is missing. Requires: is_extension_map(map), or an
 /// empty map.

@@ -16,8 +16,11 @@
 #include <caf/type_erased_value.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
+#include <troupe/framework/internal/caf_port/annotated_message.hpp>
+#include <troupe/framework/internal/caf_port/context_in_force.hpp>
 #include <troupe/framework/internal/caf_port/passing_on.hpp>
 #include <troupe/framework/internal/objects/running_fetch.hpp>
+#include <troupe/framework/internal/traces/in_use.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -92,13 +95,13 @@ private:
 class fetching_request : public std::enable_shared_from_this<fetching_request> {
 public:
   fetching_request(caf::strong_actor_ptr asker, caf::message_id id, object_state_ptr state, const value_kind& kind)
-      : id_(id), state_(std::move(state)), kind_(kind), asker_(std::move(asker)) {}
+      : id_(id), state_(std::move(state)), kind_(kind), context_(context_here(asker)), asker_(std::move(asker)) {}
 
   /// `asker` must be the constructor's.
   void start(const caf::strong_actor_ptr& asker, fetch_time within) {
     if (state_)
       if (auto bytes = state_->source->here_at_once())
-        return asker->enqueue(nullptr, id_, value_message(*bytes), nullptr);
+        return send(asker, value_message(*bytes));
     const auto self = shared_from_this();
     watch_end(asker, this, [self](const caf::error&) { self->give_up(); });
     auto fetch = running_fetch::start(state_, within, [self] { self->settle(); });
@@ -150,7 +153,21 @@ private:
     unwatch_end(asker, this);
     const auto& outcome = *fetch_->answer();
     auto content = outcome ? value_message(*outcome) : caf::make_message(to_caf_error(outcome.error()));
-    asker->enqueue(nullptr, id_, std::move(content), nullptr);
+    send(asker, std::move(content));
+  }
+
+  /// The requester is running on this thread.
+  [[nodiscard]] static std::shared_ptr<traced_hop> context_here(const caf::strong_actor_ptr& asker) {
+    const auto* const context =
+        contexts_are_in_use.load(std::memory_order_relaxed) ? context_for_message_of(asker, true) : nullptr;
+    return context != nullptr ? std::make_shared<traced_hop>(*context) : nullptr;
+  }
+
+  void send(const caf::strong_actor_ptr& asker, caf::message content) const {
+    auto answer = caf::make_mailbox_element(nullptr, id_, {}, std::move(content));
+    if (context_)
+      answer = annotate(std::move(answer), {.trace = context_}, asker->get());
+    asker->enqueue(std::move(answer), nullptr);
   }
 
   [[nodiscard]] caf::message value_message(const frame& bytes) const {
@@ -162,6 +179,7 @@ private:
   const caf::message_id id_;
   const object_state_ptr state_;
   const value_kind& kind_;
+  const std::shared_ptr<traced_hop> context_; // Null: the request had none.
   std::mutex mutex_;
   // Guarded by mutex_; the fetch is set once.
   std::shared_ptr<running_fetch> fetch_;

@@ -8,8 +8,10 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/message.hpp>
 
+#include <troupe/framework/internal/caf_port/context_in_force.hpp>
 #include <troupe/framework/internal/caf_port/passing_on.hpp>
 #include <troupe/framework/node_error.hpp>
+#include <troupe/framework/tracing.hpp>
 
 namespace troupe::internal {
 
@@ -46,8 +48,10 @@ caf::actor spawn_request_runner(caf::actor_system& system, std::function<request
       }
       // The admission ends with the worker, after its answer has been sent.
       auto worker = me->home_system().spawn([shared, admission](caf::event_based_actor* one) {
-        return once(one, [shared, admission](caf::message_view& request) {
+        return once(one, [one, shared, admission](caf::message_view& request) {
           takes_over(shared.get());
+          const auto* const context = context_of_handler(*one); // What the request delegates.
+          const auto scope = context != nullptr ? std::make_unique<scoped_context>(context) : nullptr;
           return shared->answer(request.move_content_to_message());
         });
       });

@@ -1,5 +1,6 @@
 // Messages of third nodes are copied into a draft unchanged.
 #include <troupe/framework/internal/link/message_forwarding.hpp>
+#include <troupe/framework/internal/wire/message_extensions.hpp>
 
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/objects/lost_object.hpp>
@@ -27,7 +28,7 @@ protected:
     for (std::size_t i = 0; i < elements; ++i)
       message_.elements.push_back(element_);
     draft.begin(drafts, terms, true);
-    return copy_forwarded({common_, own_name, headers, delay_}, message_, receipt{}, draft);
+    return copy_forwarded({common_, own_name, headers, delay_, traces}, message_, receipt{}, draft);
   }
   node_errc failure() {
     const auto copied = copy();
@@ -95,6 +96,23 @@ TEST_F(copying_messages, refuses_more_than_the_peer_takes) {
   agreed.peer.message_bytes = 3;
   lone_link::agree(std::move(agreed));
   EXPECT_EQ(failure(), node_errc::unserializable);
+}
+
+TEST_F(copying_messages, leaves_out_a_map_that_is_too_long_for_the_peer) {
+  byte_vector map;
+  append_extension(map, 77, byte_vector(2'000));
+  message_.extensions = map;
+  const auto with = [&](std::vector<feature_offer> features) {
+    auto agreed = terms_.now();
+    agreed.features = feature_set::agree(features).value();
+    lone_link::agree(std::move(agreed));
+    draft.clear();
+    message_.elements.clear();
+    EXPECT_TRUE(copy());
+    return draft.extensions().size();
+  };
+  EXPECT_EQ(with({{"extensions", 1}}), 0u) << "it takes 1,024 bytes";
+  EXPECT_EQ(with({{"extensions", 1}, {"traces", 1}}), map.size());
 }
 
 TEST_F(copying_messages, needs_families_that_the_peer_accepts) {

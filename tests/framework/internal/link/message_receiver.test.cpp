@@ -167,6 +167,7 @@ protected:
   const link_common common_{mutex_, life_, agreement_, admin_, warnings_};
   no_letters closed_box_;
   const dead_letter_writer letters_{common_, 1, closed_box_};
+  const link_traces traces_{common_, std::make_shared<span_recorder>(), types_, 1, false};
   std::shared_ptr<value_list> values_ = std::make_shared<value_list>();
   message_receiver receiver_{{.accepted = accepted_,
                               .known = known_,
@@ -181,7 +182,8 @@ protected:
                               .passed_counts = passed_,
                               .received = received_,
                               .forwarded = forwarded_,
-                              .letters = letters_}};
+                              .letters = letters_,
+                              .traces = traces_}};
 };
 
 TEST_F(way_in, a_plain_message_costs_its_packet_until_it_is_consumed) {

@@ -253,6 +253,7 @@ protected:
   }
 
   type_registry types;
+  link_traces traces{common_, std::make_shared<span_recorder>(), types, 1, false};
   const family_set known_families;
   traffic_table counts;
   const std::string own_name = "near";
@@ -357,6 +358,7 @@ protected:
                       .plain_out = plain_sending,
                       .gate = gate,
                       .peer_delay = delay,
+                      .traces = traces,
                       .encoder = *encoder_of_node,
                       .unsent = *this,
                       .letters = letters},
