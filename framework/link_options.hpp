@@ -138,7 +138,7 @@ struct link_options {
 
   /// Whether the baggage of trace contexts goes over this link (trace_context::baggage). Off: it stays in this process,
   /// because programs put the names of customers and the like into it. `traceparent` and `tracestate` go over every
-  /// link.
+  /// link whose two ends have the feature `traces`.
   setting<bool> send_baggage = {};
 
   /// How the thread that reads this link waits for the peer.

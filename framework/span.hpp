@@ -42,12 +42,12 @@ struct span {
   /// From then on, including the time during which the actor has skipped the message.
   std::optional<std::chrono::nanoseconds> handler_time;
 
-  std::string peer;        ///< The name of the node at the other end of the link.
-  std::uint64_t link = 0;  ///< link::number() of the link.
-  std::string family;      ///< The family of the first element; empty for a message within a process.
-  std::uint64_t bytes = 0; ///< What the message took on the link; 0: unknown.
+  std::string peer;       ///< The name of the node at the other end of the link.
+  std::uint64_t link = 0; ///< link::number() of the link.
+  std::string family; ///< The family of the first element; empty on an in-process link that passes the value itself.
+  std::uint64_t bytes = 0; ///< The size of the message on the link; 0: unknown.
   std::uint64_t actor = 0; ///< The id of the receiving actor.
-  std::string error;       ///< Why the message has failed; empty: it has not.
+  std::string error;       ///< The reason of the failure; empty if there was none.
 };
 
 /// Takes the finished spans of a node.
@@ -58,8 +58,9 @@ public:
   span_sink(const span_sink&) = delete;
   span_sink& operator=(const span_sink&) = delete;
 
-  /// Returns false if the sink takes no more spans; the node then records none. May be called while the node holds
-  /// locks: must neither block, nor send messages, nor call a node or a link. Threads: any, several at a time.
+  /// Returns false only to end the recording: the node then drops the sink. A sink without room drops the span and
+  /// returns true. May be called while the node holds locks: must neither block, nor send messages, nor call a node or
+  /// a link. Threads: any, several at a time.
   virtual bool take(span what) noexcept = 0;
 };
 

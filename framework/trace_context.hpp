@@ -22,8 +22,9 @@ using span_id = std::array<std::byte, 8>;
 /// Identifies a trace, the current span in it, and what travels with its messages.
 class TROUPE_EXPORT trace_context {
 public:
-  /// Begins a trace with a random id and without a span. The first span of the trace has no parent.
-  /// `is_sampled`: the spans of the trace are exported.
+  /// Begins a trace with a random id and without a span. The first span of the trace has no parent. If the sending node
+  /// records no spans, the first recorded span has a random parent, which is never exported.
+  /// `is_sampled`: each node with a sink records the spans of the trace.
   [[nodiscard]] static trace_context begin(bool is_sampled = true);
 
   /// Reads the texts as they stand in HTTP headers. Returns nullopt if `traceparent` is invalid. Without an error,

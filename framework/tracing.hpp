@@ -1,4 +1,4 @@
-// Distributed traces: which context a handler has, and how it goes on with the messages that the handler sends. What is
+// Distributed traces: which context a handler has, and how messages that the handler sends get it. What is
 // recorded of each hop: span.hpp. The guide: framework/guides/tracing.md.
 #pragma once
 
@@ -77,7 +77,7 @@ template <class Function>
   return internal::function_in_context<Function>{std::move(context), std::move(function)};
 }
 
-/// The same with current_context(self), for handlers that run later.
+/// Returns `function` as a function that runs with current_context(self), for handlers that run later.
 ///
 ///     self->request(local, 1s, item).then(troupe::with_context(self, [=](int left) { self->send(remote, left); }));
 template <class Function>
@@ -85,8 +85,8 @@ template <class Function>
   return internal::function_in_context<Function>{current_context(self), std::move(function)};
 }
 
-/// Sends like `self->send(receiver, values...)`, and the current context with it, also to an actor of this process.
-/// Threads: the actor's own. For a caf::scoped_actor, `self` is its `ptr()`.
+/// Sends like `self->send(receiver, values...)`, and attaches the current context, also if the receiver is in this
+/// process. Threads: the actor's own. For a caf::scoped_actor, `self` is its `ptr()`.
 template <caf::message_priority Priority = caf::message_priority::normal, class Self, class Handle, class... Values>
 void send(Self* self, const Handle& receiver, Values&&... values) {
   using types =

@@ -21,8 +21,8 @@ struct trace_export_options {
   /// for proxies apply.
   std::string endpoint = "http://127.0.0.1:4318/v1/traces";
 
-  /// The share of messages that begin a trace, from 0 to 1 (node::record_spans). Higher: more is seen; a sampled
-  /// message costs several microseconds at both ends.
+  /// The share of messages without a context that begin a trace, from 0 to 1 (node::record_spans). Higher: more is
+  /// seen, and each sampled message costs several microseconds.
   double sample = 0.01;
 
   /// The attribute service.name. Empty: the name of the node.
@@ -41,9 +41,9 @@ struct trace_export_options {
 
   /// How long one request may take.
   std::chrono::milliseconds request_timeout{10'000};
-  /// How long a batch is tried again: while the collector cannot be reached or answers 429, 502, 503 or 504. The pauses
-  /// grow from 100 ms to 5 s; a Retry-After makes a pause longer, at most an hour. If the pause ends after this time,
-  /// the batch is dropped, and the next batch waits for the end of the pause.
+  /// The retry limit of a batch. A batch is tried again if the collector cannot be reached or answers 429, 502, 503 or
+  /// 504. The pauses grow from 100 ms to 5 s; a Retry-After makes a pause longer, at most an hour. If the next try would
+  /// be later than the limit, the batch is dropped, and the next batch waits for the end of the pause.
   std::chrono::milliseconds retry_timeout{60'000};
   /// How long the destructor tries to send what waits.
   std::chrono::milliseconds close_timeout{2'000};
@@ -51,10 +51,10 @@ struct trace_export_options {
 
 struct trace_export_stats {
   std::uint64_t exported = 0; ///< Spans that the collector has accepted.
-  std::uint64_t dropped = 0;  ///< Spans without room in the queue, or of failed requests.
+  std::uint64_t dropped = 0;  ///< Spans without room in the queue, or of batches that were given up.
   std::uint64_t rejected = 0; ///< Spans that the collector has rejected in an otherwise successful answer.
   std::uint64_t requests = 0;
-  std::uint64_t failed_requests = 0; ///< Including those that were tried again.
+  std::uint64_t failed_requests = 0; ///< Failed tries. A batch can count several times.
   std::size_t waiting = 0;           ///< Spans in the queue, or being sent.
   std::string last_error;            ///< Why the last failed request failed.
 };
@@ -62,7 +62,7 @@ struct trace_export_stats {
 /// Records a node's spans and sends them in the background.
 ///
 /// Threads: any. The exporter has one thread. A span is handed over without waiting for the network.
-/// Lifetime: keeps nothing of the node, which stops recording after the destructor. The destructor waits at most
+/// Lifetime: may outlive the node. The destructor ends the recording. The destructor waits at most
 /// trace_export_options::close_timeout, and 0.1 s more.
 /// When requests begin to fail, and when they succeed again, the log has a line.
 class TROUPE_EXPORT trace_exporter {

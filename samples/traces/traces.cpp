@@ -1,8 +1,12 @@
 // One order on its way through three nodes, drawn as the tree of its spans: `traces`. With the URL of a collector, the
 // spans go there: `traces http://127.0.0.1:4318/v1/traces`.
+#include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <unistd.h>
@@ -15,7 +19,6 @@
 
 using namespace std::chrono_literals;
 
-using order_atom = caf::atom_constant<caf::atom("order")>;
 using price_atom = caf::atom_constant<caf::atom("price")>;
 using count_atom = caf::atom_constant<caf::atom("count")>;
 using note_atom = caf::atom_constant<caf::atom("note")>;
@@ -92,6 +95,10 @@ int main(int argument_count, char** arguments) try { // traces [URL]
   const auto pricer_there = shop.find("pricing", "pricer");
 
   const auto spans = std::make_shared<kept_spans>();
+#ifndef HAS_EXPORTER
+  if (argument_count > 1)
+    throw std::runtime_error("built without troupe::otlp, which needs libcurl");
+#endif
 #ifdef HAS_EXPORTER
   std::vector<troupe::trace_exporter> exporters;
 #endif
