@@ -1,6 +1,7 @@
 // The effects of a change of a layout: the rules by which `typed`, `msgpack` and `json` read other versions of a type.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <set>
 #include <string_view>
@@ -197,9 +198,23 @@ private:
       compare_sorts(in_list, left, right);
   }
 
+  /// Whether a wider number has all values of another of its sort, such as u64 those of u32.
+  static bool fits(std::string_view from, std::string_view to) {
+    const auto bits = [](std::string_view form) {
+      int number = 0;
+      std::from_chars(form.data() + 1, form.data() + form.size(), number);
+      return number; // 0: not a letter and a number of bits.
+    };
+    const auto narrow = bits(from);
+    return narrow > 0 && narrow < bits(to) && from[0] == to[0];
+  }
+
   void compare_sorts(const std::string& place, const contract_node& from, const contract_node& to) {
-    if (is_number(from.form) && is_number(to.form))
-      return became(depends_on_values, place, from, to, "values that do not fit are refused");
+    if (is_number(from.form) && is_number(to.form)) {
+      if (!is_one_way() || !fits(from.form, to.form))
+        became(depends_on_values, place, from, to, "values that do not fit are refused");
+      return;
+    }
     const auto is = [&](std::string_view one, std::string_view other) {
       const auto left = word_of(from.form);
       const auto right = word_of(to.form);

@@ -45,7 +45,8 @@ struct trace_export_options {
   /// 504. The pauses grow from 100 ms to 5 s; a Retry-After makes a pause longer, at most an hour. If the next try would
   /// be later than the limit, the batch is dropped, and the next batch waits for the end of the pause.
   std::chrono::milliseconds retry_timeout{60'000};
-  /// How long the destructor tries to send what waits.
+  /// How long the destructor may take to send what waits. It does not wait for pauses between tries: what the collector
+  /// refuses once more is dropped.
   std::chrono::milliseconds close_timeout{2'000};
 };
 

@@ -332,6 +332,71 @@ TEST_P(traces, come_back_after_a_nested_receive) {
   expect_arrived(sent_, 2);
 }
 
+TEST_P(traces, come_back_after_a_nested_receive_that_skips_another_traced_message) {
+  std::promise<void> both_are_here;
+  auto actor = near().system.spawn([&, this](caf::blocking_actor* self) {
+    both_are_here.get_future().wait();
+    const auto handle_one = [&, this] {
+      self->receive([&, this](int) {
+        self->receive([](double) {}, caf::after(1ms) >> [] {}); // Looks at the other one.
+        self->send(there_, std::string{"after"});
+      });
+    };
+    handle_one();
+    handle_one();
+  });
+  caf::scoped_actor self{near().system};
+  with_context(sent_, [&] {
+    troupe::send(self.ptr(), actor, 1);
+    troupe::send(self.ptr(), actor, 2);
+  })();
+  both_are_here.set_value();
+  expect_arrived(sent_, 1);
+  expect_arrived(sent_, 2);
+}
+
+TEST_P(traces, are_not_lost_by_actors_that_skip_and_change_threads) {
+  // Messages are skipped on one thread, handled on another, and their memory is used again.
+  struct skipping {
+    static caf::behavior open(caf::event_based_actor* self, caf::actor there) {
+      self->set_default_handler(caf::skip);
+      return {[=](int) {
+        self->send(there, std::string{"opened"});
+        self->become(closing(self, there));
+      }};
+    }
+    static caf::behavior closing(caf::event_based_actor* self, caf::actor there) {
+      return {[=](double) {
+        self->send(there, std::string{"closed"});
+        self->become(open(self, there));
+      }};
+    }
+  };
+  constexpr int rounds = 300;
+  constexpr int actors = 6;
+  const auto without = std::make_shared<std::atomic<int>>(0);
+  const auto counted = std::make_shared<std::atomic<int>>(0);
+  publish("counting", far().system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+    return {[=](const std::string&) {
+      *without += current_context(self) ? 0 : 1;
+      ++*counted;
+    }};
+  }));
+  const auto counting = find("counting");
+  caf::scoped_actor self{near().system};
+  for (int i = 0; i < actors; ++i)
+    acting_.push_back(near().system.spawn(skipping::open, counting));
+  with_context(sent_, [&] {
+    for (int round = 0; round < rounds; ++round)
+      for (const auto& each : acting_) {
+        troupe::send(self.ptr(), each, 1.0); // Skipped at first.
+        troupe::send(self.ptr(), each, 1);
+      }
+  })();
+  EXPECT_TRUE(eventually([&] { return *counted == 2 * rounds * actors; })) << *counted;
+  EXPECT_EQ(*without, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(over, traces, testing::Values("unix", "inproc"),
                          [](const auto& tested) { return std::string{tested.param}; });
 

@@ -289,9 +289,7 @@ TEST(contract, is_compared_in_one_direction) {
 
   const auto point = of("type \"point\": struct\n  .x: i32\n");
   const auto wider_point = of("type \"point\": struct\n  .x: i64\n  .y: i32\ntype \"route\": text\n");
-  EXPECT_EQ(refused(point, wider_point),
-            "depends on values: point.x: i32 at the sender, i64 at the receiver: values that "
-            "do not fit are refused\n");
+  EXPECT_EQ(refused(point, wider_point), "") << "a wider number has all values";
   EXPECT_EQ(refused(of("type \"point\": struct\n  .x: i32\n"), of("type \"point\": struct\n  .x: i32\n  .y: i32\n")),
             "");
   EXPECT_EQ(refused(of("type \"point\": struct\n  .x: i32\n  .y: i32\n"), of("type \"point\": struct\n  .x: i32\n")),

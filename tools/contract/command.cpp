@@ -74,20 +74,26 @@ std::string indented(const std::string& lines) {
   return result;
 }
 
-std::expected<known_end, std::string> end_at(const std::string& where, const access& by) {
+/// Why there is no contract, and the status with which the command ends.
+struct no_end {
+  std::string why;
+  int status;
+};
+
+std::expected<known_end, no_end> end_at(const std::string& where, const access& by) {
   if (where.find("://") == std::string::npos) {
     auto content = content_of(where);
     if (!content)
-      return std::unexpected(std::move(content).error());
+      return std::unexpected{no_end{std::move(content).error(), 2}};
     return known_end{.name = where, .version = {}, .families = {}, .types = *std::move(content)};
   }
   client one{by};
   auto link = one.connect(where);
   if (!link)
-    return std::unexpected(where + " does not answer: " + link.error().message());
+    return std::unexpected{no_end{where + " does not answer: " + link.error().message(), 1}};
   auto known = link->contract(one.timeout());
   if (!known)
-    return std::unexpected(where + " does not tell its contract: " + known.error().message());
+    return std::unexpected{no_end{where + " does not tell its contract: " + known.error().message(), 1}};
   return known_end{.name = where,
                    .version = to_string(known->version),
                    .families = std::move(known->families),
@@ -136,7 +142,7 @@ void diff(const diff_request& asked, std::ostream& out, std::ostream& err, int& 
   const auto first = end_at(asked.first, asked.by);
   const auto second = end_at(asked.second, asked.by);
   if (!first || !second)
-    return fail(first ? second.error() : first.error(), 1);
+    return fail((first ? second : first).error().why, (first ? second : first).error().status);
   const auto there = refused_between(*first, *second);
   const auto back = refused_between(*second, *first);
   if (!there || !back)

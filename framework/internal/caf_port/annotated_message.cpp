@@ -59,6 +59,7 @@ public:
         message_(std::move(message)),
         notes_(std::move(notes)),
         handled_by_(notes_.trace ? as_local(receiver) : nullptr),
+        is_blocking_(handled_by_ != nullptr && kind_of_receiver(receiver) == receiver_kind::blocking),
         leaves_(receiver == nullptr),
         state_(notes_.deadline && kind_of_receiver(receiver) == receiver_kind::scheduled ? state::undecided
                                                                                          : state::current) {}
@@ -66,8 +67,7 @@ public:
     takes_over(this);
     if (!notes_.trace)
       return;
-    if (handled_by_ != nullptr)
-      leave_context(this, std::move(before_));
+    leave_context(this);
     if (state_ == state::over)
       notes_.trace->fails("its deadline has passed");
     else if (was_handled_)
@@ -107,8 +107,10 @@ private:
   void enter() const noexcept {
     if (!notes_.trace || leaves_)
       return;
-    if (handled_by_ != nullptr && !is_in_context(this))
-      before_ = enter_context({.message = this, .actor = handled_by_, .trace = notes_.trace});
+    if (is_blocking_)
+      enter_blocking(*handled_by_);
+    else if (handled_by_ != nullptr && !is_in_context(this, *notes_.trace))
+      enter_context({.message = this, .actor = handled_by_, .trace = notes_.trace});
     if (!std::exchange(was_handled_, true))
       notes_.trace->begins();
   }
@@ -116,8 +118,8 @@ private:
   const caf::mailbox_element_ptr message_;
   const message_notes notes_;
   caf::local_actor* const handled_by_; // Null if no context enters into force.
+  const bool is_blocking_;             // The receiver.
   const bool leaves_;                  // This process, so that no handler begins.
-  mutable handled_message before_;     // What a blocking actor was handling when this message came.
   mutable state state_;
   mutable bool was_handled_ = false;
 };

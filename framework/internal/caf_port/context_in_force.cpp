@@ -37,28 +37,35 @@ const trace_context* context_of_request(const caf::strong_actor_ptr& sender) noe
   return context != nullptr && context->trace ? &*context->trace : nullptr;
 }
 
+/// The context of the message that the actor of this thread handles.
+const trace_context* context_of_current(const caf::local_actor& self) noexcept {
+  const auto* const current = const_cast<caf::local_actor&>(self).current_mailbox_element();
+  const auto* const notes = current != nullptr ? notes_of(*current) : nullptr;
+  return notes != nullptr && notes->trace ? &notes->trace->context() : nullptr;
+}
+
 } // namespace
 
-handled_message enter_context(handled_message now) noexcept {
-  handled_message before;
-  if (context_here.message != nullptr && context_here.actor == now.actor)
-    before = {context_here.message, context_here.actor, trace_here()};
+void enter_context(handled_message now) noexcept {
   context_here.message = now.message;
   context_here.actor = now.actor;
   trace_here() = std::move(now.trace);
-  return before;
 }
 
-bool is_in_context(const caf::mailbox_element* message) noexcept {
-  return context_here.message == message;
+void enter_blocking(const caf::local_actor& actor) noexcept {
+  context_here.blocking = &actor;
+  context_here.blocking_id = actor.id();
 }
 
-void leave_context(const caf::mailbox_element* message, handled_message before) noexcept {
+bool is_in_context(const caf::mailbox_element* message, const traced_hop& trace) noexcept {
+  return context_here.message == message && trace_here().get() == &trace;
+}
+
+void leave_context(const caf::mailbox_element* message) noexcept {
   if (context_here.message != message)
     return;
-  context_here.message = before.message;
-  context_here.actor = before.actor;
-  trace_here() = std::move(before.trace);
+  context_here.message = nullptr;
+  trace_here() = nullptr;
 }
 
 const trace_context* context_for_message_of(const caf::strong_actor_ptr& sender, bool is_request) noexcept {
@@ -70,18 +77,20 @@ const trace_context* context_for_message_of(const caf::strong_actor_ptr& sender,
   if (context_here.message != nullptr && context_here.actor == sender->get() && !trace_here()->has_ended()
       && is_handling(*context_here.actor, context_here.message))
     return &trace_here()->context();
+  if (context_here.blocking != nullptr && context_here.blocking == sender->get()
+      && context_here.blocking_id == sender->id())
+    if (const auto* its = context_of_current(*context_here.blocking))
+      return its;
   return is_request ? context_of_request(sender) : nullptr;
 }
 
 const trace_context* context_of_handler(const caf::local_actor& self) noexcept {
   if (context_here.is_scoped)
     return context_here.scoped;
+  if (const auto* its = context_of_current(self))
+    return its;
   const auto* const current = const_cast<caf::local_actor&>(self).current_mailbox_element();
-  if (current == nullptr)
-    return nullptr;
-  if (const auto* notes = notes_of(*current); notes != nullptr && notes->trace)
-    return &notes->trace->context();
-  return context_of_request(current->sender);
+  return current != nullptr ? context_of_request(current->sender) : nullptr;
 }
 
 scoped_context::scoped_context(const trace_context* context) noexcept

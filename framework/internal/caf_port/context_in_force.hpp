@@ -25,19 +25,25 @@ struct context_of_thread {
   bool is_scoped = false;
   const caf::mailbox_element* message = nullptr; // Whose handling has begun here; null: none with a context.
   const caf::local_actor* actor = nullptr;
+  const caf::local_actor* blocking = nullptr; // The last blocking actor that got a message with a context here.
+  caf::actor_id blocking_id = 0;
 };
 extern constinit thread_local context_of_thread context_here;
 
 /// Whether context_for_message_of() may return a context for a message that is no request. Cheap.
 [[nodiscard]] inline bool may_have_context() noexcept {
-  return context_here.is_scoped || context_here.message != nullptr;
+  return context_here.is_scoped || context_here.message != nullptr || context_here.blocking != nullptr;
 }
 
-/// The message's context is in force from now on. Returns the message of the same actor whose context it replaces.
-[[nodiscard]] handled_message enter_context(handled_message now) noexcept;
-[[nodiscard]] bool is_in_context(const caf::mailbox_element* message) noexcept;
-/// The message is being destroyed. Then `before` is in force again.
-void leave_context(const caf::mailbox_element* message, handled_message before) noexcept;
+/// The message's context is in force from now on, while its actor handles it. Replaces that of another message.
+void enter_context(handled_message now) noexcept;
+/// A blocking actor, which always runs on this thread, looks at a message with a context. It may skip the message, also
+/// within the handler of another one, so its current message decides each time.
+void enter_blocking(const caf::local_actor& actor) noexcept;
+/// Compares the trace as well, because another message may have the address of one that is gone.
+[[nodiscard]] bool is_in_context(const caf::mailbox_element* message, const traced_hop& trace) noexcept;
+/// The message is being destroyed.
+void leave_context(const caf::mailbox_element* message) noexcept;
 
 /// The context for a message from `sender` that is being sent on this thread; null if there is none. It is that of
 /// scoped_context, that of the message which `sender` handles on this thread, or that of the request in whose name it
