@@ -33,10 +33,10 @@ template <class Handle>
   return internal::is_ready(caf::actor_cast<caf::strong_actor_ptr>(receiver));
 }
 
-/// Sends one `link_ready` to the actor `who`. The call sends it when `is_ready(receiver)` becomes true, when the link
-/// ends, or at once if the receiver is local. Messages after the end of the link fail with its reason. The library
-/// keeps `who` alive until it has sent the `link_ready`. An actor that streams sends while `is_ready` is true. It then
-/// calls this function, and continues when the `link_ready` arrives.
+/// Sends one `link_ready` to the actor `who` as soon as `is_ready(receiver)` is true or the link has ended. If the
+/// receiver is local, sends it at once. Messages after the end of the link fail with its reason. The library keeps
+/// `who` alive until it has sent the `link_ready`. A streaming actor sends while `is_ready` is true, then calls this
+/// function, and continues when the `link_ready` arrives.
 ///
 /// Threads: any, also in handlers.
 template <class Who, class Handle>

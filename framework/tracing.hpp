@@ -68,8 +68,8 @@ private:
 
 } // namespace internal
 
-/// Returns `function` as a function that runs with this context in force (nullopt: with none), on whatever thread it is
-/// called. Messages that it sends to remote actors belong to the trace.
+/// Returns a function that calls `function` with this context in force; nullopt: with none. Any thread may call it.
+/// Messages that it sends to remote actors belong to the trace.
 ///
 ///     with_context(trace_context::begin(), [&] { self->send(remote, order{7}); })();
 template <class Function>

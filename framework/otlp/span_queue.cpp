@@ -74,11 +74,6 @@ void span_queue::close() {
   changed_.notify_all();
 }
 
-bool span_queue::is_closed() const {
-  const std::lock_guard guard{mutex_};
-  return is_closed_;
-}
-
 std::size_t span_queue::waiting() const {
   const std::lock_guard guard{mutex_};
   return spans_.size() + being_sent_;

@@ -20,7 +20,7 @@ class span_queue final : public span_sink {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// `enough`: for so many, the taker does not wait.
+  /// `enough`: the size of a full batch. next() returns at once if that many spans wait.
   span_queue(std::size_t spans_max, std::size_t enough) : spans_max_(spans_max), enough_(enough) {}
 
   /// Returns false after close().
@@ -40,7 +40,6 @@ public:
   [[nodiscard]] bool flush(std::chrono::milliseconds timeout);
   /// From now on takes no spans. next() returns those that are left, then none.
   void close();
-  [[nodiscard]] bool is_closed() const;
 
   [[nodiscard]] std::size_t waiting() const;
   [[nodiscard]] std::uint64_t dropped() const;

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 class exported_traces : public three_nodes {
 protected:
   void SetUp() override {
-    ::setenv("no_proxy", "127.0.0.1", 1); // Whatever the environment says.
+    ::setenv("no_proxy", "127.0.0.1", 1); // A proxy of the environment is not used.
     publish("echo", far().system.spawn([](caf::event_based_actor*) -> caf::behavior {
       return {[](int value) { return value; }, [](const std::string&) {}};
     }));

@@ -1,4 +1,4 @@
-// Goal: contexts are read and written as W3C Trace Context and W3C Baggage say, whatever the texts are.
+// Goal: contexts are read and written as W3C Trace Context and W3C Baggage say. Invalid texts are refused or dropped.
 #include <troupe/framework/trace_context.hpp>
 
 #include <set>

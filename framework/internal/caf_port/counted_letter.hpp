@@ -8,7 +8,7 @@
 
 namespace troupe::internal {
 
-/// Sends the letter to `whom`. The mailbox element owns `token`, and CAF destroys the element after its handler.
+/// Sends the letter to `whom`. `token` is released after the handler of the letter, or when the letter is dropped.
 void send_counted(const caf::strong_actor_ptr& whom, dead_letter letter, std::shared_ptr<const void> token);
 
 } // namespace troupe::internal

@@ -85,7 +85,7 @@ protected:
     EXPECT_LE(retried, restarts_ * (batch + 1)); // With the request for a gift.
   }
 
-  /// Waits until both users have got so many further answers from both servers.
+  /// Waits until each user has got this many more answers from each server.
   void expect_progress() {
     for (std::size_t which = 0; which < users_.size(); ++which) {
       while (const auto line = users_[which]->channel().read_line(0ms)) // Said before.
