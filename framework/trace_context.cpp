@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <troupe/framework/internal/words/text.hpp>
+
 namespace troupe {
 
 namespace {
@@ -24,15 +26,6 @@ Id random_id() {
     std::ranges::generate(id, [&] { return static_cast<std::byte>(device()); });
   }
   return id;
-}
-
-/// Writes two digits for each byte and returns their end.
-char* put_hex(char* at, std::span<const std::byte> bytes) {
-  for (const auto each : bytes) {
-    *at++ = digits[std::to_integer<std::size_t>(each) >> 4];
-    *at++ = digits[std::to_integer<std::size_t>(each) & 15];
-  }
-  return at;
 }
 
 /// The values of characters; 16 for one that is no digit. Only lower-case digits, as the standard says.
@@ -98,6 +91,10 @@ bool is_baggage(std::string_view text) {
 
 } // namespace
 
+std::string hex_of(std::span<const std::byte> id) {
+  return internal::hex(id);
+}
+
 span_id new_span_id() {
   return random_id<span_id>();
 }
@@ -148,12 +145,7 @@ trace_context trace_context::with_span(const span_id& span) const {
 }
 
 std::string trace_context::traceparent() const {
-  std::string text = "00-                                -                -00";
-  put_hex(text.data() + 3, trace_);
-  put_hex(text.data() + 36, has_span() ? span_ : new_span_id());
-  if (is_sampled_)
-    text.back() = '1';
-  return text;
+  return "00-" + hex_of(trace_) + '-' + hex_of(has_span() ? span_ : new_span_id()) + (is_sampled_ ? "-01" : "-00");
 }
 
 } // namespace troupe

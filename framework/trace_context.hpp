@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,9 @@ private:
   std::string tracestate_;
   std::string baggage_;
 };
+
+/// An id as lower-case hexadecimal digits, as collectors show it.
+[[nodiscard]] TROUPE_EXPORT std::string hex_of(std::span<const std::byte> id);
 
 /// A random id that is not zero.
 [[nodiscard]] TROUPE_EXPORT span_id new_span_id();

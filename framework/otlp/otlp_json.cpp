@@ -15,16 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string hex(std::span<const std::byte> bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const auto each : bytes) {
-    text += digits[std::to_integer<std::size_t>(each) >> 4];
-    text += digits[std::to_integer<std::size_t>(each) & 15];
-  }
-  return text;
-}
-
 std::string nanoseconds_of(std::chrono::system_clock::time_point at) {
   return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count());
 }
@@ -40,15 +30,15 @@ json number_attribute(std::string_view key, std::uint64_t value) {
 json to_json(const troupe::span& from) {
   constexpr int error_status = 2;
   constexpr int sampled_flag = 1;
-  json made{{"traceId", hex(from.trace)},
-            {"spanId", hex(from.id)},
+  json made{{"traceId", hex_of(from.trace)},
+            {"spanId", hex_of(from.id)},
             {"name", from.name},
             {"kind", static_cast<int>(from.kind)},
             {"flags", sampled_flag},
             {"startTimeUnixNano", nanoseconds_of(from.start)},
             {"endTimeUnixNano", nanoseconds_of(std::max(from.start, from.end))}};
   if (from.parent != span_id{})
-    made["parentSpanId"] = hex(from.parent);
+    made["parentSpanId"] = hex_of(from.parent);
   if (!from.tracestate.empty())
     made["traceState"] = from.tracestate;
   if (!from.error.empty())
