@@ -16,7 +16,7 @@ namespace troupe {
 struct dead_letter {
   /// The name of the node at the other end of the link.
   std::string peer;
-  /// What the peer runs, like "Troupe 0.1.0, protocol 1.3".
+  /// What the peer runs, like "Troupe 0.1.0, protocol 1.4".
   std::string peer_version;
   /// link::number() of the link.
   std::uint64_t link = 0;

@@ -232,6 +232,8 @@ struct link_options {
   /// same reasons as on a socket. For tests. It applies to both directions if either end sets it. On: each message
   /// costs about as much as over a unix socket.
   setting<bool> verify_serialization = {};
+
+  friend bool operator==(const link_options&, const link_options&) = default;
 };
 
 /// Changes to the options of a live link, for `link::reconfigure`. nullopt leaves an option unchanged. All other

@@ -5,6 +5,7 @@
 
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
+#include <troupe/framework/internal/lasting/lasting_office.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
@@ -139,6 +140,28 @@ std::expected<reconnecting_link, node_error> node::keep_connected(std::string_vi
   if (auto kept = core_->dials().keep(*keeper); !kept)
     return std::unexpected{std::move(kept).error()};
   return reconnecting_link{*std::move(keeper)};
+}
+
+caf::actor_system& node::system() const {
+  return core_->system();
+}
+
+std::expected<caf::strong_actor_ptr, node_error> node::lasting_untyped(std::span<const std::string> addresses,
+                                                                       std::string name,
+                                                                       std::set<std::string> interface,
+                                                                       lasting_options options) {
+  const auto* config = internal::config_of(core_->system());
+  internal::lasting_office::wanted what{.name = std::move(name), .interface = std::move(interface)};
+  for (const auto& address : addresses) {
+    auto complete = completed(*core_, address, options.link);
+    if (!complete)
+      return std::unexpected{std::move(complete).error()};
+    what.addresses.push_back(
+        {.address = address,
+         .options = *std::move(complete),
+         .policy = config != nullptr ? config->reconnect_policy_for(address, options.policy) : options.policy});
+  }
+  return core_->lasting().make(std::move(what), std::move(options));
 }
 
 const std::string& node::name() const {

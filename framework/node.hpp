@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <source_location>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/internal/caf_port/actors/fetcher.hpp>
+#include <troupe/framework/lasting.hpp>
 #include <troupe/framework/link.hpp>
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/message_types.hpp>
@@ -147,6 +149,41 @@ public:
   [[nodiscard]] std::expected<reconnecting_link, node_error> keep_connected(std::string_view address,
                                                                             reconnect_options options = {});
 
+  /// Returns a handle to the actor that is published as `name` at one of the addresses, wherever it is now and whoever
+  /// publishes it next. The node dials the addresses, keeps their links, and looks up the name; the first answer
+  /// counts. If the actor or its link ends, or its name is withdrawn or published anew, it is looked up again
+  /// everywhere.
+  /// - While there is no actor, messages wait in order, as `queue` and `patience` say. Then a request fails with
+  ///   `link_busy` or `link_down`; the text says since when and why. Any other message becomes a dead letter.
+  /// - Requests under way when the actor's link is lost fail with `link_down`. A message is delivered at most once. The
+  ///   messages of one sender arrive in order.
+  /// - Actors that monitor the handle learn when it is given up, not of each interruption; `events` tell of those.
+  /// Does not block. Options that are not set take the values of the configuration for each address, or else their
+  /// defaults. The handle is an ordinary actor of this process. When the node ends, its messages fail with `link_down`.
+  /// Fails with `bad_option`, `bad_address`, or with `link_down` if this node is closing.
+  ///
+  ///     auto pricer = node->lasting<pricer_actor>({"tcp://a:4400", "tcp://b:4400"}, "pricer", {.patience = 30s});
+  template <class Handle = caf::actor>
+  [[nodiscard]] std::expected<Handle, node_error> lasting(std::span<const std::string> addresses, std::string name,
+                                                          lasting_options options = {}) {
+    auto made = lasting_untyped(addresses, std::move(name), system().message_types<Handle>(), std::move(options));
+    if (!made)
+      return std::unexpected{std::move(made).error()};
+    return caf::actor_cast<Handle>(*std::move(made));
+  }
+  template <class Handle = caf::actor>
+  [[nodiscard]] std::expected<Handle, node_error> lasting(std::string_view address, std::string name,
+                                                          lasting_options options = {}) {
+    const std::string owned{address};
+    return lasting<Handle>(std::span{&owned, 1}, std::move(name), std::move(options));
+  }
+  template <class Handle = caf::actor>
+  [[nodiscard]] std::expected<Handle, node_error> lasting(std::initializer_list<std::string_view> addresses,
+                                                          std::string name, lasting_options options = {}) {
+    const std::vector<std::string> owned(addresses.begin(), addresses.end());
+    return lasting<Handle>(std::span{owned}, std::move(name), std::move(options));
+  }
+
   /// The name that this node was opened with.
   [[nodiscard]] const std::string& name() const;
 
@@ -266,7 +303,12 @@ public:
 
 private:
   explicit node(std::shared_ptr<internal::node_core> core);
+  [[nodiscard]] caf::actor_system& system() const;
   [[nodiscard]] std::expected<void, node_error> publish_untyped(std::string name, caf::strong_actor_ptr actor);
+  [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> lasting_untyped(std::span<const std::string> addresses,
+                                                                                 std::string name,
+                                                                                 std::set<std::string> interface,
+                                                                                 lasting_options options);
   [[nodiscard]] std::expected<internal::object_state_ptr, node_error>
   put_value(const std::type_info& type, const void* value, const std::source_location& where);
   [[nodiscard]] std::expected<internal::object_state_ptr, node_error>

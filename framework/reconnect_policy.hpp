@@ -39,6 +39,8 @@ struct reconnect_policy {
 
   /// The number of consecutive failed dials after which dialing ends, at least 1. nullopt: no limit.
   setting<std::optional<std::size_t>> attempts_max = {};
+
+  friend bool operator==(const reconnect_policy&, const reconnect_policy&) = default;
 };
 
 } // namespace troupe

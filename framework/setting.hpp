@@ -57,6 +57,12 @@ public:
 
   [[nodiscard]] constexpr bool is_set() const noexcept { return is_set_; }
 
+  /// Compares the values, and whether they were set.
+  template <std::same_as<setting> One, std::same_as<setting> Other> // So that no other value is converted.
+  friend constexpr bool operator==(const One& a, const Other& b) {
+    return a.value_ == b.value_ && a.is_set_ == b.is_set_;
+  }
+
   [[nodiscard]] constexpr const T& operator*() const noexcept { return value_; }
   [[nodiscard]] constexpr const T* operator->() const noexcept { return &value_; }
   constexpr operator const T&() const noexcept { return value_; }

@@ -147,7 +147,7 @@ TEST_F(wire_growth, a_link_shows_version_and_features_of_its_peer) {
 TEST_F(wire_growth, nodes_state_the_version_that_they_run) {
   const auto link = connect({});
   EXPECT_EQ(link.peer_version().troupe, TROUPE_VERSION);
-  EXPECT_EQ(to_string(link.peer_version()), "Troupe " TROUPE_VERSION ", protocol 1.3");
+  EXPECT_EQ(to_string(link.peer_version()), "Troupe " TROUPE_VERSION ", protocol 1.4");
   EXPECT_EQ(link.peer_features().size(), known_features.size());
 }
 

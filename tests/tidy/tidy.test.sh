@@ -43,18 +43,18 @@ check_rooms() {
     esac
   done < <(find "$in" -mindepth 1 -type d -o -type f -path "$in/*" -not -path "$in/*/*")
 }
-check_rooms framework/internal words threads handles wire traces trust flow net objects caf_port caf_port/actors config link node
+check_rooms framework/internal words threads handles wire traces trust flow net objects caf_port caf_port/actors config link lasting node
 check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
-# Only caf_port/ and the public headers may include CAF. link/ and node/ include the headers of caf_port/.
-for room in words threads handles wire traces trust flow net objects config link node; do
+# Only caf_port/ and the public headers may include CAF. link/, lasting/ and node/ include the headers of caf_port/.
+for room in words threads handles wire traces trust flow net objects config link lasting node; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "includes CAF, which only caf_port/ may: $line"
   done < <(grep -rn '#include <caf/' framework/internal/$room)
 done
 while IFS= read -r line; do
   [ -n "$line" ] && breach "looks into CAF's messages, for which caf_port/message_view.hpp is there: $line"
-done < <(grep -rnE 'caf::(type_erased_tuple|rtti_pair|make_type_token|exit_msg|down_msg|attachable)' framework/internal/link framework/internal/node)
+done < <(grep -rnE 'caf::(type_erased_tuple|rtti_pair|make_type_token|exit_msg|down_msg|attachable)' framework/internal/link framework/internal/lasting framework/internal/node)
 
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then

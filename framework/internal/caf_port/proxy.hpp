@@ -25,6 +25,9 @@ class proxy_link {
 public:
   virtual ~proxy_link() = default;
   virtual void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) = 0;
+  /// As send(). If the link is down, gives the message back instead of failing it, and returns false.
+  [[nodiscard]] virtual bool send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                              caf::execution_unit* context) = 0;
   /// An actor of this node monitors the peer's actor. `proxy` is kept until that actor ends.
   virtual void watch(std::uint64_t number, caf::strong_actor_ptr proxy) = 0;
   /// No actor of this node monitors it any more.

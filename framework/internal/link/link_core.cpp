@@ -511,6 +511,7 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
   static constexpr std::array rows{
       handled_by_part<link, admin_op::find, &link::answers_, &name_answers::on_find>,
       handled_by_part<link, admin_op::found, &link::questions_, &name_questions::on_found>,
+      handled_by_link<link, admin_op::name_changed, &link::on_name_changed>,
       handled_by_part<link, admin_op::monitor, &link::monitors_, &monitors::on_monitor>,
       handled_by_part<link, admin_op::demonitor, &link::monitors_, &monitors::on_demonitor>,
       handled_by_part<link, admin_op::down, &link::monitors_, &monitors::on_down>,
@@ -540,6 +541,20 @@ std::expected<void, node_error> link_core::on_admin(admin_op op, bytes_view body
   return violation("admin message " + std::to_string(static_cast<int>(op))
                    + (op <= last_admin_op ? " is out of place on an open link"
                                           : " is mandatory, and this version does not know it"));
+}
+
+void link_core::tell_name_change(const std::string& name) {
+  post_to(seat_.io(), [self = shared_from_this(), name] {
+    if (self->is_open())
+      self->answers_.tell_change(name);
+  });
+}
+
+std::expected<void, node_error> link_core::on_name_changed(const name_changed& what) {
+  if (what.name.size() > alias_bytes_max)
+    return violation("a changed name has " + grouped(what.name.size()) + " bytes, limit " + grouped(alias_bytes_max));
+  node_->name_changed_there(number_, what.name);
+  return {};
 }
 
 std::expected<void, node_error> link_core::on_goodbye(const goodbye& what) {

@@ -137,6 +137,10 @@ public:
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) override {
     sender_.send(receiver, std::move(what), context);
   }
+  [[nodiscard]] bool send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                      caf::execution_unit* context) override {
+    return sender_.send_unless_down(receiver, what, context);
+  }
   void watch(std::uint64_t number, caf::strong_actor_ptr proxy) override { monitors_.watch(number, std::move(proxy)); }
   void unwatch(std::uint64_t number) override { monitors_.unwatch(number); }
   void proxy_gone(std::uint64_t number, const caf::actor_control_block* control) override;
@@ -178,6 +182,7 @@ public:
     if (!answers_.hides_all())
       whereabouts_.say_own();
   }
+  void tell_name_change(const std::string& name) override;
   [[nodiscard]] link_place place() const override { return {security_->kind, near_host_}; }
   [[nodiscard]] const std::string& peer_address() const noexcept override { return addresses_.far; }
   [[nodiscard]] const node_version& peer_version() const noexcept override { return agreed().peer.version; }
@@ -222,6 +227,7 @@ private:
   std::expected<void, node_error> on_signature(bytes_view body);
   std::expected<void, node_error> on_header(bytes_view body);
   void log_received(std::string_view what, std::uint64_t number, std::string_view meaning);
+  std::expected<void, node_error> on_name_changed(const name_changed& what);
   std::expected<void, node_error> on_goodbye(const goodbye& what);
   /// `unwritten`: how many messages the connection had accepted but not written.
   void fail_everything(const node_error& reason, std::uint64_t unwritten);

@@ -126,6 +126,8 @@ public:
   // -- the parts of the node
 
   [[nodiscard]] virtual name_book& names() noexcept = 0;
+  /// The peer of that link says that a name which this node has found was withdrawn or published anew.
+  virtual void name_changed_there(std::uint64_t link, const std::string& name) = 0;
   [[nodiscard]] virtual link_book<node_link>& links() noexcept = 0;
   [[nodiscard]] virtual entrance_book& entrances() noexcept = 0;
   /// The nodes to which this one is linked.

@@ -119,10 +119,11 @@ struct message_sender::scratch {
   }
 };
 
-/// Returns false if the message has failed already.
-bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
+/// Returns false if the message has failed already, or was given back.
+bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                           caf::mailbox_element_ptr* back) {
   if (!of_.link.is_open()) {
-    undo(receiver, *what, of_.link.down(), context);
+    undo_or_return(receiver, std::move(what), of_.link.down(), context, back);
     return false;
   }
   if (!what->stages.empty())
@@ -135,12 +136,26 @@ bool message_sender::begin(std::uint64_t receiver, caf::mailbox_element_ptr& wha
 }
 
 void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  send(receiver, std::move(what), context, nullptr);
+}
+
+bool message_sender::send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                      caf::execution_unit* context) {
+  caf::mailbox_element_ptr back;
+  send(receiver, std::move(what), context, &back);
+  what = std::move(back);
+  return what == nullptr;
+}
+
+/// If `back` is given, it takes the message that was not sent because the link is down.
+void message_sender::send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
+                          caf::mailbox_element_ptr* back) {
   if (contexts_are_in_use.load(std::memory_order_relaxed))
     if (const auto begins_trace = of_.traces.begins_trace(); begins_trace || may_carry_context(*what))
-      if (const auto its = context_of(*what, begins_trace); its.is_any() && send_in(its, receiver, what, context))
+      if (const auto its = context_of(*what, begins_trace); its.is_any() && send_in(its, receiver, what, context, back))
         return;
-  if (!send_plain(receiver, *what) && begin(receiver, what, context))
-    offload_or_send(receiver, std::move(what), context, {});
+  if (!send_plain(receiver, *what) && begin(receiver, what, context, back))
+    offload_or_send(receiver, std::move(what), context, {}, back);
 }
 
 message_sender::outgoing_context message_sender::context_of(const caf::mailbox_element& what, bool begins_trace) {
@@ -162,7 +177,7 @@ message_sender::outgoing_context message_sender::context_of(const caf::mailbox_e
 
 /// Returns false, without any effect, if the message is not an ordinary one. Requires: the context is not empty.
 bool message_sender::send_in(const outgoing_context& its, std::uint64_t receiver, caf::mailbox_element_ptr& what,
-                             caf::execution_unit* context) {
+                             caf::execution_unit* context, caf::mailbox_element_ptr* back) {
   if (message_view{*what}.kind() != message_kind::ordinary)
     return false;
   byte_vector extensions;
@@ -178,19 +193,20 @@ bool message_sender::send_in(const outgoing_context& its, std::uint64_t receiver
   } catch (const std::exception&) { // No memory: the message goes without them.
     extensions.clear();
   }
-  if (!begin(receiver, what, context))
+  if (!begin(receiver, what, context, back))
     return true;
   if (trace)
     if (auto hop = of_.traces.send(*trace, *what, extensions))
       what = annotate(std::move(what), {.deadline = its.deadline, .trace = std::move(hop)}, nullptr);
-  offload_or_send(receiver, std::move(what), context, extensions);
+  offload_or_send(receiver, std::move(what), context, extensions, back);
   return true;
 }
 
 void message_sender::offload_or_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
-                                     caf::execution_unit* context, bytes_view extensions) {
+                                     caf::execution_unit* context, bytes_view extensions,
+                                     caf::mailbox_element_ptr* back) {
   if (offload_.takes_nothing() || !offload(receiver, what, context, nullptr, extensions))
-    encode_and_send(receiver, std::move(what), context, nullptr, extensions);
+    encode_and_send(receiver, std::move(what), context, nullptr, extensions, back);
 }
 
 /// Tries the short way of most messages. If it returns false, nothing has happened, and a draft has to send the
@@ -217,7 +233,7 @@ message_sender::scratch& message_sender::of_this_thread() {
 void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed,
                                      bytes_view extensions) {
   auto* context = dispatching_unit();
-  if (!begin(receiver, what, context))
+  if (!begin(receiver, what, context, nullptr))
     return;
   byte_vector kept{extensions.begin(), extensions.end()};
   if (!kept.empty())
@@ -227,13 +243,14 @@ void message_sender::forward_decoded(std::uint64_t receiver, caf::mailbox_elemen
   // Messages of the same pair that are being encoded came before.
   if (offload_.has(receiver, itself(what->sender).get()) && offload(receiver, what, context, &owed, kept))
     return;
-  encode_and_send(receiver, std::move(what), context, &owed, kept);
+  encode_and_send(receiver, std::move(what), context, &owed, kept, nullptr);
 }
 
 /// Encodes and sends on this thread. Requires: a message of a supported sort. If `owed` is given, the message holds it
 /// until it has left, and waits for room without a limit.
 void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what,
-                                     caf::execution_unit* context, receipt* owed, bytes_view extensions) {
+                                     caf::execution_unit* context, receipt* owed, bytes_view extensions,
+                                     caf::mailbox_element_ptr* back) {
   // A codec may itself send something while it encodes.
   std::unique_ptr<scratch> nested;
   auto* used = &of_this_thread();
@@ -249,7 +266,7 @@ void message_sender::encode_and_send(std::uint64_t receiver, caf::mailbox_elemen
                                       "the message cannot be encoded: " + std::string{exception_text(failure)}}};
   }
   if (!sent && what)
-    undo(receiver, *what, sent.error(), context);
+    undo_or_return(receiver, std::move(what), sent.error(), context, back);
 }
 
 bool message_sender::forward(std::uint64_t receiver, const forwarded_message& what, const caf::strong_actor_ptr& sender,
@@ -278,6 +295,15 @@ bool message_sender::forward(std::uint64_t receiver, const forwarded_message& wh
 }
 
 // -- messages that are not sent
+
+/// Gives the message back if the link is down and `back` is not null. Otherwise undoes it.
+void message_sender::undo_or_return(std::uint64_t receiver, caf::mailbox_element_ptr what, const unsent& reason,
+                                    caf::execution_unit* context, caf::mailbox_element_ptr* back) {
+  if (back != nullptr && reason.why.code() == node_errc::link_down)
+    *back = std::move(what);
+  else
+    undo(receiver, *what, reason, context);
+}
 
 /// Counts and logs the message by its reason, and tells the waiting actor.
 void message_sender::undo(std::uint64_t receiver, caf::mailbox_element& what, const unsent& not_sent,
@@ -364,7 +390,7 @@ void message_sender::encode(const std::shared_ptr<offloaded_message>& next) {
   auto element = std::move(next->what.element); // `next` keeps the proxy until the message counts as done.
   auto* const owed = next->what.owed ? &*next->what.owed : nullptr;
   if (of_.link.is_open())
-    encode_and_send(next->receiver, std::move(element), nullptr, owed, next->what.extensions);
+    encode_and_send(next->receiver, std::move(element), nullptr, owed, next->what.extensions, nullptr);
   else
     undo(next->receiver, *element, of_.link.down(), nullptr);
   if (offload_.done(next->receiver, next->size_bytes, next->is_answer))

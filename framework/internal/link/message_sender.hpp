@@ -63,6 +63,9 @@ public:
 
   /// Sends the message that a proxy was given.
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context);
+  /// As send(). If the link is down, gives the message back instead of failing it, and returns false.
+  [[nodiscard]] bool send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what,
+                                      caf::execution_unit* context);
   /// Sends a message from another link that had to be decoded. It waits for room without a limit, and holds `owed`
   /// until it has left.
   void forward_decoded(std::uint64_t receiver, caf::mailbox_element_ptr what, receipt owed, bytes_view extensions);
@@ -77,6 +80,9 @@ private:
   struct scratch;
   [[nodiscard]] static scratch& of_this_thread();
 
+  void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
+            caf::mailbox_element_ptr* back);
+
   /// What goes with a message besides its content.
   struct outgoing_context {
     std::optional<deadline_point> deadline = std::nullopt;
@@ -88,13 +94,16 @@ private:
   /// `begins_trace`: the message begins a trace if it has no context.
   [[nodiscard]] static outgoing_context context_of(const caf::mailbox_element& what, bool begins_trace);
   [[nodiscard]] bool send_in(const outgoing_context& its, std::uint64_t receiver, caf::mailbox_element_ptr& what,
-                             caf::execution_unit* context);
+                             caf::execution_unit* context, caf::mailbox_element_ptr* back);
   void offload_or_send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
-                       bytes_view extensions);
+                       bytes_view extensions, caf::mailbox_element_ptr* back);
   [[nodiscard]] bool send_plain(std::uint64_t receiver, const caf::mailbox_element& what);
-  [[nodiscard]] bool begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  [[nodiscard]] bool begin(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                           caf::mailbox_element_ptr* back);
   void encode_and_send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context,
-                       receipt* owed, bytes_view extensions);
+                       receipt* owed, bytes_view extensions, caf::mailbox_element_ptr* back);
+  void undo_or_return(std::uint64_t receiver, caf::mailbox_element_ptr what, const unsent& reason,
+                      caf::execution_unit* context, caf::mailbox_element_ptr* back);
   void undo(std::uint64_t receiver, caf::mailbox_element& what, const unsent& reason, caf::execution_unit* context);
   void tell_asker(std::uint64_t receiver, caf::mailbox_element& what, const node_error& reason,
                   caf::execution_unit* context);

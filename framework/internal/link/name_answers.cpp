@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/link/name_answers.hpp>
 
+#include <functional>
 #include <string>
 
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
@@ -11,6 +12,13 @@
 #include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe::internal {
+
+namespace {
+
+// At this number of names the peer is told of changes of all names instead.
+constexpr std::size_t found_max = 16'384;
+
+} // namespace
 
 void name_answers::on_find(const find_query& query) {
   found answer{.query = query.query, .actor = 0, .interface = {}};
@@ -27,12 +35,21 @@ void name_answers::on_find(const find_query& query) {
     const auto name = actors_.name(itself(actor));
     answer.actor = name.number;
     answer.readers = name.whose == actor_name::side::yours;
+    if (found_.size() < found_max)
+      found_.insert(std::hash<std::string>{}(query.name));
   }
   link_.log.say(log_level::debug, [&] {
     return link_.peer_name() + " asks for \"" + cut(query.name)
            + "\": " + (answer.actor == 0 ? "nothing of that name" : "actor " + grouped(answer.actor));
   });
   link_.admin.send(admin_op::found, answer);
+}
+
+void name_answers::tell_change(const std::string& name) {
+  if (hides_all_ || !link_.agreed().features.has(feature::name_news))
+    return;
+  if (found_.size() >= found_max || found_.contains(std::hash<std::string>{}(name)))
+    link_.admin.send(admin_op::name_changed, name_changed{name});
 }
 
 } // namespace troupe::internal

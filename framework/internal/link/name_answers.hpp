@@ -1,6 +1,10 @@
 // The peer's questions for actors of this node by name.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <unordered_set>
+
 #include <troupe/framework/internal/link/actor_names.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
@@ -23,12 +27,15 @@ public:
   [[nodiscard]] bool hides_all() const noexcept { return hides_all_; }
 
   void on_find(const find_query& query);
+  /// Tells the peer that the name was withdrawn or published anew, if the peer has found it.
+  void tell_change(const std::string& name);
 
 private:
   const link_common& link_;
   const name_book& book_;
   actor_names& actors_;
   bool hides_all_ = false;
+  std::unordered_set<std::size_t> found_; // Hashes of the names that the peer has found.
 };
 
 } // namespace troupe::internal

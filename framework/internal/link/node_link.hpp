@@ -83,6 +83,8 @@ public:
   virtual void flush_batch() = 0;
   /// Tells the peer where this node listens, if the peer may know it. Requires: open.
   virtual void say_whereabouts() = 0;
+  /// Tells the peer that the name was withdrawn or published anew, if the peer has found it.
+  virtual void tell_name_change(const std::string& name) = 0;
   /// Returns this node's actor if the introduction proves that this link has given it to the peer; otherwise null.
   [[nodiscard]] virtual caf::strong_actor_ptr recognize(const introduce& what) const = 0;
   /// Unique among the links of this process; above zero.

@@ -9,10 +9,12 @@
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/config/configuration.hpp>
+#include <troupe/framework/internal/lasting/lasting_office.hpp>
 #include <troupe/framework/internal/link/bounded_waits.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/net/io_loops.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
+#include <troupe/framework/internal/node/lasting_links.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
@@ -74,6 +76,10 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       publish_first_(std::move(options.publish)),
       loops_(std::move(loops)),
       dials_(loops_->main()),
+      names_([this](const std::string& name) {
+        for (const auto& link : links_.open())
+          link->tell_name_change(name);
+      }),
       helpers_(system, types, [this](const query_rights& rights) { return answers_of(rights); }),
       encoder_(system, loops_for(options_.io_threads)),
       letters_(types, families, options_.store_families) {}
@@ -90,6 +96,8 @@ std::expected<void, node_error> node_core::start() {
     return good;
   if (auto published = publish_first(); !published)
     return published;
+  lasting_ = std::make_shared<lasting_office>(lasting_office::parts{
+      .io = io_, .system = system_, .node = weak_from_this(), .keep = lasting_links_of(weak_from_this())});
   entrances_ = std::make_shared<internal::entrances>(io(), options_, families_, weak_from_this());
   if (auto opened = entrances_->open_first(); !opened)
     return opened;
@@ -209,6 +217,10 @@ std::vector<std::size_t> node_core::links_by_loop() const {
   return loops_->links();
 }
 
+void node_core::name_changed_there(std::uint64_t link, const std::string& name) {
+  lasting_->name_changed(link, name);
+}
+
 void node_core::has_more_addresses() {
   for (const auto& link : links_.open())
     link->say_whereabouts();
@@ -229,6 +241,7 @@ void node_core::shut_down() {
     if (self->reaper_)
       self->reaper_->end();
   });
+  lasting_->end();
   entrances_->end();
   auto left = links_.close();
   dials_.end();

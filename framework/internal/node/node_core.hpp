@@ -34,6 +34,7 @@
 namespace troupe::internal {
 
 class io_loops;
+class lasting_office;
 class object_exchange;
 
 /// Runs the parts of a node through its life, from the options to the end of the last link.
@@ -61,12 +62,15 @@ public:
 
   [[nodiscard]] loop_seat seat_for_link() override;
   [[nodiscard]] published_names& names() noexcept override { return names_; }
+  void name_changed_there(std::uint64_t link, const std::string& name) override;
   [[nodiscard]] link_registry<node_link>& links() noexcept override { return links_; }
   [[nodiscard]] const link_registry<node_link>& links() const noexcept { return links_; }
   /// Requires: start() has opened the entrances.
   [[nodiscard]] internal::entrances& entrances() noexcept override { return *entrances_; }
   [[nodiscard]] const internal::entrances& entrances() const noexcept { return *entrances_; }
   [[nodiscard]] internal::dials& dials() noexcept { return dials_; }
+  /// Requires: start() has succeeded.
+  [[nodiscard]] lasting_office& lasting() noexcept { return *lasting_; }
   [[nodiscard]] known_peers& peers() noexcept override { return known_peers_; }
   [[nodiscard]] shared_helpers& helpers() noexcept override { return helpers_; }
   [[nodiscard]] job_actor& encoder() noexcept override { return encoder_; }
@@ -102,6 +106,7 @@ private:
   internal::dials dials_;
   bool running_ = false;                           // Set by start().
   std::shared_ptr<internal::entrances> entrances_; // Set by start().
+  std::shared_ptr<lasting_office> lasting_;        // Set by start().
   known_peers known_peers_;
 
   published_names names_;

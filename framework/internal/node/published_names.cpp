@@ -13,21 +13,25 @@ std::expected<void, node_error> published_names::publish(std::string name, caf::
     return bad_option("a published name has 1 to 1,024 bytes, this one " + grouped(name.size()));
   if (!actor)
     return bad_option("the handle of the actor to publish as \"" + name + "\" is empty");
-  std::lock_guard guard{mutex_};
-  auto [place, is_new] = names_.try_emplace(std::move(name), std::move(actor));
-  if (!is_new)
-    return fail(node_errc::name_taken, "another actor is published as \"" + place->first + "\"; unpublish it first");
+  {
+    std::lock_guard guard{mutex_};
+    if (const auto [place, is_new] = names_.try_emplace(name, std::move(actor)); !is_new)
+      return fail(node_errc::name_taken, "another actor is published as \"" + place->first + "\"; unpublish it first");
+  }
+  changed_(name);
   return {};
 }
 
 bool published_names::unpublish(std::string_view name) {
-  caf::strong_actor_ptr dropped;
-  std::lock_guard guard{mutex_};
-  const auto found = names_.find(name);
-  if (found == names_.end())
-    return false;
-  dropped = std::move(found->second);
-  names_.erase(found);
+  name_map::node_type dropped;
+  {
+    std::lock_guard guard{mutex_};
+    const auto found = names_.find(name);
+    if (found == names_.end())
+      return false;
+    dropped = names_.extract(found);
+  }
+  changed_(dropped.key());
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
@@ -20,6 +21,9 @@ namespace troupe::internal {
 /// Threads: any.
 class published_names final : public name_book {
 public:
+  /// `changed` is called after each change of a name, on the thread that makes it.
+  explicit published_names(std::function<void(const std::string& name)> changed) : changed_(std::move(changed)) {}
+
   /// Fails with `bad_option` if the name is empty or too long or the actor is null. Fails with `name_taken` if the name
   /// is in use.
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, caf::strong_actor_ptr actor);
@@ -32,6 +36,7 @@ public:
 private:
   using name_map = std::map<std::string, caf::strong_actor_ptr, std::less<>>;
 
+  const std::function<void(const std::string& name)> changed_;
   mutable std::mutex mutex_; // No actor is dropped while it is held, since that may run the actor's code.
   name_map names_;           // Guarded by mutex_.
 };

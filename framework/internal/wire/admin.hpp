@@ -57,9 +57,10 @@ enum class admin_op : std::uint8_t {
   // A reader skips unknown operations from here on.
   whereabouts = 128, // Where this node listens, or a node whose handles follow: with the feature "whereabouts".
   // With the feature "rings", over unix sockets:
-  ring_offer = 129,  // Dialer: offers memory for two rings. A descriptor goes with the packet.
-  ring_begin = 130,  // Acceptor, then dialer: my next packets are in my ring.
-  ring_decline = 131 // Acceptor, instead of ring_begin.
+  ring_offer = 129,   // Dialer: offers memory for two rings. A descriptor goes with the packet.
+  ring_begin = 130,   // Acceptor, then dialer: my next packets are in my ring.
+  ring_decline = 131, // Acceptor, instead of ring_begin.
+  name_changed = 132  // A name that you have found is withdrawn or published anew: with the feature "name_news".
 };
 
 /// The last operation that a reader has to understand.
@@ -167,6 +168,11 @@ struct found {
   bool readers = false;               // The actor's exporter is the end that asks.
 };
 TROUPE_DESCRIBE(found, query, actor, interface, readers)
+
+struct name_changed {
+  std::string name;
+};
+TROUPE_DESCRIBE(name_changed, name)
 
 struct monitor {
   std::uint64_t actor = 0;

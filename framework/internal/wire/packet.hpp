@@ -28,7 +28,7 @@ using byte_vector = std::vector<std::byte>;
 /// same in every version, so that two ends of different versions can name both.
 inline constexpr std::uint16_t protocol_version = 1;
 /// Grows with each feature (features.hpp). Nothing depends on it: it informs people.
-inline constexpr std::uint16_t protocol_minor_version = 3;
+inline constexpr std::uint16_t protocol_minor_version = 4;
 inline constexpr std::size_t preamble_bytes = 8;
 [[nodiscard]] std::array<std::byte, preamble_bytes> make_preamble();
 /// Returns the peer's version, or nullopt if this is not a Troupe link.

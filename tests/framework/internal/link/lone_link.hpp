@@ -106,6 +106,10 @@ public:
 /// A link that does nothing for its proxies.
 class idle_proxy_link : public proxy_link {
 public:
+  bool send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) override {
+    send(receiver, std::move(what), context);
+    return true;
+  }
   void send(std::uint64_t, caf::mailbox_element_ptr, caf::execution_unit*) override {}
   void watch(std::uint64_t, caf::strong_actor_ptr) override {}
   void unwatch(std::uint64_t) override {}

@@ -21,7 +21,12 @@ protected:
     std::map<std::string, caf::strong_actor_ptr, std::less<>> actors;
   };
 
-  answers_to_names() { open(); }
+  answers_to_names() {
+    open();
+    auto agreed = terms_.now();
+    agreed.features = *feature_set::agree(offered_features());
+    terms_.reach(agreed);
+  }
 
   found ask(std::string name) {
     answers_.on_find({7, std::move(name)});
@@ -62,6 +67,28 @@ TEST_F(answers_to_names, hide_everything_where_that_is_wished) {
   answers_.hide_all();
   EXPECT_TRUE(answers_.hides_all());
   EXPECT_EQ(ask("ann").actor, 0u);
+}
+
+// -- changes
+
+TEST_F(answers_to_names, tell_changes_of_the_names_that_the_peer_has_found) {
+  book_.actors["ann"] = actor();
+  ask("ann");
+  ask("eve"); // Nobody.
+  answers_.tell_change("eve");
+  EXPECT_TRUE(admin_.is_silent());
+  answers_.tell_change("ann");
+  const auto told = admin_.hear<name_changed>(admin_op::name_changed);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->name, "ann");
+}
+
+TEST_F(answers_to_names, tell_no_changes_where_everything_is_hidden) {
+  book_.actors["ann"] = actor();
+  ask("ann");
+  answers_.hide_all();
+  answers_.tell_change("ann");
+  EXPECT_TRUE(admin_.is_silent());
 }
 
 } // namespace

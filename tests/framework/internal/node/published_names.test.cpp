@@ -26,7 +26,8 @@ protected:
   caf::actor_system system_{config_};
   caf::scoped_actor one_{system_, true};
   caf::scoped_actor other_{system_, true};
-  published_names names_;
+  std::vector<std::string> changed_;
+  published_names names_{[this](const std::string& name) { changed_.push_back(name); }};
 };
 
 TEST_F(names_of_a_node, lead_to_the_actor_until_they_are_taken_back) {
@@ -73,6 +74,15 @@ caf::strong_actor_ptr nosy_actor(caf::actor_system& system, published_names& nam
         self->attach_functor([kept] {});
         return {[](int) {}};
       }));
+}
+
+TEST_F(names_of_a_node, tell_each_change) {
+  const auto ann = actor();
+  ASSERT_TRUE(names_.publish("ann", ann));
+  EXPECT_FALSE(names_.publish("ann", ann));
+  EXPECT_TRUE(names_.unpublish("ann"));
+  EXPECT_FALSE(names_.unpublish("ann"));
+  EXPECT_EQ(changed_, (std::vector<std::string>{"ann", "ann"}));
 }
 
 TEST_F(names_of_a_node, let_actors_go_outside_of_their_lock) {

@@ -1,0 +1,105 @@
+// The actor behind a lasting handle.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <troupe/framework/internal/caf_port/actor_systems.hpp>
+#include <troupe/framework/internal/caf_port/proxy_class.hpp>
+#include <troupe/framework/internal/lasting/target_slot.hpp>
+#include <troupe/framework/internal/lasting/waiting_messages.hpp>
+#include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+/// What a lasting actor needs from its node. Threads: any.
+class lasting_owner {
+public:
+  virtual ~lasting_owner() = default;
+
+  /// A message begins to wait, or the target's link has ended.
+  virtual void is_away(std::uint64_t handle) = 0;
+  /// Nothing refers to the handle any more.
+  virtual void is_dropped(std::uint64_t handle) noexcept = 0;
+  /// Null once the node has ended.
+  [[nodiscard]] virtual std::shared_ptr<link_host> node() const = 0;
+};
+
+/// Forwards messages to the target while there is one, and keeps them in order while there is none.
+///
+/// A sender uses the target directly only if no earlier message waits. So the messages of each sender stay in order.
+/// Threads: any.
+class lasting_actor final : public caf::actor_proxy {
+public:
+  using clock = waiting_messages::clock;
+
+  struct terms {
+    std::uint64_t number = 0; // Of the handle, in its node.
+    std::string name;         // Under which the target is published.
+    std::set<std::string> interface;
+    std::uint64_t queue_bytes = 0;
+  };
+
+  lasting_actor(caf::actor_config& config, std::weak_ptr<lasting_owner> owner, terms its);
+  ~lasting_actor() override;
+
+  using caf::abstract_actor::enqueue;
+  void enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) override;
+  void kill_proxy(caf::execution_unit* context, caf::error reason) override;
+  [[nodiscard]] std::set<std::string> message_types() const override { return its_.interface; }
+  [[nodiscard]] const char* name() const override { return "troupe::lasting"; }
+
+  [[nodiscard]] const terms& its() const noexcept { return its_; }
+
+  // -- for the search for its target
+
+  /// Forwards what waits, in order, and then everything that is sent. If the target goes down meanwhile, the rest
+  /// continues to wait.
+  void forward_to(caf::strong_actor_ptr target);
+  /// From now on messages wait.
+  void wait();
+  /// The target that messages go to now; null if there is none.
+  [[nodiscard]] caf::strong_actor_ptr target() const;
+  /// Fails the messages that have waited since before `then`. Returns when the oldest of the others came; nullopt if
+  /// none waits.
+  std::optional<clock::time_point> fail_older_than(clock::time_point then, const node_error& why);
+  /// Ends the actor: fails what waits and what is sent from now on, and tells the actors that monitor it.
+  void end(const node_error& why);
+
+private:
+  [[nodiscard]] bool forward(caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  void keep_or_refuse(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  [[nodiscard]] std::uint64_t bytes_of(const caf::mailbox_element& what) const;
+  void fail(caf::mailbox_element& what, const node_error& why, caf::execution_unit* context) const;
+  void fail_all(std::deque<waiting_messages::entry> all, const node_error& why) const;
+
+  const std::weak_ptr<lasting_owner> owner_;
+  const terms its_;
+  target_slot slot_; // Set under mutex_, so that no message overtakes those that wait.
+
+  mutable std::mutex mutex_; // No actor is dropped and nothing is forwarded while it is held.
+  // Guarded by mutex_.
+  waiting_messages waiting_;
+  caf::strong_actor_ptr target_;   // As in slot_.
+  caf::strong_actor_ptr self_;     // Set while messages wait: they are delivered even if the handle is dropped.
+  std::optional<node_error> over_; // Why the actor has ended.
+};
+
+/// Makes the actor of a lasting handle.
+[[nodiscard]] caf::strong_actor_ptr make_lasting_actor(caf::actor_system& system, std::weak_ptr<lasting_owner> owner,
+                                                       lasting_actor::terms its);
+
+/// The lasting actor behind a handle. Requires: make_lasting_actor() has made it.
+[[nodiscard]] inline lasting_actor& as_lasting(const caf::strong_actor_ptr& actor) {
+  return static_cast<lasting_actor&>(*actor->get());
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,36 @@
+#include <troupe/framework/internal/lasting/target_slot.hpp>
+
+#include <utility>
+
+#include <troupe/framework/internal/caf_port/proxy.hpp>
+
+namespace troupe::internal {
+
+found_target::found_target(caf::strong_actor_ptr found) : actor(std::move(found)), remote(as_proxy(actor)) {}
+
+bool found_target::take(caf::mailbox_element_ptr& what, caf::execution_unit* context) const {
+  if (remote != nullptr)
+    return remote->link()->send_unless_down(remote->number(), what, context);
+  actor->get()->enqueue(std::move(what), context);
+  return true;
+}
+
+target_slot::dropped_targets target_slot::set(std::unique_ptr<const found_target> next) {
+  std::unique_ptr<const found_target> before{now_.exchange(next.release(), std::memory_order_seq_cst)};
+  if (before) {
+    std::lock_guard guard{mutex_};
+    replaced_.push_back(std::move(before));
+    has_replaced_.store(true, std::memory_order_seq_cst);
+  }
+  return take_unused();
+}
+
+target_slot::dropped_targets target_slot::take_unused() {
+  std::lock_guard guard{mutex_};
+  if (users_.load(std::memory_order_seq_cst) != 0)
+    return {};
+  has_replaced_.store(false, std::memory_order_seq_cst);
+  return std::exchange(replaced_, {});
+}
+
+} // namespace troupe::internal

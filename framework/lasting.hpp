@@ -1,0 +1,66 @@
+// Handles that outlive the links to their actors: node::lasting.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/link_options.hpp>
+#include <troupe/framework/node_errc.hpp>
+#include <troupe/framework/reconnect_policy.hpp>
+
+namespace troupe {
+
+/// A change of what a lasting handle leads to.
+struct lasting_event {
+  enum class kind : std::uint8_t {
+    found,   ///< Messages go to an actor at `address`.
+    lost,    ///< Messages wait: the actor has ended, its link is down, or its name was withdrawn. `reason` says which.
+    given_up ///< Messages fail from now on. This is the last event.
+  };
+
+  kind what = kind::given_up;
+  /// The name under which the actor is looked up.
+  std::string name = {};
+  /// Where the actor is or was found; empty if `given_up`.
+  std::string address = {};
+  /// `none` if `found`.
+  node_error reason = {node_errc::none, {}};
+};
+
+/// The receivers of a lasting handle's events: a function, an actor, both or none. Each gets the events in order.
+struct lasting_events {
+  /// Called on the node's main I/O thread. It must not throw and must not block.
+  std::function<void(const lasting_event&)> callback = {};
+  /// Gets each event as a message, `[](const troupe::lasting_event& event)`. It must be an actor of this process. It is
+  /// not kept alive.
+  caf::actor listener = {};
+};
+
+/// How a lasting handle finds its actor, and what happens to messages meanwhile.
+struct lasting_options {
+  /// How long a message waits for the actor before it fails with `link_down`; at least 0. Lower: senders learn earlier
+  /// that the service is away.
+  std::chrono::milliseconds patience = std::chrono::seconds(30);
+  /// How many bytes of messages may wait for the actor. A message counts as 640 bytes and the memory of its values. If
+  /// nothing waits, one message may exceed the bound. A message that does not fit fails with `link_busy`.
+  std::size_t queue = 1_MiB;
+  /// How long the actor may stay away before the handle is given up; nullopt: no limit.
+  std::optional<std::chrono::milliseconds> give_up = std::nullopt;
+  /// The options of the links. Lasting handles of one node with the same address, options and policy share a link.
+  link_options link = {};
+  /// When a lost link is dialed again. If `attempts_max` ends the dialing at all addresses, the handle is given up.
+  reconnect_policy policy = {};
+  lasting_events events = {};
+};
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::lasting_event)
