@@ -7,6 +7,7 @@
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/lasting/lasting_office.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
+#include <troupe/framework/internal/node/draining.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
@@ -140,6 +141,13 @@ std::expected<reconnecting_link, node_error> node::keep_connected(std::string_vi
   if (auto kept = core_->dials().keep(*keeper); !kept)
     return std::unexpected{std::move(kept).error()};
   return reconnecting_link{*std::move(keeper)};
+}
+
+std::expected<void, node_error> node::drain(std::chrono::milliseconds patience) {
+  auto drained = internal::drain(*core_, patience);
+  if (drained || drained.error().code() != node_errc::unsupported)
+    core_->shut_down();
+  return drained;
 }
 
 caf::actor_system& node::system() const {

@@ -184,6 +184,17 @@ public:
     return lasting<Handle>(std::span{owned}, std::move(name), std::move(options));
   }
 
+  /// Ends the node's work, then closes the node. New peers are not accepted, and all names are withdrawn. Lasting
+  /// handles of peers move to another address that has the name. Requests that have come, or still come over open
+  /// links, are answered. When all of them are answered, every message is consumed and no more come, the links are
+  /// closed, as in the destructor. Blocks for at most `patience`, and then for at most `drain_timeout`. Fails with
+  /// - `timed_out`: after `patience`, requests are not answered or messages not consumed; the text says how many. The
+  ///   node is closed all the same.
+  /// - `unsupported`: the call is on an I/O thread of a node. Nothing has happened.
+  ///
+  ///     auto drained = node->drain(5s); // See also drain_on_signal (drain_on_signal.hpp).
+  std::expected<void, node_error> drain(std::chrono::milliseconds patience);
+
   /// The name that this node was opened with.
   [[nodiscard]] const std::string& name() const;
 

@@ -13,20 +13,34 @@ namespace troupe::internal {
 
 asker::asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question,
              std::unique_ptr<const request_context> context)
-    : caf::actor_proxy(config), actor_(std::move(actor)), question_(question), context_(std::move(context)) {}
+    : caf::actor_proxy(config), actor_(std::move(actor)), question_(question), context_(std::move(context)) {
+  link().begin_answer();
+}
 
 asker::~asker() {
-  if (!is_excused_.load(std::memory_order_relaxed))
-    actor_->enqueue(nullptr, question_.response_id(),
-                    caf::make_message(to_caf_error(
-                        {node_errc::broken_promise, "the actor dropped the request's promise without answering"})),
-                    nullptr);
+  if (is_excused_.load(std::memory_order_relaxed))
+    return;
+  actor_->enqueue(nullptr, question_.response_id(),
+                  caf::make_message(to_caf_error(
+                      {node_errc::broken_promise, "the actor dropped the request's promise without answering"})),
+                  nullptr);
+  link().end_answer();
+}
+
+proxy_link& asker::link() const noexcept {
+  return *static_cast<proxy&>(*actor_->get()).link();
+}
+
+void asker::excuse() noexcept {
+  if (!is_excused_.exchange(true, std::memory_order_relaxed))
+    link().end_answer();
 }
 
 void asker::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
-  if (what->mid.is_response() && what->mid.request_id() == question_.request_id())
-    excuse();
+  const auto answers = what->mid.is_response() && what->mid.request_id() == question_.request_id();
   actor_->get()->enqueue(std::move(what), context);
+  if (answers) // Once the answer is on its way.
+    excuse();
 }
 
 void asker::attach(caf::attachable_ptr what) {

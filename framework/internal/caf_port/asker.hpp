@@ -28,7 +28,7 @@ struct request_context {
 /// instead.
 class asker final : public caf::actor_proxy {
 public:
-  /// `question` is the request's id.
+  /// `actor` must be a proxy. `question` is the request's id.
   asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question,
         std::unique_ptr<const request_context> context);
   ~asker() override;
@@ -49,9 +49,11 @@ public:
   [[nodiscard]] const request_context* context() const noexcept { return context_.get(); }
 
   /// Disables the error, because another actor is responsible for the answer.
-  void excuse() noexcept { is_excused_.store(true, std::memory_order_relaxed); }
+  void excuse() noexcept;
 
 private:
+  [[nodiscard]] proxy_link& link() const noexcept;
+
   const caf::strong_actor_ptr actor_;
   const caf::message_id question_;
   const std::unique_ptr<const request_context> context_;

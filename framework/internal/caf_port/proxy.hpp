@@ -1,6 +1,7 @@
 // The local stand-in for an actor at the other end of a link.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,6 +49,14 @@ public:
   [[nodiscard]] virtual bool is_ready(std::uint64_t receiver) = 0;
   virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                  const caf::strong_actor_ptr& who) = 0;
+
+  /// The requests of the peer's actors that actors of this node have not answered.
+  [[nodiscard]] std::uint64_t unanswered() const noexcept { return unanswered_.load(std::memory_order_acquire); }
+  void begin_answer() noexcept { unanswered_.fetch_add(1, std::memory_order_relaxed); }
+  void end_answer() noexcept { unanswered_.fetch_sub(1, std::memory_order_release); }
+
+private:
+  std::atomic<std::uint64_t> unanswered_{0};
 };
 
 /// Ordinary CAF handles point at it; messages enqueued to it go over the link.

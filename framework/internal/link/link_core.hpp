@@ -192,6 +192,7 @@ public:
   [[nodiscard]] bool shares_store() const noexcept override { return agreed().shares_store; }
   [[nodiscard]] bool uses_rings() const noexcept override { return ring_move_.is_complete(); }
   [[nodiscard]] link_stats stats() const override;
+  [[nodiscard]] std::uint64_t unanswered_requests() const noexcept override { return unanswered(); }
   [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const override;
   [[nodiscard]] link_report report() const override;
   [[nodiscard]] link_stats final_stats() override;

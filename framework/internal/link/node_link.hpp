@@ -96,6 +96,8 @@ public:
   /// Requires: started.
   [[nodiscard]] virtual link_place place() const = 0;
   [[nodiscard]] virtual link_stats stats() const = 0;
+  /// The number of the peer's requests that actors of this node have not answered.
+  [[nodiscard]] virtual std::uint64_t unanswered_requests() const noexcept = 0;
   [[nodiscard]] virtual link_memory memory(std::span<const store::object_id> of) const = 0;
   [[nodiscard]] virtual link_report report() const = 0;
   /// Returns the totals when the link ends. What is counted later is reported to the node.

@@ -92,6 +92,11 @@ bool entrances::displace_unproven_peer() {
   return link != nullptr;
 }
 
+void entrances::stop_accepting() {
+  end();
+  post_to(io_, [self = shared_from_this()] { self->close(); });
+}
+
 void entrances::end() {
   std::lock_guard guard{mutex_};
   has_ended_ = true;

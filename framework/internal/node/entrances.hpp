@@ -66,6 +66,8 @@ public:
   /// Disconnects a peer that has not proven its identity, at once or soon. Returns false if there is none.
   bool displace_unproven_peer();
 
+  /// As end(), and close() a moment later.
+  void stop_accepting();
   /// Makes `listen` fail from now on.
   void end();
   /// Stops accepting peers. Called on the I/O thread, or while it does not run.

@@ -227,6 +227,8 @@ void node_core::has_more_addresses() {
 }
 
 void node_core::shut_down() {
+  if (is_shut_down_.exchange(true))
+    return;
   if (!running_) {
     if (entrances_)
       entrances_->close();

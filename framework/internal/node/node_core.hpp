@@ -2,6 +2,7 @@
 // store.
 #pragma once
 
+#include <atomic>
 #include <expected>
 #include <memory>
 #include <string>
@@ -39,7 +40,7 @@ class object_exchange;
 
 /// Runs the parts of a node through its life, from the options to the end of the last link.
 ///
-/// Threads: any thread may call every member; `shut_down` once.
+/// Threads: any thread may call every member. Only the first call of `shut_down` has an effect.
 /// Lifetime: the node and its links hold it. `shut_down` ends the links and the threads, so that only memory is left.
 /// If a handler on an I/O thread calls it, it does not wait for the links to end.
 class node_core final : public link_host, public entrance_owner, public std::enable_shared_from_this<node_core> {
@@ -104,7 +105,8 @@ private:
   const std::shared_ptr<io_loops> loops_;
   std::shared_ptr<class introductions> introductions_;
   internal::dials dials_;
-  bool running_ = false;                           // Set by start().
+  bool running_ = false; // Set by start().
+  std::atomic<bool> is_shut_down_{false};
   std::shared_ptr<internal::entrances> entrances_; // Set by start().
   std::shared_ptr<lasting_office> lasting_;        // Set by start().
   known_peers known_peers_;

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/node/published_names.hpp>
 
 #include <utility>
+#include <vector>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -15,6 +16,8 @@ std::expected<void, node_error> published_names::publish(std::string name, caf::
     return bad_option("the handle of the actor to publish as \"" + name + "\" is empty");
   {
     std::lock_guard guard{mutex_};
+    if (takes_no_more_)
+      return fail(node_errc::link_down, "the node is drained; \"" + name + "\" is not published");
     if (const auto [place, is_new] = names_.try_emplace(name, std::move(actor)); !is_new)
       return fail(node_errc::name_taken, "another actor is published as \"" + place->first + "\"; unpublish it first");
   }
@@ -46,10 +49,25 @@ std::size_t published_names::size() const {
   return names_.size();
 }
 
+void published_names::withdraw_all() {
+  std::vector<std::string> changed;
+  {
+    std::lock_guard guard{mutex_};
+    takes_no_more_ = true;
+    for (const auto& [name, actor] : names_)
+      changed.push_back(name);
+    withdrawn_.merge(names_);
+  }
+  for (const auto& name : changed)
+    changed_(name);
+}
+
 void published_names::clear() {
   name_map dropped;
+  name_map dropped_as_well;
   std::lock_guard guard{mutex_};
   dropped.swap(names_);
+  dropped_as_well.swap(withdrawn_);
 }
 
 } // namespace troupe::internal

@@ -31,6 +31,8 @@ public:
   bool unpublish(std::string_view name);
   [[nodiscard]] caf::strong_actor_ptr find(std::string_view name) const override;
   [[nodiscard]] std::size_t size() const;
+  /// Withdraws all names for good: publish() fails with `link_down`. Keeps the actors until clear().
+  void withdraw_all();
   void clear();
 
 private:
@@ -38,7 +40,10 @@ private:
 
   const std::function<void(const std::string& name)> changed_;
   mutable std::mutex mutex_; // No actor is dropped while it is held, since that may run the actor's code.
-  name_map names_;           // Guarded by mutex_.
+  // Guarded by mutex_.
+  name_map names_;
+  name_map withdrawn_;
+  bool takes_no_more_ = false;
 };
 
 } // namespace troupe::internal

@@ -53,6 +53,7 @@ public:
       : link_host(system, types, families, {.name = "near"}, {std::shared_ptr<void>{}, &io}),
         helpers_(system, types, [](const auto&) { return query_answers{}; }) {}
 
+  void name_changed_there(std::uint64_t, const std::string&) override {}
   name_book& names() noexcept override { std::abort(); }
   link_book<node_link>& links() noexcept override { return *this; }
   entrance_book& entrances() noexcept override { return *this; }
