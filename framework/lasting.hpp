@@ -44,6 +44,19 @@ struct lasting_events {
   caf::actor listener = {};
 };
 
+/// What a lasting handle does with a request that was sent and not answered when its link was lost.
+enum class request_retry : std::uint8_t {
+  /// It fails with `link_down`. It was handled at most once.
+  none,
+  /// It is sent again to the same process, which recognizes it and handles it once: the answer comes from the process's
+  /// memory if it was handled before. If the process has ended, or does not remember the request any more
+  /// (node_options::answer_memory_bytes), it fails with `outcome_unknown`. The source of the algorithm is RIFL (Lee et
+  /// al., SOSP 2015); but nothing is kept on disk.
+  repeat_idempotent,
+  /// It is sent again to whichever actor is found, which may handle it once more: at least once.
+  repeat
+};
+
 /// How a lasting handle finds its actor, and what happens to messages meanwhile.
 struct lasting_options {
   /// How long a message waits for the actor before it fails with `link_down`; at least 0. Lower: senders learn earlier
@@ -52,6 +65,9 @@ struct lasting_options {
   /// How many bytes of messages may wait for the actor. A message counts as 640 bytes and the memory of its values. If
   /// nothing waits, one message may exceed the bound. A message that does not fit fails with `link_busy`.
   std::size_t queue = 1_MiB;
+  /// What happens to requests under way when the link is lost. If they are repeated, they count against `queue` until
+  /// they are answered, and their receivers see the handle in place of the sender.
+  request_retry retry = request_retry::none;
   /// How long the actor may stay away before the handle is given up; nullopt: no limit.
   std::optional<std::chrono::milliseconds> give_up = std::nullopt;
   /// The options of the links. Lasting handles of one node with the same address, options and policy share a link.

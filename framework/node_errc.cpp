@@ -59,6 +59,8 @@ std::string to_string(node_errc code) {
     return "disk_full";
   case out_of_band_handle:
     return "out_of_band_handle";
+  case outcome_unknown:
+    return "outcome_unknown";
   case version_mismatch:
     return "version_mismatch";
   }

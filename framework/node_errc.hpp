@@ -47,6 +47,8 @@ enum class node_errc : std::uint8_t {
   object_freed = 24,       // The reference was kept outside of messages, and its object has been freed.
   disk_full = 25,          // The store has no room, and its spill directory has none either.
   out_of_band_handle = 26, // A handle was serialized outside of a message; the text says what to do.
+  // About requests that a lasting handle repeats.
+  outcome_unknown = 28, // The request may have been handled, but its answer is lost, and it must not be repeated.
   // About versions of Troupe.
   version_mismatch = 27, // The peer speaks another version of the link protocol; the text names both.
 };

@@ -92,6 +92,15 @@ struct node_options {
   /// Higher: longer interruptions lose nothing; objects of dead peers are kept for longer.
   setting<std::chrono::milliseconds> handle_grace{by_default, std::chrono::seconds(30)};
 
+  /// How many bytes of answers the node keeps for requests that may be repeated (lasting_options::retry). If a request
+  /// is repeated after its answer was dropped, it fails with `outcome_unknown`. Each answer counts with 256 bytes and
+  /// the memory of its values. An answer is dropped earlier if its requester does not need it any more. 0: none are
+  /// kept.
+  setting<std::size_t> answer_memory_bytes{by_default, 16_MiB};
+
+  /// How long these answers are kept, at least 0. Higher: requests can be repeated after longer interruptions.
+  setting<std::chrono::milliseconds> answer_memory_time{by_default, std::chrono::minutes(5)};
+
   /// How long the node's destructor waits for pending messages to be written. Higher: fewer messages to slow peers are
   /// lost; the destructor takes longer.
   setting<std::chrono::milliseconds> drain_timeout{by_default, std::chrono::milliseconds(500)};

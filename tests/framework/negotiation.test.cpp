@@ -100,7 +100,8 @@ TEST_F(type_negotiation,
        a_version_that_the_peer_cannot_read_fails_at_send_by_families_without_layouts_in_their_headers) {
   far_options_.accepted_links.serializers = {"msgpack"};
   auto remote = taker({.serializers = {"msgpack"}});
-  expect_contains(refusal_of_the_second(remote, with_text{"roof", "warm"}), "test.measured.value: text at the sender, list at the receiver");
+  expect_contains(refusal_of_the_second(remote, with_text{"roof", "warm"}),
+                  "test.measured.value: text at the sender, list at the receiver");
 }
 
 TEST_F(type_negotiation, a_version_that_the_peer_can_read_passes_after_a_value_that_it_could_not) {

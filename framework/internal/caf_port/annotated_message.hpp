@@ -9,8 +9,10 @@
 #include <caf/abstract_actor.hpp>
 #include <caf/mailbox_element.hpp>
 
+#include <troupe/framework/internal/caf_port/answer_memory.hpp>
 #include <troupe/framework/internal/traces/traced_hop.hpp>
 #include <troupe/framework/internal/wire/message_deadline.hpp>
+#include <troupe/framework/internal/wire/request_identity.hpp>
 
 namespace troupe::internal {
 
@@ -21,7 +23,12 @@ struct message_notes {
   std::optional<deadline_point> deadline = std::nullopt; // Of a request.
   std::shared_ptr<traced_hop> trace = nullptr;           // Null: no context.
   expired_counter expired = nullptr;                     // Counts the request if it is dropped; may be null.
+  // Of a request that leaves and may be sent again.
+  std::shared_ptr<const request_identity> identity = nullptr;
+  // Of such a request that has come: takes its answer.
+  std::shared_ptr<answer_slot> answers_to = nullptr;
 
+  /// Whether the receiver's handler has nothing to learn.
   [[nodiscard]] bool is_empty() const noexcept { return !deadline && !trace; }
 };
 

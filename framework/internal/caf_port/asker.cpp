@@ -38,6 +38,8 @@ void asker::excuse() noexcept {
 
 void asker::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
   const auto answers = what->mid.is_response() && what->mid.request_id() == question_.request_id();
+  if (answers && context_ && context_->answers_to)
+    context_->answers_to->answered(what->copy_content_to_message());
   actor_->get()->enqueue(std::move(what), context);
   if (answers) // Once the answer is on its way.
     excuse();

@@ -10,6 +10,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/message_id.hpp>
 
+#include <troupe/framework/internal/caf_port/answer_memory.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/trace_context.hpp>
@@ -20,6 +21,7 @@ namespace troupe::internal {
 struct request_context {
   std::optional<deadline_point> deadline = std::nullopt;
   std::optional<trace_context> trace = std::nullopt;
+  std::shared_ptr<answer_slot> answers_to = nullptr; // Takes the answer as well; may be null.
 };
 
 /// Stands for the remote actor that sent a request. It has that actor's id, and forwards everything to the actor's

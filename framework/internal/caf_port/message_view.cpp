@@ -27,4 +27,12 @@ message_kind kind_of(std::uint32_t type_token) noexcept {
   }
 }
 
+std::uint64_t value_memory_of(const message_view& message, const type_registry& types) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < message.size(); ++i)
+    if (const auto* type = message.type(i).entry_in(types))
+      bytes += type->memory_bytes(message.value(i));
+  return bytes;
+}
+
 } // namespace troupe::internal

@@ -76,4 +76,7 @@ private:
   const caf::type_erased_tuple* content_;
 };
 
+/// The memory of the message's values, as far as the registry knows their types.
+[[nodiscard]] std::uint64_t value_memory_of(const message_view& message, const type_registry& types);
+
 } // namespace troupe::internal

@@ -220,6 +220,8 @@ constexpr std::array all_node_rows{
                                                                                      "the rings of all links"),
     node_row<&node_options::detailed_stats>("detailed-stats", "whether links count by family and type"),
     node_row<&node_options::handle_grace>("handle-grace", "how long objects are kept for peers whose link was lost"),
+    node_row<&node_options::answer_memory_bytes>("answer-memory-bytes", "answers kept for requests that are repeated"),
+    node_row<&node_options::answer_memory_time>("answer-memory-time", "how long these answers are kept"),
     node_row<&node_options::drain_timeout>("drain-timeout", "how long the node's end waits for what was sent"),
 };
 

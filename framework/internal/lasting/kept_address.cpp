@@ -42,6 +42,10 @@ void kept_address::end() {
   waiting_.clear();
 }
 
+bool kept_address::remembers(const caf::strong_actor_ptr& actor) const {
+  return link_ && link_->recognizes_repeated_requests(actor->node());
+}
+
 /// The searches change the set, so it is copied.
 template <class Tell>
 void kept_address::tell_all(Tell&& tell) {

@@ -6,6 +6,7 @@
 #include <troupe/framework/internal/caf_port/error_answers.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/link/dead_letter_box.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -27,17 +28,45 @@ lasting_actor::~lasting_actor() {
 }
 
 void lasting_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (its_.retry != request_retry::none) {
+    if (what->mid.is_response()) {
+      on_answer(std::move(what), context);
+      return;
+    }
+    if (what->mid.is_request() && !(what = in_own_name(std::move(what), context)))
+      return;
+  }
   if (!forward(what, context))
     keep_or_refuse(std::move(what), context);
 }
 
 /// Returns false, without any effect, if there is no target whose link is up.
 bool lasting_actor::forward(caf::mailbox_element_ptr& what, caf::execution_unit* context) {
-  return slot_.with_target([&](const found_target& target) { return target.take(what, context); });
+  return slot_.with_target([&](const found_target& target) { return give(target, what, context); });
+}
+
+bool lasting_actor::give(const found_target& target, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
+  return is_own_request(*what) ? give_own(target, *what, context) : target.take(what, context);
+}
+
+/// If nothing waits, one message may exceed the bound.
+bool lasting_actor::has_room(std::uint64_t bytes) const noexcept {
+  return requests_.empty()
+             ? waiting_.has_room(bytes)
+             : requests_.bytes() <= waiting_.bytes_max() && bytes <= waiting_.bytes_max() - requests_.bytes()
+                   && waiting_.bytes() <= waiting_.bytes_max() - requests_.bytes() - bytes;
+}
+
+node_error lasting_actor::full(std::uint64_t bytes) const {
+  return {node_errc::link_busy, "a message of " + grouped(bytes) + " bytes does not fit behind the "
+                                    + grouped(waiting_.bytes() + requests_.bytes()) + " bytes that wait for \""
+                                    + its_.name + "\"; limit " + grouped(waiting_.bytes_max())
+                                    + " (lasting_options::queue)"};
 }
 
 void lasting_actor::keep_or_refuse(caf::mailbox_element_ptr what, caf::execution_unit* context) {
-  const auto bytes = bytes_of(*what);
+  const auto is_own = is_own_request(*what);
+  const auto bytes = is_own ? 0 : bytes_of(*what); // Own requests are counted by requests_.
   const auto owner = owner_.lock();
   node_error why{node_errc::none, {}};
   target_slot::dropped_targets dropped;
@@ -61,14 +90,17 @@ void lasting_actor::keep_or_refuse(caf::mailbox_element_ptr what, caf::execution
       why = *over_;
     else if (!owner)
       why = {node_errc::link_down, "the node of the lasting handle to \"" + its_.name + "\" has ended"};
-    else if (!waiting_.has_room(bytes))
-      why = {node_errc::link_busy, "a message of " + grouped(bytes) + " bytes does not fit behind the "
-                                       + grouped(waiting_.bytes()) + " bytes that wait for \"" + its_.name
-                                       + "\", which is not found; limit " + grouped(waiting_.bytes_max())
-                                       + " (lasting_options::queue)"};
+    else if (!is_own && !has_room(bytes))
+      why = full(bytes);
     else {
       begins = begins || waiting_.empty();
-      waiting_.add({.message = std::move(what), .since = clock::now(), .bytes = bytes});
+      const auto number = is_own ? what->mid.request_id().integer_value() : 0;
+      waiting_messages::entry entry{
+          .message = std::move(what), .since = clock::now(), .bytes = bytes, .number = number};
+      if (is_own)
+        waiting_.add_again(std::move(entry));
+      else
+        waiting_.add(std::move(entry));
       if (!self_)
         self_ = caf::strong_actor_ptr{ctrl()};
       is_kept = true;
@@ -80,11 +112,10 @@ void lasting_actor::keep_or_refuse(caf::mailbox_element_ptr what, caf::execution
     owner->is_away(its_.number);
 }
 
-void lasting_actor::forward_to(caf::strong_actor_ptr target) {
+void lasting_actor::forward_to(std::unique_ptr<const found_target> target) {
   target_slot::dropped_targets dropped;
   caf::strong_actor_ptr dropped_target;
   caf::strong_actor_ptr dropped_self;
-  const found_target next{target};
   std::unique_lock guard{mutex_};
   if (over_)
     return;
@@ -93,7 +124,7 @@ void lasting_actor::forward_to(caf::strong_actor_ptr target) {
   while (!waiting_.empty()) {
     auto batch = waiting_.take_all();
     guard.unlock();
-    while (!batch.empty() && next.take(batch.front().message, nullptr))
+    while (!batch.empty() && give(*target, batch.front().message, nullptr))
       batch.pop_front();
     guard.lock();
     if (!batch.empty()) {
@@ -103,11 +134,11 @@ void lasting_actor::forward_to(caf::strong_actor_ptr target) {
     if (over_)
       break;
   }
-  dropped_self = std::exchange(self_, nullptr);
+  dropped_self = release_if_idle();
   if (over_)
     return;
-  static_cast<void>(slot_.set(std::make_unique<const found_target>(target))); // There was none: nothing is dropped.
-  target_ = std::move(target);
+  target_ = target->actor;
+  static_cast<void>(slot_.set(std::move(target))); // There was none: nothing is dropped.
 }
 
 void lasting_actor::wait() {
@@ -132,8 +163,7 @@ std::optional<lasting_actor::clock::time_point> lasting_actor::fail_older_than(c
     std::lock_guard guard{mutex_};
     old = waiting_.take_older_than(then);
     next = waiting_.oldest();
-    if (!next)
-      dropped_self = std::exchange(self_, nullptr);
+    dropped_self = release_if_idle();
   }
   fail_all(std::move(old), why);
   return next;
@@ -145,6 +175,7 @@ void lasting_actor::end(const node_error& why) {
   caf::strong_actor_ptr self{ctrl()};
   caf::strong_actor_ptr dropped_self;
   std::deque<waiting_messages::entry> all;
+  std::map<std::uint64_t, kept_request> requests;
   {
     std::lock_guard guard{mutex_};
     if (over_)
@@ -153,10 +184,165 @@ void lasting_actor::end(const node_error& why) {
     dropped = slot_.set(nullptr);
     dropped_target = std::exchange(target_, nullptr);
     all = waiting_.take_all();
+    requests = requests_.take_all();
     dropped_self = std::exchange(self_, nullptr);
   }
+  for (const auto& [number, request] : requests)
+    fail(request, why, nullptr);
   fail_all(std::move(all), why);
   cleanup(to_caf_error(why), nullptr);
+}
+
+// -- requests that may be repeated
+
+/// Keeps the request, and returns one in this actor's name. Returns null if the request has failed.
+caf::mailbox_element_ptr lasting_actor::in_own_name(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  const auto bytes = bytes_of(*what);
+  const auto urgent = what->mid.is_urgent_message();
+  std::optional<node_error> why_not;
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard guard{mutex_};
+    if (over_)
+      why_not = over_;
+    else if (!has_room(bytes))
+      why_not = full(bytes);
+    else {
+      kept_request request{.sender = caf::weak_actor_ptr{what->sender.get()}, .id = what->mid, .bytes = bytes};
+      if (const auto* notes = notes_of(*what)) {
+        request.deadline = notes->deadline;
+        request.trace = notes->trace;
+      }
+      request.content = what->move_content_to_message();
+      number = requests_.add(std::move(request));
+      if (!self_)
+        self_ = caf::strong_actor_ptr{ctrl()};
+    }
+  }
+  if (why_not) {
+    fail(*what, *why_not, context);
+    return nullptr;
+  }
+  return caf::make_mailbox_element(caf::strong_actor_ptr{ctrl()}, question_id(number, urgent), {}, caf::message{});
+}
+
+/// Returns false, without any effect, if the target's link is down.
+bool lasting_actor::give_own(const found_target& target, const caf::mailbox_element& what,
+                             caf::execution_unit* context) {
+  const auto number = what.mid.request_id().integer_value();
+  caf::message content;
+  std::optional<node_error> why_not;
+  auto notes = begin_sending(target, number, content, why_not);
+  if (why_not)
+    if (const auto request = finish(number))
+      fail(*request, *why_not, context);
+  if (!notes)
+    return true;
+  auto attempt = caf::make_mailbox_element(caf::strong_actor_ptr{ctrl()}, what.mid, {}, std::move(content));
+  if (!notes->is_empty() || notes->identity)
+    attempt = annotate(std::move(attempt), *std::move(notes), nullptr);
+  if (target.take(attempt, context))
+    return true;
+  undo_sending(number);
+  return false;
+}
+
+/// Notes that the request is sent now. Returns nullopt if it is not kept any more, or cannot be repeated: `why_not`.
+std::optional<message_notes> lasting_actor::begin_sending(const found_target& target, std::uint64_t number,
+                                                          caf::message& content, std::optional<node_error>& why_not) {
+  const std::lock_guard guard{mutex_};
+  auto* const request = requests_.find(number);
+  if (request == nullptr)
+    return std::nullopt;
+  message_notes notes{.deadline = request->deadline, .trace = request->trace};
+  const auto process = target.actor->node();
+  if (its_.retry == request_retry::repeat_idempotent) {
+    if (request->is_sent && (request->sent_to != process || !request->is_recognized_there)) {
+      const auto* const reason = request->sent_to != process ? "its process has ended, or another one has the name \""
+                                                             : "its process does not recognize repeated requests to \"";
+      why_not = node_error{node_errc::outcome_unknown,
+                           "the request was sent and may have been handled; " + (reason + its_.name) + '"'};
+      return std::nullopt;
+    }
+    if (target.remembers)
+      notes.identity = std::make_shared<const request_identity>(requests_.identity_of(number, clock::now()));
+  }
+  request->was_sent = request->is_sent;
+  request->is_sent = true;
+  if (!request->was_sent) {
+    request->sent_at = clock::now();
+    request->sent_to = process;
+    request->is_recognized_there = target.remembers;
+  }
+  content = request->content;
+  return notes;
+}
+
+/// The link was down, so the last attempt has sent nothing.
+void lasting_actor::undo_sending(std::uint64_t number) {
+  const std::lock_guard guard{mutex_};
+  if (auto* const request = requests_.find(number)) {
+    request->is_sent = request->was_sent;
+    if (!request->is_sent)
+      request->sent_at.reset();
+  }
+}
+
+void lasting_actor::on_answer(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  const auto number = what->mid.request_id().integer_value();
+  const message_view content{*what};
+  // The peer's own answers have a sender.
+  const auto is_lost =
+      !what->sender && content.kind() == message_kind::error
+      && to_node_error(*static_cast<const caf::error*>(content.value(0))).code() == node_errc::link_down;
+  if (is_lost)
+    repeat(std::move(what), number, context);
+  else if (const auto request = finish(number))
+    answer(*request, what->sender, what->move_content_to_message(), context);
+}
+
+/// Sends the request again, once there is a target. `what` is the error that it got in place of an answer.
+void lasting_actor::repeat(caf::mailbox_element_ptr what, std::uint64_t number, caf::execution_unit* context) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (requests_.find(number) == nullptr)
+      return;
+  }
+  what = caf::make_mailbox_element(caf::strong_actor_ptr{ctrl()}, question_id(number, what->mid.is_urgent_message()),
+                                   {}, caf::message{});
+  if (!forward(what, context))
+    keep_or_refuse(std::move(what), context);
+}
+
+/// Returns the request, which is not kept any more; nullopt if it was not.
+std::optional<lasting_actor::kept_request> lasting_actor::finish(std::uint64_t number) {
+  caf::strong_actor_ptr dropped_self;
+  const std::lock_guard guard{mutex_};
+  auto taken = requests_.take(number);
+  dropped_self = release_if_idle();
+  return taken;
+}
+
+void lasting_actor::answer(const kept_request& request, const caf::strong_actor_ptr& from, caf::message content,
+                           caf::execution_unit* context) {
+  if (const auto sender = request.sender.lock())
+    sender->enqueue(from, request.id.response_id(), std::move(content), context);
+}
+
+void lasting_actor::fail(const kept_request& request, const node_error& why, caf::execution_unit* context) {
+  const auto sender = request.sender.lock();
+  if (!sender)
+    return;
+  const auto is_unknown = request.is_sent && why.code() == node_errc::link_down;
+  answer_with(is_unknown ? node_error{node_errc::outcome_unknown,
+                                      "the request was sent and may have been handled; " + why.message()}
+                         : why,
+              sender, request.id.response_id(), nullptr, context);
+}
+
+/// Returns the reference that kept this actor alive, to be dropped outside the lock.
+caf::strong_actor_ptr lasting_actor::release_if_idle() {
+  return waiting_.empty() && requests_.empty() ? std::exchange(self_, nullptr) : nullptr;
 }
 
 void lasting_actor::kill_proxy(caf::execution_unit* context, caf::error reason) {
@@ -164,20 +350,18 @@ void lasting_actor::kill_proxy(caf::execution_unit* context, caf::error reason) 
 }
 
 std::uint64_t lasting_actor::bytes_of(const caf::mailbox_element& what) const {
-  auto bytes = message_bytes_min;
   const auto owner = owner_.lock();
   const auto node = owner ? owner->node() : nullptr;
-  if (!node)
-    return bytes;
-  const message_view content{what};
-  for (std::size_t i = 0; i < content.size(); ++i)
-    if (const auto* type = content.type(i).entry_in(node->types()))
-      bytes += type->memory_bytes(content.value(i));
-  return bytes;
+  return message_bytes_min + (node ? value_memory_of(message_view{what}, node->types()) : 0);
 }
 
 /// Tells the requester. Messages that are not requests become dead letters.
-void lasting_actor::fail(caf::mailbox_element& what, const node_error& why, caf::execution_unit* context) const {
+void lasting_actor::fail(caf::mailbox_element& what, const node_error& why, caf::execution_unit* context) {
+  if (is_own_request(what)) {
+    if (const auto request = finish(what.mid.request_id().integer_value()))
+      fail(*request, why, context);
+    return;
+  }
   if (what.mid.is_request() && what.sender) {
     answer_with(why, what.sender, what.mid.response_id(), nullptr, context);
     return;
@@ -200,7 +384,7 @@ void lasting_actor::fail(caf::mailbox_element& what, const node_error& why, caf:
   node->letters().put(std::move(letter), message_view{what}, what.sender);
 }
 
-void lasting_actor::fail_all(std::deque<waiting_messages::entry> all, const node_error& why) const {
+void lasting_actor::fail_all(std::deque<waiting_messages::entry> all, const node_error& why) {
   for (auto& each : all)
     fail(*each.message, why, nullptr);
 }

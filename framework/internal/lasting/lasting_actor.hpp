@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,9 +13,11 @@
 
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/proxy_class.hpp>
+#include <troupe/framework/internal/lasting/repeated_requests.hpp>
 #include <troupe/framework/internal/lasting/target_slot.hpp>
 #include <troupe/framework/internal/lasting/waiting_messages.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
+#include <troupe/framework/lasting.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
@@ -35,6 +37,7 @@ public:
 
 /// Forwards messages to the target while there is one, and keeps them in order while there is none.
 ///
+/// Requests that may be repeated are sent in this actor's name and kept until their answers have come.
 /// A sender uses the target directly only if no earlier message waits. So the messages of each sender stay in order.
 /// Threads: any.
 class lasting_actor final : public caf::actor_proxy {
@@ -46,6 +49,7 @@ public:
     std::string name;         // Under which the target is published.
     std::set<std::string> interface;
     std::uint64_t queue_bytes = 0;
+    request_retry retry = request_retry::none;
   };
 
   lasting_actor(caf::actor_config& config, std::weak_ptr<lasting_owner> owner, terms its);
@@ -63,7 +67,7 @@ public:
 
   /// Forwards what waits, in order, and then everything that is sent. If the target goes down meanwhile, the rest
   /// continues to wait.
-  void forward_to(caf::strong_actor_ptr target);
+  void forward_to(std::unique_ptr<const found_target> target);
   /// From now on messages wait.
   void wait();
   /// The target that messages go to now; null if there is none.
@@ -75,11 +79,35 @@ public:
   void end(const node_error& why);
 
 private:
+  using kept_request = repeated_requests::kept;
+
   [[nodiscard]] bool forward(caf::mailbox_element_ptr& what, caf::execution_unit* context);
   void keep_or_refuse(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept;
+  [[nodiscard]] node_error full(std::uint64_t bytes) const;
+
+  // Requests that may be repeated travel in this actor's own name.
+  [[nodiscard]] bool is_own_request(const caf::mailbox_element& what) const noexcept {
+    return what.mid.is_request() && what.sender == ctrl();
+  }
+  [[nodiscard]] caf::mailbox_element_ptr in_own_name(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  [[nodiscard]] bool give(const found_target& target, caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  [[nodiscard]] bool give_own(const found_target& target, const caf::mailbox_element& what,
+                              caf::execution_unit* context);
+  [[nodiscard]] std::optional<message_notes> begin_sending(const found_target& target, std::uint64_t number,
+                                                           caf::message& content, std::optional<node_error>& why_not);
+  void undo_sending(std::uint64_t number);
+  void on_answer(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  void repeat(caf::mailbox_element_ptr what, std::uint64_t number, caf::execution_unit* context);
+  [[nodiscard]] std::optional<kept_request> finish(std::uint64_t number);
+  static void answer(const kept_request& request, const caf::strong_actor_ptr& from, caf::message content,
+                     caf::execution_unit* context);
+  static void fail(const kept_request& request, const node_error& why, caf::execution_unit* context);
+  [[nodiscard]] caf::strong_actor_ptr release_if_idle();
+
   [[nodiscard]] std::uint64_t bytes_of(const caf::mailbox_element& what) const;
-  void fail(caf::mailbox_element& what, const node_error& why, caf::execution_unit* context) const;
-  void fail_all(std::deque<waiting_messages::entry> all, const node_error& why) const;
+  void fail(caf::mailbox_element& what, const node_error& why, caf::execution_unit* context);
+  void fail_all(std::deque<waiting_messages::entry> all, const node_error& why);
 
   const std::weak_ptr<lasting_owner> owner_;
   const terms its_;
@@ -88,8 +116,9 @@ private:
   mutable std::mutex mutex_; // No actor is dropped and nothing is forwarded while it is held.
   // Guarded by mutex_.
   waiting_messages waiting_;
+  repeated_requests requests_;
   caf::strong_actor_ptr target_;   // As in slot_.
-  caf::strong_actor_ptr self_;     // Set while messages wait: they are delivered even if the handle is dropped.
+  caf::strong_actor_ptr self_;     // Set while messages wait or requests are kept, even if the handle is dropped.
   std::optional<node_error> over_; // Why the actor has ended.
 };
 

@@ -58,7 +58,8 @@ std::expected<caf::strong_actor_ptr, node_error> lasting_office::make(wanted wha
                                   {.number = number,
                                    .name = std::move(what.name),
                                    .interface = std::move(what.interface),
-                                   .queue_bytes = options.queue});
+                                   .queue_bytes = options.queue,
+                                   .retry = options.retry});
   auto search = std::make_shared<target_search>(of_.io, actor,
                                                 target_search::terms{.patience = options.patience,
                                                                      .give_up = options.give_up,

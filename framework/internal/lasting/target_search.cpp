@@ -160,7 +160,7 @@ void target_search::use(std::size_t which, const caf::strong_actor_ptr& found) {
           self->on_target_ended(use, why);
       });
   });
-  as_lasting(actor).forward_to(found);
+  as_lasting(actor).forward_to(std::make_unique<const found_target>(found, addresses_[which]->remembers(found)));
   tell(lasting_event::kind::found, addresses_[which]->to().address, {node_errc::none, {}});
 }
 

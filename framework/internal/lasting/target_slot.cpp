@@ -6,7 +6,8 @@
 
 namespace troupe::internal {
 
-found_target::found_target(caf::strong_actor_ptr found) : actor(std::move(found)), remote(as_proxy(actor)) {}
+found_target::found_target(caf::strong_actor_ptr found, bool recognizes_requests)
+    : actor(std::move(found)), remote(as_proxy(actor)), remembers(recognizes_requests && remote != nullptr) {}
 
 bool found_target::take(caf::mailbox_element_ptr& what, caf::execution_unit* context) const {
   if (remote != nullptr)

@@ -16,13 +16,14 @@ class proxy;
 
 /// An actor that was found.
 struct found_target {
-  explicit found_target(caf::strong_actor_ptr found);
+  explicit found_target(caf::strong_actor_ptr found, bool recognizes_requests = false);
 
   /// Sends the message to the actor. If the link to the actor is down, gives the message back, and returns false.
   [[nodiscard]] bool take(caf::mailbox_element_ptr& what, caf::execution_unit* context) const;
 
   const caf::strong_actor_ptr actor;
-  proxy* const remote; // Null: an actor of this process.
+  proxy* const remote;  // Null: an actor of this process.
+  const bool remembers; // Its node recognizes repeated requests.
 };
 
 /// Holds the current target, which senders use without a lock. A target that was replaced is kept until no sender uses

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/lasting/waiting_messages.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -9,6 +10,12 @@ void waiting_messages::add(entry what) {
   const auto bytes = what.bytes;
   entries_.push_back(std::move(what));
   bytes_ += bytes;
+}
+
+void waiting_messages::add_again(entry what) {
+  const auto later = std::ranges::find_if(entries_, [&](const auto& each) { return each.number > what.number; });
+  bytes_ += what.bytes;
+  entries_.insert(later, std::move(what));
 }
 
 void waiting_messages::put_back(std::deque<entry> taken) {

@@ -23,6 +23,7 @@ public:
     caf::mailbox_element_ptr message;
     clock::time_point since;
     std::uint64_t bytes = 0;
+    std::uint64_t number = 0; // Of a request that may be repeated, in repeated_requests; 0: none.
   };
 
   explicit waiting_messages(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
@@ -32,6 +33,8 @@ public:
     return entries_.empty() || (bytes <= bytes_max_ && bytes_ <= bytes_max_ - bytes);
   }
   void add(entry what);
+  /// Adds a request in front of later requests.
+  void add_again(entry what);
   /// Puts back, in front of all others, messages that were taken.
   void put_back(std::deque<entry> taken);
 

@@ -24,9 +24,10 @@ caf::message_id id_of(const message_head& head) {
 /// What the stand-in for the requester remembers. A peer may let requests wait for long, so large texts are dropped.
 std::unique_ptr<const request_context> context_of(const message_notes& notes) {
   constexpr std::size_t text_bytes_max = 512;
-  if (notes.is_empty())
+  if (notes.is_empty() && !notes.answers_to)
     return nullptr;
-  auto made = std::make_unique<request_context>(request_context{.deadline = notes.deadline});
+  auto made =
+      std::make_unique<request_context>(request_context{.deadline = notes.deadline, .answers_to = notes.answers_to});
   if (notes.trace) {
     made->trace = notes.trace->context();
     if (made->trace->baggage().size() > text_bytes_max)
@@ -82,6 +83,17 @@ void delivery::refuse_expired(const message_route& to, const message_head& head)
   if (to.sender())
     answer_with({node_errc::timed_out, "the request came after its deadline"}, to.sender(), id_of(head).response_id(),
                 to.receiver(), nullptr);
+}
+
+void delivery::answer_again(const message_route& to, const message_head& head, const caf::message& answer) {
+  to.sender()->enqueue(to.receiver(), id_of(head).response_id(), answer, nullptr);
+}
+
+void delivery::refuse_forgotten(const message_route& to, const message_head& head) {
+  answer_with({node_errc::outcome_unknown,
+               "the request was sent before and may have been handled, but its answer is not "
+               "kept any more (node_options::answer_memory_bytes, answer_memory_time)"},
+              to.sender(), id_of(head).response_id(), to.receiver(), nullptr);
 }
 
 /// Adds the notes to a message for an actor of this node.

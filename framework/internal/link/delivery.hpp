@@ -116,6 +116,10 @@ public:
   void refuse_unasked();
   /// For a response that answers no request of this node.
   void refuse_answer();
+  /// For a request that was answered before: sends that answer again.
+  void answer_again(const message_route& to, const message_head& head, const caf::message& answer);
+  /// For a request that may have been handled before, and whose answer is not kept.
+  void refuse_forgotten(const message_route& to, const message_head& head);
   /// For a request whose deadline has passed.
   void refuse_expired(const message_route& to, const message_head& head);
   /// `notes`: what the receiver's handler learns of the message besides its content.

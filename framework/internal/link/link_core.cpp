@@ -190,7 +190,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                  .received = counters_.messages_received,
                  .forwarded = counters_.forwarded,
                  .letters = letters_,
-                 .traces = traces_}) {}
+                 .traces = traces_,
+                 .answers = node_->answers()}) {}
 
 link_core::~link_core() = default;
 

@@ -186,6 +186,9 @@ public:
   [[nodiscard]] link_place place() const override { return {security_->kind, near_host_}; }
   [[nodiscard]] const std::string& peer_address() const noexcept override { return addresses_.far; }
   [[nodiscard]] const node_version& peer_version() const noexcept override { return agreed().peer.version; }
+  [[nodiscard]] bool recognizes_repeated_requests(const caf::node_id& process) const override {
+    return agreed().features.has(feature::repeats) && agreed().peer.node == process;
+  }
   [[nodiscard]] std::vector<link_feature> peer_features() const override;
   [[nodiscard]] troupe::compression compression_in_force() const override;
   [[nodiscard]] std::vector<std::string> effective_serializers() const override { return terms_.families(); }

@@ -11,6 +11,7 @@
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
+#include <troupe/framework/internal/caf_port/answer_memory.hpp>
 #include <troupe/framework/internal/caf_port/encoding_cache.hpp>
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/actor_recognition.hpp>
@@ -120,6 +121,8 @@ public:
   /// The key by which peers recognize this node.
   [[nodiscard]] const node_key& key() const noexcept { return key_; }
   [[nodiscard]] const std::shared_ptr<span_recorder>& spans() const noexcept { return spans_; }
+  /// The answers to requests that peers may repeat.
+  [[nodiscard]] const std::shared_ptr<answer_memory>& answers() const noexcept { return answers_; }
   /// Limits the log lines of all links together, because peers decide how many links there are.
   [[nodiscard]] limited_log& lines() noexcept { return lines_; }
 
@@ -152,7 +155,9 @@ protected:
         options_(std::move(options)),
         io_(std::move(io)),
         encodings_(std::make_shared<encoding_cache>(*io_)),
-        rings_(options_.ring_memory_bytes) {}
+        rings_(options_.ring_memory_bytes),
+        answers_(std::make_shared<answer_memory>(types_, answer_memory::bounds{.bytes = options_.answer_memory_bytes,
+                                                                               .age = *options_.answer_memory_time})) {}
 
   caf::actor_system& system_;
   type_registry& types_;
@@ -161,6 +166,7 @@ protected:
   const std::shared_ptr<asio::io_context> io_; // Outlives the timers of the members below.
   const std::shared_ptr<encoding_cache> encodings_;
   ring_budget rings_;
+  const std::shared_ptr<answer_memory> answers_;
   const std::shared_ptr<span_recorder> spans_ = std::make_shared<span_recorder>();
   const node_key key_; // Tells this node from others that claim its id.
   limited_log lines_{"this node's links", 50};

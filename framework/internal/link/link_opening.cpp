@@ -180,7 +180,8 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     receiver_.open({.account = *receiving_,
                     .values = values_,
                     .takes_extensions = agreed.features.has(feature::extensions),
-                    .takes_repeated_frames = agreed.features.has(feature::handle_windows)});
+                    .takes_repeated_frames = agreed.features.has(feature::handle_windows),
+                    .takes_identities = agreed.features.has(feature::repeats)});
     actors_.open(*receiving_);
     life_.enter(held, link_state::open);
   }

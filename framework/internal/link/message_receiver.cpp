@@ -10,6 +10,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
+#include <troupe/framework/internal/caf_port/question_id.hpp>
 #include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
@@ -356,7 +357,33 @@ bool message_receiver::is_deliverable(arrival& what, std::uint64_t cost, receipt
     of_.deliveries.refuse_expired(*what.route, what.head);
     return false;
   }
+  if (is_repeated(what))
+    return false;
   return (what.head.flags & message_flags::response) == 0 || take_question(what, cost, owed);
+}
+
+/// Returns true if the request was sent before, and must not be handled again. Then its sender gets an answer, now or
+/// later.
+bool message_receiver::is_repeated(arrival& what) {
+  const auto& route = *what.route;
+  if (!terms_->takes_identities || (what.head.flags & message_flags::request) == 0 || what.head.extensions.empty()
+      || route.way_on() != nullptr || as_proxy(route.sender()) == nullptr)
+    return false;
+  const auto identity = read_request_identity(what.head.extensions);
+  if (!identity)
+    return false;
+  const auto urgent = (what.head.flags & message_flags::urgent) != 0;
+  auto admitted = of_.answers->begin(
+      *identity, {.actor = route.sender(), .answer = message_id_of(what.head.request_number, urgent, true)},
+      answer_memory::clock::now());
+  using verdict = answer_memory::verdict;
+  if (admitted.what == verdict::answered)
+    of_.deliveries.answer_again(route, what.head, admitted.answer);
+  else if (admitted.what == verdict::may_be_forgotten)
+    of_.deliveries.refuse_forgotten(route, what.head);
+  else if (admitted.is_kept)
+    what.notes.answers_to = std::make_shared<answer_slot>(of_.answers, identity->key);
+  return admitted.what != verdict::handle;
 }
 
 /// Answers a message that cannot be decoded. `values` reads its elements for a dead letter.

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include <troupe/framework/internal/caf_port/answer_memory.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
@@ -54,6 +55,7 @@ public:
     std::atomic<std::uint64_t>& forwarded;
     const dead_letter_writer& letters;
     const link_traces& traces;
+    const std::shared_ptr<answer_memory>& answers;
   };
 
   explicit message_receiver(const parts& of) : of_(of) {}
@@ -64,6 +66,7 @@ public:
     std::shared_ptr<value_lane> values = nullptr; // Null if only bytes pass.
     bool takes_extensions = false;
     bool takes_repeated_frames = false;
+    bool takes_identities = false;
   };
   /// To be called before the first message.
   void open(terms agreed) { terms_.emplace(std::move(agreed)); }
@@ -117,6 +120,7 @@ private:
   [[nodiscard]] std::expected<void, node_error> charge_understated(const message_head& head, std::uint64_t cost,
                                                                    std::size_t values_take,
                                                                    message_under_construction& message);
+  [[nodiscard]] bool is_repeated(arrival& what);
   [[nodiscard]] bool is_deliverable(arrival& what, std::uint64_t cost, receipt& owed);
   [[nodiscard]] bool is_over(arrival& what) const;
   std::expected<void, node_error> give_up(const message_route& route, const message_head& head, const signature& types,

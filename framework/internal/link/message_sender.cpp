@@ -18,6 +18,7 @@
 #include <troupe/framework/internal/traces/in_use.hpp>
 #include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/wire/message_trace.hpp>
+#include <troupe/framework/internal/wire/request_identity.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -166,6 +167,7 @@ message_sender::outgoing_context message_sender::context_of(const caf::mailbox_e
   if (const auto* const notes = notes_of(what)) {
     its.deadline = notes->deadline;
     its.trace = notes->trace ? &notes->trace->context() : nullptr;
+    its.identity = notes->identity;
   } else if (is_request) {
     its.deadline = deadline_in_name_of(what.sender);
   }
@@ -198,6 +200,8 @@ bool message_sender::send_in(const outgoing_context& its, std::uint64_t receiver
   if (trace)
     if (auto hop = of_.traces.send(*trace, *what, extensions))
       what = annotate(std::move(what), {.deadline = its.deadline, .trace = std::move(hop)}, nullptr);
+  if (its.identity && of_.link.agreed().features.has(feature::repeats))
+    append_request_identity(extensions, *its.identity);
   offload_or_send(receiver, std::move(what), context, extensions, back);
   return true;
 }

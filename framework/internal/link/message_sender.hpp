@@ -26,6 +26,7 @@
 #include <troupe/framework/internal/link/unsent_counter.hpp>
 #include <troupe/framework/internal/wire/message_deadline.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/internal/wire/request_identity.hpp>
 #include <troupe/framework/internal/words/said_once.hpp>
 #include <troupe/framework/node_errc.hpp>
 
@@ -88,8 +89,9 @@ private:
     std::optional<deadline_point> deadline = std::nullopt;
     const trace_context* trace = nullptr;
     bool begins_trace = false;
+    std::shared_ptr<const request_identity> identity = nullptr;
 
-    [[nodiscard]] bool is_any() const noexcept { return deadline || trace != nullptr || begins_trace; }
+    [[nodiscard]] bool is_any() const noexcept { return deadline || trace != nullptr || begins_trace || identity; }
   };
   /// `begins_trace`: the message begins a trace if it has no context.
   [[nodiscard]] static outgoing_context context_of(const caf::mailbox_element& what, bool begins_trace);

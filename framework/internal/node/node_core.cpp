@@ -137,6 +137,7 @@ std::expected<void, node_error> node_core::check_options() const {
   if (auto good = node_link::check(options_.accepted_links, families_); !good)
     return good;
   for (const auto& [name, value] : {std::pair{"handle_grace", *options_.handle_grace}, //
+                                    std::pair{"answer_memory_time", *options_.answer_memory_time},
                                     std::pair{"drain_timeout", *options_.drain_timeout}})
     if (value.count() < 0)
       return bad_option(std::string{name} + " is " + std::to_string(value.count()) + " ms; the minimum is 0");

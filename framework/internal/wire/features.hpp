@@ -34,6 +34,7 @@ enum class feature : std::uint8_t {
   rings,          // The bytes of unix sockets may move into shared memory (ring_move.hpp).
   deadlines,      // Requests may state how much time is left for them (message_deadline.hpp).
   traces,         // Messages may carry a trace context (message_trace.hpp), in larger extension maps.
+  repeats,        // Requests may have an identity by which a repeated one is recognized (request_identity.hpp).
   name_news,      // A peer that has found a name is told if the name is withdrawn or published anew.
   count_          // Not a feature: the number of features.
 };
@@ -49,6 +50,7 @@ inline constexpr std::array<std::pair<std::string_view, std::uint32_t>, static_c
                     {"rings", 1},
                     {"deadlines", 1},
                     {"traces", 1},
+                    {"repeats", 1},
                     {"name_news", 1}}};
 
 /// Bounds on the features of a hello and on the length of a name.

@@ -23,7 +23,8 @@ enum class extension_key : std::uint64_t {
   traceparent = 3, // The texts of W3C Trace Context and W3C Baggage.
   tracestate = 4,
   baggage = 5,
-  sent_at = 6 // 8 bytes, microseconds since 1970, by the sender's clock.
+  sent_at = 6, // 8 bytes, microseconds since 1970, by the sender's clock.
+  request_identity = 7 // Of a request that may be sent again (request_identity.hpp); with feature::repeats.
 };
 
 /// The maximum of value_bytes, so that sums do not overflow.

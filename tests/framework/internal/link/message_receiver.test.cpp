@@ -16,8 +16,8 @@
 #include <troupe/serializers/serialize.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
-#include "no_letters.hpp"
 #include "lone_link.hpp"
+#include "no_letters.hpp"
 
 namespace troupe::internal {
 namespace {
@@ -169,6 +169,8 @@ protected:
   const dead_letter_writer letters_{common_, 1, closed_box_};
   const link_traces traces_{common_, std::make_shared<span_recorder>(), types_, 1, false};
   std::shared_ptr<value_list> values_ = std::make_shared<value_list>();
+  const std::shared_ptr<answer_memory> answers_ =
+      std::make_shared<answer_memory>(types_, answer_memory::bounds{.bytes = 1 << 20, .age = std::chrono::minutes(1)});
   message_receiver receiver_{{.accepted = accepted_,
                               .known = known_,
                               .incoming = incoming_,
@@ -183,7 +185,8 @@ protected:
                               .received = received_,
                               .forwarded = forwarded_,
                               .letters = letters_,
-                              .traces = traces_}};
+                              .traces = traces_,
+                              .answers = answers_}};
 };
 
 TEST_F(way_in, a_plain_message_costs_its_packet_until_it_is_consumed) {
