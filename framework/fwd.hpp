@@ -28,6 +28,7 @@ class configuration;
 class node_link;
 class link_keeper;
 class node_core;
+class worker_core;
 struct object_state;
 
 } // namespace internal

@@ -21,6 +21,8 @@
 #include <troupe/framework/log.hpp>
 #include <troupe/framework/node.hpp>
 #include <troupe/framework/system_config.hpp>
+#include <troupe/framework/worker_main.hpp>
+#include <troupe/framework/worker_process.hpp>
 #include <troupe/serializers/array.hpp>
 #include <troupe/serializers/describe.hpp>
 #include <troupe/serializers/function.hpp>
