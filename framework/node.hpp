@@ -312,6 +312,9 @@ public:
   /// The attachment to the host's store; null if the node has none.
   [[nodiscard]] const store::object_store* store() const;
 
+  /// @private
+  [[nodiscard]] const std::shared_ptr<internal::node_core>& core() const noexcept { return core_; }
+
 private:
   explicit node(std::shared_ptr<internal::node_core> core);
   [[nodiscard]] caf::actor_system& system() const;

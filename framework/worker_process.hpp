@@ -154,6 +154,7 @@ public:
   worker_process& operator=(worker_process&&) noexcept;
   ~worker_process();
 
+  /// worker_options::name, or what stands for it.
   [[nodiscard]] const std::string& name() const noexcept;
 
   /// The open link; nullopt before the worker has connected and after its link has ended.

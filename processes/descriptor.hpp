@@ -22,6 +22,9 @@ public:
   [[nodiscard]] int number() const noexcept { return number_; } ///< -1 if there is none.
   [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
 
+  /// Gives the descriptor to the caller, who closes it.
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+
   void close() {
     if (number_ >= 0)
       ::close(std::exchange(number_, -1));

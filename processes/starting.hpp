@@ -4,6 +4,7 @@
 #include "descriptor.hpp"
 
 #include <csignal>
+#include <cstdint>
 #include <expected>
 #include <filesystem>
 #include <string>
@@ -22,7 +23,11 @@ struct lines {};     ///< The channel of the process. Errors go to the same chan
 struct file {
   std::filesystem::path path;
 };
-using stream = std::variant<inherited, nothing, lines, file>;
+/// An open descriptor of the caller.
+struct given {
+  int number;
+};
+using stream = std::variant<inherited, nothing, lines, file, given>;
 
 struct start_options {
   std::string program =
@@ -35,6 +40,19 @@ struct start_options {
   std::vector<std::pair<std::string, std::string>> environment;
   int parting_signal = SIGKILL; ///< Sent by the kernel to the child when the thread that started it ends; 0: none.
   bool own_group = false;       ///< Whether the child leads a process group of its own.
+  std::vector<int> kept;        ///< Descriptors above the standard streams, which the program inherits as they are.
+  std::vector<unsigned> cores;  ///< The cores on which it may run; empty: the parent's.
+  int niceness = 0;             ///< Added to the parent's.
+  int control_group = -1;       ///< The open file cgroup.procs of the control group for the program; -1: the parent's.
+};
+
+/// Why a program was not started.
+struct start_failure {
+  enum class step : std::uint8_t { preparing, control_group, niceness, cores, executing };
+
+  step what = step::preparing;
+  int error = 0;    // errno.
+  std::string text; // For people.
 };
 
 /// A running program, and the parent's ends of its streams.
@@ -46,6 +64,8 @@ struct started {
 
 /// Starts a program. Fails with a text; also if the program cannot be executed.
 [[nodiscard]] std::expected<started, std::string> start_program(const start_options& options);
+/// Like start_program(), with the reason of a failure.
+[[nodiscard]] std::expected<started, start_failure> try_to_start(const start_options& options);
 
 /// To be called in a forked child. The kernel then sends `signal` to the child when the thread that forked it ends. If
 /// `parent` has already ended, the call ends this process. It allocates nothing.

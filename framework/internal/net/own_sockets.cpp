@@ -102,4 +102,17 @@ int accept_own_socket(int listening) {
   return open_listed([&] { return ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC); });
 }
 
+bool make_own_socket_pair(int (&ends)[2]) {
+  return open_listed([&] {
+           const auto failed = ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0;
+           return failed ? -1 : ends[0];
+         })
+         >= 0;
+}
+
+void adopt_own_socket(int socket) {
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  static_cast<void>(open_listed([&] { return socket; }));
+}
+
 } // namespace troupe::internal

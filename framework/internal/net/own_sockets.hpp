@@ -12,4 +12,10 @@ namespace troupe::internal {
 [[nodiscard]] int make_own_socket(int domain, int type, int protocol);
 [[nodiscard]] int accept_own_socket(int listening);
 
+/// Makes two connected unix stream sockets. Only the first is closed in the child of a fork: the second is for another
+/// program. Both are closed by exec. Returns false if the system has none.
+[[nodiscard]] bool make_own_socket_pair(int (&ends)[2]);
+/// From now on treats a socket that this process inherited like its own, also at exec.
+void adopt_own_socket(int socket);
+
 } // namespace troupe::internal

@@ -29,6 +29,16 @@ std::expected<destination, node_error> destination::make(std::string_view addres
   return made;
 }
 
+std::expected<destination, node_error> destination::connected(std::string peer, const link_options& options,
+                                                              const family_set& known) {
+  if (auto good = node_link::check(options, known); !good)
+    return std::unexpected{std::move(good).error()};
+  destination made{{.text = std::move(peer), .kind = transport_kind::unix_socket}, options};
+  made.security_ = std::make_shared<const link_security>(
+      link_security{.kind = transport_kind::unix_socket, .secret = {}, .tls = {}, .tls_server = {}});
+  return made;
+}
+
 std::expected<std::shared_ptr<const link_security>, node_error>
 destination::security_at(std::span<const stream_endpoint> endpoints, limited_log& lines) {
   if (security_)
@@ -51,6 +61,21 @@ std::shared_ptr<connecting> connecting::start(std::shared_ptr<node_core> node, s
   post_to(made->node_->io(), [weak = made->weak_from_this()] {
     if (auto self = weak.lock(); self && self->whom_.done)
       self->begin();
+  });
+  return made;
+}
+
+std::shared_ptr<connecting> connecting::start_over(stream_socket socket, link_side side,
+                                                   std::shared_ptr<node_core> node, std::shared_ptr<destination> to,
+                                                   dial_deadline until, events whom) {
+  std::shared_ptr<connecting> made{new connecting{std::move(node), std::move(to), until, std::move(whom)}};
+  made->side_ = side;
+  post_to(made->node_->io(), [weak = made->weak_from_this(), socket = std::move(socket)]() mutable {
+    auto self = weak.lock();
+    if (!self || !self->whom_.done)
+      return;
+    self->security_ = *self->to_->security_at({}, self->node_->lines()); // destination::connected() has set it.
+    self->greet_over(std::move(socket));
   });
   return made;
 }
@@ -110,18 +135,22 @@ void connecting::dial_to(std::vector<stream_endpoint> endpoints) {
                               self->dialing_ = nullptr;
                               if (!connected)
                                 return self->finish(std::unexpected{std::move(connected).error()});
-                              auto seat = self->node_->seat_for_link();
-                              auto moved = moved_to(seat.io(), *std::move(connected));
-                              if (!moved)
-                                return self->finish(std::unexpected{std::move(moved).error()});
-                              self->greet(make_transport(*std::move(moved), *self->security_), std::move(seat));
+                              self->greet_over(*std::move(connected));
                             });
+}
+
+void connecting::greet_over(stream_socket socket) {
+  auto seat = node_->seat_for_link();
+  auto moved = moved_to(seat.io(), std::move(socket));
+  if (!moved)
+    return finish(std::unexpected{std::move(moved).error()});
+  greet(make_transport(*std::move(moved), *security_), std::move(seat));
 }
 
 void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> bytes, loop_seat seat) {
   if (!bytes)
     return finish(std::unexpected{std::move(bytes).error()});
-  auto made = node_link::make(node_, to_->options(), link_side::dialer, security_, std::move(seat));
+  auto made = node_link::make(node_, to_->options(), side_, security_, std::move(seat));
   if (!made)
     return finish(std::unexpected{std::move(made).error()});
   link_ = *std::move(made);

@@ -40,6 +40,9 @@ public:
   /// Fails with `bad_address` or `bad_option` if no link could ever result.
   [[nodiscard]] static std::expected<destination, node_error>
   make(std::string_view address, const link_options& options, const family_set& known);
+  /// The terms of a link over a unix socket that is already connected. `peer` is its text in errors.
+  [[nodiscard]] static std::expected<destination, node_error> connected(std::string peer, const link_options& options,
+                                                                        const family_set& known);
 
   [[nodiscard]] const address& at() const noexcept { return at_; }
   [[nodiscard]] const link_options& options() const noexcept { return options_; }
@@ -61,6 +64,7 @@ private:
 /// One attempt to reach an address.
 ///
 ///  looking up --endpoints--> dialing --bytes--> greeting --opened--> over
+///                                                  ^-- begins here over a socket that is already connected
 ///  From any state to over: the attempt fails, or is cancelled.
 ///
 /// Threads: the main loop's I/O thread only.
@@ -77,6 +81,11 @@ public:
   /// Fails if the link is not open at `until`.
   [[nodiscard]] static std::shared_ptr<connecting>
   start(std::shared_ptr<node_core> node, std::shared_ptr<destination> to, dial_deadline until, events whom);
+  /// Begins at the greeting, over a connected socket of the main loop's I/O context.
+  [[nodiscard]] static std::shared_ptr<connecting> start_over(stream_socket socket, link_side side,
+                                                              std::shared_ptr<node_core> node,
+                                                              std::shared_ptr<destination> to, dial_deadline until,
+                                                              events whom);
 
   /// Stops all events. Closes a link that is not open yet. Returns a link that has just opened; the caller then owns
   /// it.
@@ -87,6 +96,7 @@ private:
 
   void begin();
   void dial_to(std::vector<stream_endpoint> endpoints);
+  void greet_over(stream_socket socket);
   void greet(std::expected<std::shared_ptr<transport>, node_error> bytes, loop_seat seat);
   void on_opened(const std::expected<void, node_error>& opened);
   void finish(result what);
@@ -94,6 +104,7 @@ private:
   const std::shared_ptr<node_core> node_;
   const std::shared_ptr<destination> to_;
   const dial_deadline until_;
+  link_side side_ = link_side::dialer;
   events whom_; // `done` is empty once the attempt is over.
   io_timer limit_;
   std::optional<host_lookup> lookup_;
