@@ -250,7 +250,7 @@ void worker_core::on_link_end(const node_error& reason) {
   if (state_ == state::linked) {
     state_ = state::ending;
     failure_ = reason;
-    if (!is_process_over_)
+    if (!is_process_over_ && !has_stopped_)
       end_within(options_.stop_timeout,
                  "because it still ran " + in_ms(options_.stop_timeout) + " after its link had ended (stop_timeout)");
   }
