@@ -22,7 +22,7 @@ may_include certificates 'certificates/'
 may_include processes 'processes/'
 may_include store 'store/|base/'
 may_include serializers 'serializers/|base/'
-may_include framework 'framework/|serializers/|store/|base/'
+may_include framework 'framework/|serializers/|store/|base/|processes/'
 
 # check_rooms FOLDER ROOM...: each room of a folder may include itself and the rooms before it, so that a reader who knows
 # these needs no others. The folder may contain only rooms.
@@ -43,11 +43,11 @@ check_rooms() {
     esac
   done < <(find "$in" -mindepth 1 -type d -o -type f -path "$in/*" -not -path "$in/*/*")
 }
-check_rooms framework/internal words threads handles wire traces trust flow net objects caf_port caf_port/actors config link lasting node
+check_rooms framework/internal words threads handles wire traces trust flow net objects caf_port caf_port/actors config link lasting node workers
 check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
 # Only caf_port/ and the public headers may include CAF. link/, lasting/ and node/ include the headers of caf_port/.
-for room in words threads handles wire traces trust flow net objects config link lasting node; do
+for room in words threads handles wire traces trust flow net objects config link lasting node workers; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "includes CAF, which only caf_port/ may: $line"
   done < <(grep -rn '#include <caf/' framework/internal/$room)
@@ -55,6 +55,10 @@ done
 while IFS= read -r line; do
   [ -n "$line" ] && breach "looks into CAF's messages, for which caf_port/message_view.hpp is there: $line"
 done < <(grep -rnE 'caf::(type_erased_tuple|rtti_pair|make_type_token|exit_msg|down_msg|attachable)' framework/internal/link framework/internal/lasting framework/internal/node)
+
+while IFS= read -r line; do
+  [ -n "$line" ] && breach "includes processes/, which only internal/workers/ may: $line"
+done < <(grep -rn '#include <troupe/processes/' framework | grep -v '^framework/internal/workers/')
 
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
