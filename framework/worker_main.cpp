@@ -33,7 +33,7 @@ std::expected<int, node_error> run_worker(worker_setup& with, int socket, intern
     return std::unexpected{std::move(made).error()};
   link parent{std::move(made->link)};
   if (with.run)
-    return with.run(*opened, parent);
+    return with.run(system, *opened, parent);
   made->ended.wait();
   return EXIT_SUCCESS;
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <caf/fwd.hpp>
+
 #include <troupe/base/export.hpp>
 #include <troupe/framework/fwd.hpp>
 #include <troupe/framework/link_options.hpp>
@@ -37,7 +39,7 @@ struct worker_setup {
   /// Called once the link is open, on the thread that called worker_main. The worker ends when it returns; its result
   /// is the exit status. It should return soon after the link has ended. Empty: the worker runs until the link ends,
   /// with exit status 0.
-  std::function<int(class node& node, class link& link)> run = {};
+  std::function<int(caf::actor_system& system, class node& node, class link& link)> run = {};
   /// The time that the worker has to end once its link has ended: `run`, the actors and the actor system. Then the
   /// process ends at once with status 1.
   std::chrono::milliseconds end_timeout = std::chrono::seconds(4);

@@ -4,18 +4,14 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <list>
 #include <optional>
 #include <stdexcept>
-
-#include <unistd.h>
 
 #include <troupe/troupe.hpp>
 
 #include "coordinator.hpp"
 #include "png_file.hpp"
 #include "worker.hpp"
-#include "worker_process.hpp"
 
 namespace {
 
@@ -66,6 +62,11 @@ pixels_ref load(troupe::node& node, const std::string& file) {
   return troupe::value_or_throw(std::move(*room).seal());
 }
 
+void report_failed_start(const troupe::worker_event& event) {
+  if (event.what == troupe::worker_event::kind::start_failed)
+    std::cerr << event.reason.message() + '\n';
+}
+
 void coordinate(const std::filesystem::path& folder, std::string file, std::size_t workers) {
   std::filesystem::create_directories(folder);
   if (file.empty()) {
@@ -77,8 +78,6 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   troupe::family_set families;
   troupe::system_config config;
   caf::actor_system system{config};
-  const auto address = "unix://@images-" + std::to_string(::getpid());
-  std::list<worker_process> processes; // Declared before the node, so that the processes end after it.
   auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "coordinator"}));
   const auto picture = load(node, file);
   const auto view = troupe::value_or_throw(picture.get());
@@ -87,10 +86,10 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
   results found;
   const auto coordinating = system.spawn<coordinator>(picture, view, found);
   troupe::value_or_throw(node.publish("coordinator", coordinating));
-  // Only now, because workers look up the coordinator as soon as they connect.
-  troupe::value_or_throw(node.listen(address));
-  for (std::size_t i = 0; i < workers; ++i)
-    processes.emplace_back(address);
+  std::vector<troupe::worker_process> processes; // They begin together, because launch() does not wait.
+  for (std::size_t i = 1; i <= workers; ++i)
+    processes.push_back(troupe::value_or_throw(
+        troupe::worker_process::launch(node, {.name = "worker " + std::to_string(i)}, report_failed_start)));
   caf::scoped_actor self{system};
   self->wait_for(coordinating);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
@@ -114,11 +113,9 @@ void coordinate(const std::filesystem::path& folder, std::string file, std::size
 } // namespace
 
 int main(int argument_count, char** arguments) try {
+  if (troupe::is_worker())
+    return troupe::worker_main(argument_count, arguments, set_up_worker);
   const std::vector<std::string> words(arguments + 1, arguments + argument_count);
-  if (words.size() == 2 && words[0] == "work") {
-    work(words[1]);
-    return 0;
-  }
   if (words.empty() || words.size() > 3) {
     std::cerr << "images FOLDER [WORKERS [PICTURE.png]]\n";
     return 2;

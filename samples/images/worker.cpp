@@ -68,17 +68,14 @@ caf::behavior worker(caf::event_based_actor* self, troupe::node* node, const caf
 
 } // namespace
 
-void work(const std::string& address) {
-  troupe::type_registry types;
-  add_message_types(types);
-  troupe::family_set families;
-  troupe::system_config config;
-  caf::actor_system system{config};
-  auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "worker"}));
-  auto link = troupe::value_or_throw(node.connect(address));
-  const auto working = system.spawn(worker, &node, troupe::value_or_throw(link.find("coordinator")));
-  caf::scoped_actor self{system};
-  self->wait_for(working);
+void set_up_worker(troupe::worker_setup& with) {
+  add_message_types(with.types);
+  with.run = [](caf::actor_system& system, troupe::node& node, troupe::link& link) {
+    const auto working = system.spawn(worker, &node, troupe::value_or_throw(link.find("coordinator")));
+    caf::scoped_actor self{system};
+    self->wait_for(working);
+    return 0;
+  };
 }
 
 } // namespace images

@@ -1,11 +1,11 @@
 // A worker process: one node, one link and one actor.
 #pragma once
 
-#include <string>
+#include <troupe/framework/worker_main.hpp>
 
 namespace images {
 
-/// Filters tiles for the coordinator at `address` until the coordinator is gone. Throws std::runtime_error.
-void work(const std::string& address);
+/// For troupe::worker_main: filters tiles for the coordinator until the coordinator is gone.
+void set_up_worker(troupe::worker_setup& with);
 
 } // namespace images

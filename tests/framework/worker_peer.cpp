@@ -155,7 +155,7 @@ int run(int count, char** arguments) {
     if (mode == "throw")
       throw std::runtime_error("no coffee");
     if (mode == "stubborn") // Its link ends, and it lives on.
-      with.run = [](troupe::node&, troupe::link& parent) {
+      with.run = [](caf::actor_system&, troupe::node&, troupe::link& parent) {
         parent.close();
         sleep_for_ever();
         return 0;
@@ -163,7 +163,7 @@ int run(int count, char** arguments) {
     if (mode == "stubborn" || mode == "patient")
       with.end_timeout = 1h;
     if (mode == "brief")
-      with.run = [](troupe::node&, troupe::link&) { return 6; };
+      with.run = [](caf::actor_system&, troupe::node&, troupe::link&) { return 6; };
   });
 }
 

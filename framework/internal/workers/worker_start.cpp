@@ -62,17 +62,19 @@ bool move_above_streams(descriptor& one) {
   return static_cast<bool>(one);
 }
 
+/// The program for people: its own file instead of "/proc/self/exe".
+std::filesystem::path shown_program(const worker_options& options) {
+  std::error_code failed;
+  if (options.program == "/proc/self/exe")
+    if (auto target = std::filesystem::read_symlink(options.program, failed); !failed)
+      return target;
+  return options.program;
+}
+
 } // namespace
 
 std::string name_of_worker(const worker_options& options) {
-  if (!options.name.empty())
-    return options.name;
-  std::error_code failed;
-  auto program = std::filesystem::path{options.program};
-  if (options.program == "/proc/self/exe")
-    if (auto target = std::filesystem::read_symlink(program, failed); !failed)
-      program = std::move(target);
-  return program.filename().string();
+  return options.name.empty() ? shown_program(options).filename().string() : options.name;
 }
 
 std::expected<void, node_error> check_worker(const worker_options& options) {
@@ -116,7 +118,7 @@ std::expected<started_worker, node_error> start_worker(const worker_options& opt
   if (!make_pipe(output) || !make_pipe(errors) || !move_above_streams(theirs))
     return cannot_start(name, errno);
   processes::start_options with{.program = options.program,
-                                .words = {options.program},
+                                .words = {shown_program(options).string()},
                                 .input = processes::nothing{},
                                 .output = processes::given{output.theirs.number()},
                                 .errors = processes::given{errors.theirs.number()},
