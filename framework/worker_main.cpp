@@ -8,6 +8,7 @@
 #include <troupe/base/text.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/workers/end_guard.hpp>
 #include <troupe/framework/internal/workers/parent_link.hpp>
 #include <troupe/framework/internal/workers/worker_variables.hpp>
 #include <troupe/framework/node.hpp>
@@ -20,7 +21,7 @@ constexpr int status_failed = 1;
 constexpr int status_no_worker = 2;
 
 /// Runs the worker. Returns its exit status, or fails if it could not begin.
-std::expected<int, node_error> run_worker(worker_setup& with, int socket, internal::end_timer& limit) {
+std::expected<int, node_error> run_worker(worker_setup& with, int socket, internal::end_guard& limit) {
   caf::actor_system system{with.config};
   auto opened = node::open(system, with.types, with.families, with.node);
   if (!opened) {
@@ -56,8 +57,10 @@ int worker_main(int argument_count, char** arguments, const std::function<void(w
     with.node.name = place->name;
     with.node.store = place->store;
     setup(with);
-    internal::end_timer limit{with.end_timeout}; // Ends after the actor system.
-    const auto status = run_worker(with, place->socket, limit);
+    const auto limit = internal::end_guard::make(with.end_timeout); // Ends after the actor system.
+    if (!limit)
+      return failed(limit.error().message(), status_failed);
+    const auto status = run_worker(with, place->socket, **limit);
     return status ? *status : failed(status.error().message(), status_failed);
   } catch (const std::exception& error) {
     return failed(error.what(), status_failed);

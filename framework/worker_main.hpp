@@ -40,8 +40,8 @@ struct worker_setup {
   /// is the exit status. It should return soon after the link has ended. Empty: the worker runs until the link ends,
   /// with exit status 0.
   std::function<int(caf::actor_system& system, class node& node, class link& link)> run = {};
-  /// The time that the worker has to end once its link has ended: `run`, the actors and the actor system. Then the
-  /// process ends at once with status 1.
+  /// The time that the worker has to end once its link or its parent has ended: `run`, the actors and the actor system.
+  /// Then the process ends at once with status 1.
   std::chrono::milliseconds end_timeout = std::chrono::seconds(4);
 
   /// Lets the starting process spawn this kind of actor by link::spawn(name, arguments...). As CAF's add_actor_type:

@@ -106,7 +106,9 @@ struct worker_options {
 /// The link goes over a pair of connected sockets, of which the process inherits one, so nobody else can connect. It
 /// has all features of a link over a unix socket, also the shared store.
 ///
-/// The process ends with this one, however this one ends: if it is killed, the kernel kills the worker. It leads a
+/// The process ends with this one, however this one ends. If this process is killed, the worker notices the end of its
+/// parent and of its link: it ends in order, so that it frees the store, or is ended by worker_setup::end_timeout. A
+/// process that has not called worker_main yet is killed by the kernel. The worker leads a
 /// process group of its own, so keys pressed at a terminal do not reach it. When it has ended, processes that it
 /// started and that are still in its group are killed. If this process is killed, they get no signal: they live on
 /// unless they end with the worker. Processes that have left the group live on in any case.

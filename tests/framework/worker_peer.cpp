@@ -86,17 +86,19 @@ void set_up(troupe::worker_setup& with) {
 }
 
 /// Starts workers until somebody kills it. Prints a line for each that has connected.
-int start_workers(const std::string& program) {
+int start_workers(const std::string& program, const std::string& store, const std::string& mode) {
   troupe::type_registry types;
   troupe::family_set families;
   troupe::system_config config;
   caf::actor_system system{config};
-  auto node =
-      troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "parent", .store = std::nullopt}));
+  troupe::node_options options{.name = "parent", .store = std::nullopt};
+  if (!store.empty())
+    options.store = troupe::store::options{.name = store, .capacity_bytes = 16 << 20};
+  auto node = troupe::value_or_throw(troupe::node::open(system, types, families, options));
   std::vector<troupe::worker_process> workers;
   for (;;) {
     workers.push_back(troupe::value_or_throw(troupe::worker_process::start(
-        node, {.program = program, .arguments = {"serve"}, .output = [](std::string_view, bool) {}})));
+        node, {.program = program, .arguments = {mode}, .output = [](std::string_view, bool) {}})));
     std::cout << "connected" << std::endl;
     if (workers.size() > 3)
       workers.erase(workers.begin());
@@ -106,7 +108,7 @@ int start_workers(const std::string& program) {
 int run(int count, char** arguments) {
   const std::string mode = count > 1 ? arguments[1] : "";
   if (mode == "parent")
-    return start_workers(arguments[0]);
+    return start_workers(arguments[0], count > 2 ? arguments[2] : "", count > 3 ? arguments[3] : "serve");
   if (mode == "exit") {
     std::cerr << "first\nthe disk is on fire" << std::endl;
     return 3;
@@ -162,6 +164,10 @@ int run(int count, char** arguments) {
       };
     if (mode == "stubborn" || mode == "patient")
       with.end_timeout = 1h;
+    if (mode == "hanging") {
+      with.end_timeout = 300ms;
+      with.run = [](caf::actor_system&, troupe::node&, troupe::link&) -> int { sleep_for_ever(); };
+    }
     if (mode == "brief")
       with.run = [](caf::actor_system&, troupe::node&, troupe::link&) { return 6; };
   });

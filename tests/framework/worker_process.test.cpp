@@ -454,6 +454,35 @@ TEST_F(workers, do_not_outlive_a_parent_that_is_killed_in_the_middle_of_a_start)
   }
 }
 
+// Goal: a killed parent leaves no memory behind, because its workers still end in order.
+TEST_F(workers, free_the_store_of_a_parent_that_is_killed) {
+  const auto store = unique_name("orphaned");
+  auto parent = processes::process::start({.program = peer_program,
+                                           .words = {peer_program, "parent", store},
+                                           .output = processes::lines{},
+                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  ASSERT_TRUE(parent) << parent.error();
+  ASSERT_TRUE(parent->channel().read_line(20s));
+  parent->kill();
+  EXPECT_TRUE(eventually([this] { return left().empty(); }));
+  const auto again = store::object_store::open({.name = store, .must_exist = true});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code(), store::store_errc::not_found);
+  for (const auto& each : std::filesystem::directory_iterator{"/dev/shm"})
+    EXPECT_THAT(each.path().filename().string(), ::testing::Not(HasSubstr(store)));
+}
+
+TEST_F(workers, that_hang_when_their_parent_is_killed_are_ended_in_time) {
+  auto parent = processes::process::start({.program = peer_program,
+                                           .words = {peer_program, "parent", "", "hanging"},
+                                           .output = processes::lines{},
+                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  ASSERT_TRUE(parent) << parent.error();
+  ASSERT_TRUE(parent->channel().read_line(20s));
+  parent->kill();
+  EXPECT_TRUE(eventually([this] { return left().empty(); }));
+}
+
 TEST(a_worker_program, says_so_when_nobody_has_started_it) {
   processes::start_options options{.program = peer_program,
                                    .words = {peer_program, "serve"},

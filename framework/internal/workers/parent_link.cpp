@@ -1,6 +1,5 @@
 #include <troupe/framework/internal/workers/parent_link.hpp>
 
-#include <string>
 #include <utility>
 
 #include <unistd.h>
@@ -8,33 +7,8 @@
 #include <troupe/framework/internal/node/handed_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
-#include <troupe/framework/internal/words/log.hpp>
 
 namespace troupe::internal {
-
-end_timer::~end_timer() {
-  std::unique_lock guard{mutex_};
-  is_off_ = true;
-  guard.unlock();
-  changed_.notify_all();
-  if (thread_.joinable())
-    thread_.join();
-}
-
-void end_timer::start() {
-  std::lock_guard guard{mutex_};
-  if (!is_off_ && !thread_.joinable())
-    thread_ = std::thread{[this] { run(); }};
-}
-
-void end_timer::run() {
-  std::unique_lock guard{mutex_};
-  if (changed_.wait_for(guard, patience_, [this] { return is_off_; }))
-    return;
-  write_log(log_level::warning, "this worker still ran " + std::to_string(patience_.count())
-                                    + " ms after its link had ended (end_timeout); it ends now");
-  ::_exit(1);
-}
 
 std::expected<parent_link, node_error> link_with_parent(const std::shared_ptr<node_core>& node, int socket,
                                                         const link_options& options, std::function<void()> on_end) {

@@ -1,14 +1,10 @@
 // A worker's end of the link to the process that has started it.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
 #include <expected>
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -17,30 +13,6 @@ namespace troupe::internal {
 
 class node_core;
 class node_link;
-
-/// Ends this process if it takes too long to end by itself.
-///
-/// Threads: any.
-/// Lifetime: the destructor calls it off.
-class end_timer {
-public:
-  explicit end_timer(std::chrono::milliseconds patience) : patience_(patience) {}
-  end_timer(const end_timer&) = delete;
-  end_timer& operator=(const end_timer&) = delete;
-  ~end_timer();
-
-  /// Only the first call counts. From then on the process has `patience` until the destructor.
-  void start();
-
-private:
-  void run();
-
-  const std::chrono::milliseconds patience_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_off_ = false; // Guarded by mutex_.
-  std::thread thread_;  // Guarded by mutex_ until the destructor.
-};
 
 /// The link of a worker over the socket that it has inherited.
 struct parent_link {
