@@ -243,9 +243,10 @@ void worker_core::on_linked(connecting::result linked) {
 
 void worker_core::on_link_end(const node_error& reason) {
   is_link_over_ = true;
+  std::shared_ptr<node_link> over; // Dropped without the lock.
   {
     std::lock_guard guard{mutex_};
-    link_ = nullptr;
+    over.swap(link_);
   }
   if (state_ == state::linked) {
     state_ = state::ending;

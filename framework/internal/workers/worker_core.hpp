@@ -1,7 +1,8 @@
 // The life of one worker process.
 //
-//  starting --link opens--> linked --link ends, or stop()--> ending --process ends--> over
-//  From any state to over: the process has ended, and so has the link.
+//  starting --link opens--> linked --link ends--> ending --process has ended--> over
+//     '---------------- process has ended, without a link ----------------------^
+//  A process that does not end by itself is killed. It may end before its link.
 #pragma once
 
 #include <chrono>

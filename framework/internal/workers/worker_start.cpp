@@ -26,7 +26,7 @@ using processes::descriptor;
 using processes::start_failure;
 
 constexpr int niceness_max = 19;
-constexpr std::size_t worker_name_bytes_max = 1024; // As a node's name.
+constexpr std::size_t worker_name_bytes_max = 200; // A line with its name fits into one write to a pipe.
 
 std::unexpected<node_error> cannot_start(const std::string& name, int error) {
   return fail(node_errc::spawn_failed,
@@ -82,7 +82,7 @@ std::expected<void, node_error> check_worker(const worker_options& options) {
   if (options.program.empty())
     return bad_option("program of a worker is empty");
   if (name.empty() || name.size() > worker_name_bytes_max)
-    return bad_option("the name of a worker has 1 to 1,024 bytes, this one " + grouped(name.size()));
+    return bad_option("the name of a worker has 1 to 200 bytes, this one " + grouped(name.size()));
   if (options.limits.niceness < 0 || options.limits.niceness > niceness_max)
     return bad_option("limits.niceness of worker " + name + " is " + std::to_string(options.limits.niceness)
                       + "; it is 0 to 19");
