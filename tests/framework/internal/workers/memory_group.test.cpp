@@ -1,8 +1,13 @@
 #include <troupe/framework/internal/workers/memory_group.hpp>
 
+#include <filesystem>
 #include <string>
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
+
+#include <troupe/processes/process.hpp>
 
 namespace troupe::internal {
 namespace {
@@ -32,6 +37,25 @@ TEST(a_memory_group, is_refused_with_the_reason) {
   EXPECT_EQ(folder("4:memory:/a\n", v2_mount),
             "this process is in the memory group /a (cgroup v1), which is not mounted");
   EXPECT_EQ(folder("rubbish\n::", "more rubbish - - -\n\n"), "this process is in no control group");
+}
+
+TEST(a_memory_group, of_a_dead_owner_is_removed_by_the_next_owner) {
+  if (const auto probe = memory_group::make(1 << 26); !probe)
+    GTEST_SKIP() << probe.error().message();
+  auto owner = processes::process::fork([](processes::line_channel& parent) {
+                 const auto made = memory_group::make(1 << 26);
+                 parent.write_line(made->path());
+                 ::_exit(0); // Without the destructor.
+                 return 0;
+               }).value();
+  const auto left = owner.channel().read_line().value();
+  owner.wait();
+  EXPECT_TRUE(std::filesystem::exists(left));
+  const auto next = memory_group::make(1 << 26);
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(std::filesystem::exists(left));
+  const auto another = memory_group::make(1 << 26);
+  EXPECT_TRUE(std::filesystem::exists(next->path())); // Its owner lives.
 }
 
 } // namespace
