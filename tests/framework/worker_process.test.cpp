@@ -417,11 +417,11 @@ std::size_t groups_of_workers() {
 
 TEST_F(workers, are_killed_for_memory_or_cannot_have_a_limit) {
   auto options = with("serve");
-  options.limits.memory_bytes = 64_MiB;
+  options.limits.memory_bytes = 512_MiB; // Room for sanitizers.
   auto worker = start(options);
   if (!worker) {
     EXPECT_EQ(worker.error().code(), node_errc::unsupported);
-    EXPECT_THAT(worker.error().message(), StartsWith("memory_bytes of a worker is 67,108,864, but the system cannot"));
+    EXPECT_THAT(worker.error().message(), StartsWith("memory_bytes of a worker is 536,870,912, but the system cannot"));
     GTEST_SKIP() << worker.error().message();
   }
   EXPECT_EQ(groups_of_workers(), 1u);
@@ -429,7 +429,7 @@ TEST_F(workers, are_killed_for_memory_or_cannot_have_a_limit) {
   const auto how = worker->wait(30s);
   ASSERT_TRUE(how);
   EXPECT_TRUE(how->out_of_memory);
-  EXPECT_EQ(how->cause, "SIGKILL, for memory (limit 67,108,864 bytes)");
+  EXPECT_EQ(how->cause, "SIGKILL, for memory (limit 536,870,912 bytes)");
   EXPECT_EQ(groups_of_workers(), 0u);
 }
 
