@@ -126,6 +126,14 @@ void sweep(const std::string& parent) {
   }
 }
 
+/// Whether the open folder still has that path.
+bool is_there(const std::string& path, int folder) {
+  struct stat named {};
+  struct stat open {};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(folder, &open) == 0 && named.st_ino == open.st_ino
+         && named.st_dev == open.st_dev;
+}
+
 std::unexpected<node_error> no_group(std::uint64_t bytes_max, const std::string& why) {
   return fail(node_errc::unsupported,
               "memory_bytes of a worker is " + grouped(bytes_max) + ", but the system cannot limit it: " + why);
@@ -164,13 +172,9 @@ std::expected<memory_group, node_error> memory_group::make(std::uint64_t bytes_m
                                        "without processes of its own can have it");
   sweep(own->path);
   memory_group made{bytes_max};
-  const auto path = own->path + '/' + fresh_group_name();
-  if (::mkdir(path.c_str(), 0755) != 0)
-    return no_group(bytes_max, path + " cannot be made: " + text_of_error(errno));
-  made.folder_ = {path, own->is_v2};
-  made.lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (made.lock_ < 0 || ::flock(made.lock_, LOCK_EX | LOCK_NB) != 0)
-    return no_group(bytes_max, path + " cannot be locked: " + text_of_error(errno));
+  if (const auto problem = made.take_fresh_folder(*own); !problem.empty())
+    return no_group(bytes_max, problem);
+  const auto& path = made.folder_.path;
   const auto limit = path + (own->is_v2 ? "/memory.max" : "/memory.limit_in_bytes");
   if (const auto error = write_to(limit, std::to_string(bytes_max)); error != 0)
     return no_group(bytes_max, limit + " cannot be written: " + text_of_error(error));
@@ -186,6 +190,27 @@ std::expected<memory_group, node_error> memory_group::make(std::uint64_t bytes_m
   if (made.entry_ < 0)
     return no_group(bytes_max, path + "/cgroup.procs cannot be written: " + text_of_error(errno));
   return made;
+}
+
+/// Another process may sweep the new folder before it is locked. Then the next one is tried. Returns the problem, if
+/// any.
+std::string memory_group::take_fresh_folder(const group_folder& parent) {
+  constexpr int tries_max = 20;
+  for (int tries = 0; tries < tries_max; ++tries) {
+    const auto path = parent.path + '/' + fresh_group_name();
+    if (::mkdir(path.c_str(), 0755) != 0)
+      return path + " cannot be made: " + text_of_error(errno);
+    const auto lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0 && is_there(path, lock)) {
+      folder_ = {path, parent.is_v2};
+      lock_ = lock;
+      return {};
+    }
+    if (lock >= 0)
+      ::close(lock);
+    ::rmdir(path.c_str());
+  }
+  return "other processes have removed each group that was made below " + parent.path;
 }
 
 memory_group::memory_group(memory_group&& other) noexcept

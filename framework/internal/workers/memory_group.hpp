@@ -44,6 +44,7 @@ public:
 
 private:
   explicit memory_group(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  [[nodiscard]] std::string take_fresh_folder(const group_folder& parent);
   void kill_all() const;
 
   std::uint64_t bytes_max_;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -50,12 +51,26 @@ TEST(a_memory_group, of_a_dead_owner_is_removed_by_the_next_owner) {
                }).value();
   const auto left = owner.channel().read_line().value();
   owner.wait();
-  EXPECT_TRUE(std::filesystem::exists(left));
   const auto next = memory_group::make(1 << 26);
   ASSERT_TRUE(next);
   EXPECT_FALSE(std::filesystem::exists(left));
   const auto another = memory_group::make(1 << 26);
   EXPECT_TRUE(std::filesystem::exists(next->path())); // Its owner lives.
+}
+
+TEST(memory_groups, are_made_by_many_processes_at_once) {
+  if (const auto probe = memory_group::make(1 << 26); !probe)
+    GTEST_SKIP() << probe.error().message();
+  std::vector<processes::process> makers;
+  for (int i = 0; i < 4; ++i)
+    makers.push_back(processes::process::fork([] {
+                       for (int round = 0; round < 200; ++round)
+                         if (const auto made = memory_group::make(1 << 26); !made)
+                           return 1;
+                       return 0;
+                     }).value());
+  for (auto& each : makers)
+    EXPECT_EQ(each.wait(), processes::exited_with(0));
 }
 
 } // namespace
