@@ -63,6 +63,12 @@ std::string to_string(node_errc code) {
     return "outcome_unknown";
   case version_mismatch:
     return "version_mismatch";
+  case gave_up:
+    return "gave_up";
+  case child_lost:
+    return "child_lost";
+  case no_child:
+    return "no_child";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }

@@ -51,6 +51,10 @@ enum class node_errc : std::uint8_t {
   outcome_unknown = 28, // The request may have been handled, but its answer is lost, and it must not be repeated.
   // About versions of Troupe.
   version_mismatch = 27, // The peer speaks another version of the link protocol; the text names both.
+  // About supervision.
+  gave_up = 29,    // A supervisor has restarted its children too often; the text is its report.
+  child_lost = 30, // The child that had the request has ended. Whether it handled the request is not known.
+  no_child = 31,   // A pool had no running child in time, or too many messages waited for one. Send again later.
 };
 
 /// An error: its code, and a text of one line for people.

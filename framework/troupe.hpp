@@ -20,6 +20,7 @@
 #include <troupe/base/value_or_throw.hpp>
 #include <troupe/framework/log.hpp>
 #include <troupe/framework/node.hpp>
+#include <troupe/framework/supervise.hpp>
 #include <troupe/framework/system_config.hpp>
 #include <troupe/framework/worker_main.hpp>
 #include <troupe/framework/worker_process.hpp>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the sample in two processes, the client first: workers.test.sh PATH/TO/workers
+# The sample finds the same number of primes with and without kills, and leaves no process: workers.test.sh PATH/TO/workers
 set -uo pipefail
 workers=$1
 
@@ -8,18 +8,13 @@ fail() {
   exit 1
 }
 
-client_output=$(mktemp)
-timeout 60 "$workers" >"$client_output" &
-client_process=$!
-coproc server { exec "$workers" serve; }
-server_process=$server_PID
-trap 'kill "$server_process" "$client_process" 2>/dev/null; rm -f "$client_output"' EXIT
-read -r -t 30 line <&"${server[0]}" || fail "the server does not start"
-[ "$line" = "serving until Enter is pressed" ] || fail "the server says: $line"
-
-wait "$client_process" || fail "the client fails: $(cat "$client_output")"
-sed -e 's/ is refused: .*/ is refused/' "$client_output" | diff - <(printf '%s\n' "connected to server" "7 squared is 49" \
-  "-1 is refused" "the worker is down" "8 squared is 64") || fail "the client says: $(cat "$client_output")"
-
-printf '\n' >&"${server[1]}"
-wait "$server_process" || fail "the server ends with status $?"
+for kills in 0 5 12; do
+  output=$(timeout 90 "$workers" "$kills" 2>&1) || fail "it fails with status $?: $output"
+  [ "$(head -n 1 <<<"$output")" = "4 processes count the primes below 5000000" ] || fail "it begins with: $output"
+  grep -qE "^348513 primes, [0-9]+ processes killed, [0-9]+ requests repeated$" <<<"$output" || fail "it says: $output"
+  killed=$(grep -c "^worker-[1-4] ended: SIGKILL" <<<"$output")
+  [ "$kills" = 0 ] || [ "$killed" -gt 0 ] || fail "no process was killed: $output"
+  [ "$kills" != 0 ] || [ "$killed" = 0 ] || fail "a process was killed: $output"
+done
+left=$(pgrep -x -P $$ workers) && fail "processes are left: $left"
+exit 0

@@ -1,0 +1,515 @@
+#include <troupe/framework/internal/supervision/pool_actor.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include <troupe/base/text.hpp>
+#include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
+#include <troupe/framework/internal/caf_port/annotated_message.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/exactly.hpp>
+#include <troupe/framework/internal/words/text.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+/// Sent by the system's clock.
+struct pool_tick {};
+
+} // namespace
+
+} // namespace troupe::internal
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::internal::pool_tick)
+
+namespace troupe::internal {
+
+namespace {
+
+std::string milliseconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(to - from).count()) + " ms";
+}
+
+/// For the text of another error.
+std::string reason_in(const node_error& error) {
+  return error.message().empty() ? "no error" : cut(error.message());
+}
+
+} // namespace
+
+pool_actor::pool_actor(caf::actor_config& config, std::shared_ptr<internal::roster> roster,
+                       std::vector<std::size_t> members, pool_options options)
+    : caf::actor_proxy(config),
+      roster_(std::move(roster)),
+      options_(std::move(options)),
+      placement_(options_.placement, members.size(), options_.requests_per_child) {
+  const auto now = roster_->now();
+  for (const auto child : members)
+    places_.push_back({.child = child, .name = now.children[child].name});
+}
+
+/// Reached if neither a handle nor a child's promise refers to the pool any more.
+pool_actor::~pool_actor() {
+  for (auto& one : places_)
+    if (one.watch_key)
+      unwatch_end(caf::actor_cast<caf::strong_actor_ptr>(one.handle), one.watch_key.get());
+  const auto fail = [](requester& from) {
+    if (from.source)
+      pass_answer(std::move(from),
+                  caf::make_mailbox_element(nullptr, {}, {},
+                                            to_caf_error({node_errc::broken_promise, "the child dropped the request"})),
+                  nullptr);
+  };
+  for (auto& [id, one] : pending_)
+    fail(one.from);
+  for (auto& one : waiting_)
+    fail(one.from);
+}
+
+void pool_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (what->mid.is_response())
+    return answer(std::move(what), context);
+  const auto& content = what->content();
+  if (content.match_elements<pool_tick>())
+    return tick();
+  if (content.match_elements<caf::exit_msg>()) {
+    if (const auto& reason = content.get_as<caf::exit_msg>(0).reason)
+      end({node_errc::gave_up, "the pool was ended: " + troupe::text_of(reason)});
+    return;
+  }
+  if (!content.match_elements<caf::down_msg>())
+    take(std::move(what), context);
+}
+
+/// The deadline and the trace of a message, as its sender or the link has attached them.
+pool_actor::passed_notes pool_actor::notes_with(const caf::mailbox_element& what) {
+  passed_notes notes;
+  if (const auto* const attached = notes_of(what)) {
+    notes.deadline = attached->deadline;
+    if (attached->trace)
+      notes.trace = std::make_shared<const trace_context>(attached->trace->context());
+  } else if (const auto* const asking = as_asker(what.sender); asking != nullptr && asking->context() != nullptr) {
+    notes.deadline = asking->context()->deadline;
+    if (asking->context()->trace)
+      notes.trace = std::make_shared<const trace_context>(*asking->context()->trace);
+  }
+  return notes;
+}
+
+pool_actor::clock::time_point pool_actor::limit_of(const pending& of) const {
+  const auto own = of.asked + options_.answer_within;
+  return of.notes.deadline ? std::min<clock::time_point>(own, *of.notes.deadline) : own;
+}
+
+void pool_actor::take(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  letter taken{.notes = notes_with(*what)};
+  const auto is_request = what->mid.is_request() && what->sender;
+  const auto may_repeat = is_request && options_.retry_idempotent;
+  if (is_request)
+    taken.from = {std::move(what->sender), std::move(what->stages), what->mid};
+  std::optional<node_error> refusal;
+  if (may_repeat || options_.key || !taken.notes.is_empty()) {
+    auto content = what->move_content_to_message();
+    try {
+      if (options_.key)
+        taken.key = options_.key(content);
+    } catch (const std::exception& thrown) {
+      refusal = {node_errc::bad_option, "the pool's key function threw: " + cut(exception_text(thrown))};
+    } catch (...) {
+      refusal = {node_errc::bad_option, "the pool's key function threw an object that is not a std::exception"};
+    }
+    if (may_repeat)
+      taken.copy = std::move(content);
+    else
+      what = caf::make_mailbox_element(std::move(what->sender), what->mid, {}, std::move(content));
+  }
+  if (!may_repeat)
+    taken.content = std::move(what);
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    if (refusal)
+      refuse(std::move(taken), *std::move(refusal), todo);
+    else
+      place_letter(std::move(taken), todo);
+  }
+  do_work(std::move(todo), context);
+}
+
+void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  work todo;
+  pending settled;
+  auto is_lost = false;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto found = pending_.find(what->mid.request_id().integer_value());
+    if (found == pending_.end())
+      return; // Has failed before.
+    settled = std::move(found->second);
+    pending_.erase(found);
+    placement_.remove_load(settled.place);
+    if (auto loss = loss_in(*what, settled)) {
+      is_lost = true;
+      const auto is_its_run = places_[settled.place].run == settled.run;
+      if (is_its_run && placement_.is_available(settled.place) && !what->sender)
+        lose_place(settled.place, *loss, todo); // Before the child's end is told. New requests must not go there.
+      settle_lost(std::move(settled), *loss, todo);
+    } else {
+      ++counts_.answered;
+    }
+    place_waiting(todo);
+  }
+  if (!is_lost)
+    pass_answer(std::move(settled.from), std::move(what), context);
+  do_work(std::move(todo), context);
+}
+
+/// The reason if the answer is an error that says that the child is gone.
+std::optional<node_error> pool_actor::loss_in(const caf::mailbox_element& answer, const pending& of) const {
+  const auto& content = answer.content();
+  if (!content.match_elements<caf::error>())
+    return std::nullopt;
+  const auto& error = content.get_as<caf::error>(0);
+  const auto& handle = places_[of.place].handle;
+  const auto is_remote = handle && handle.node() != home_system().node();
+  // CAF answers for an actor that has ended, and then the answer has no sender. An error that the child itself passes
+  // on from another actor has one.
+  auto is_loss = error == caf::sec::request_receiver_down && (is_remote || !answer.sender);
+  is_loss = is_loss || error == caf::exit_reason::remote_link_unreachable;
+  if (error.category() == error_category) {
+    const auto code = static_cast<node_errc>(error.code());
+    is_loss = (code == node_errc::link_down && is_remote) || (code == node_errc::broken_promise && !of.copy.empty());
+  }
+  return is_loss ? std::optional{to_node_error(error)} : std::nullopt;
+}
+
+void pool_actor::tick() {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto now = clock::now();
+    next_tick_ = std::nullopt;
+    auto oldest = now;
+    for (auto& one : waiting_)
+      if (one.since + options_.patience <= now)
+        refuse(std::exchange(one, {}), {node_errc::no_child, absence()}, todo);
+      else
+        oldest = std::min(oldest, one.since);
+    std::erase_if(waiting_, [](const letter& one) { return one.since == clock::time_point{}; });
+    for (auto one = pending_.begin(); one != pending_.end();) {
+      auto& of = one->second;
+      if (limit_of(of) > now) {
+        ++one;
+        continue;
+      }
+      placement_.remove_load(of.place);
+      ++counts_.failed;
+      todo.failures.push_back({std::move(of.from),
+                               {node_errc::timed_out, "'" + places_[of.place].name + "' has not answered within "
+                                                          + milliseconds_between(of.asked, now)}});
+      one = pending_.erase(one);
+    }
+    place_waiting(todo);
+    if (!waiting_.empty())
+      want_tick(oldest + options_.patience, todo);
+    for (const auto& [id, one] : pending_)
+      want_tick(std::min(limit_of(one), now + options_.answer_within / 8), todo);
+  }
+  do_work(std::move(todo));
+}
+
+void pool_actor::refresh() {
+  auto now = roster_->now();
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    if (has_seen_ && now.version <= seen_version_)
+      return;
+    has_seen_ = true;
+    seen_version_ = now.version;
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      take_over(places_[i], i, now.children[places_[i].child], todo);
+    if (now.end)
+      end_with({node_errc::gave_up, "the supervisor has ended: " + reason_in(*now.end)}, todo);
+    else
+      place_waiting(todo);
+  }
+  do_work(std::move(todo));
+}
+
+void pool_actor::take_over(place& known, std::size_t which, roster_entry& entry, work& todo) {
+  if (known.handle && (!entry.is_running || entry.starts != known.run))
+    lose_place(which, entry.last_reason, todo);
+  if (!entry.handle) {
+    const auto was_available = placement_.available() > 0;
+    placement_.set_available(which, false); // It is being stopped, but may still answer.
+    note_absence(was_available);
+    if (!entry.is_running)
+      known.last_reason = entry.last_reason;
+  } else if (entry.starts != known.run) {
+    known.handle = entry.handle;
+    known.run = entry.starts;
+    known.watch_key = std::make_shared<char>();
+    placement_.set_available(which, true);
+    todo.watched.push_back(which);
+  }
+}
+
+void pool_actor::note_absence(bool was_available) {
+  if (was_available && placement_.available() == 0)
+    none_since_ = clock::now();
+}
+
+pool_stats pool_actor::stats() const {
+  const std::lock_guard guard{mutex_};
+  auto now = counts_;
+  now.running = placement_.available();
+  now.unanswered = pending_.size();
+  now.waiting = waiting_.size();
+  return now;
+}
+
+void pool_actor::end(node_error why) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    end_with(std::move(why), todo);
+  }
+  do_work(std::move(todo));
+}
+
+void pool_actor::lose(std::size_t which, std::uint64_t run, const node_error& why) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    if (places_[which].run != run || !places_[which].handle)
+      return;
+    lose_place(which, why, todo);
+    place_waiting(todo);
+  }
+  do_work(std::move(todo));
+}
+
+void pool_actor::do_work(work todo, caf::execution_unit* context) {
+  for (auto& [actor, key] : todo.unwatched)
+    unwatch_end(caf::actor_cast<caf::strong_actor_ptr>(actor), key.get());
+  for (auto& [to, content] : todo.deliveries)
+    caf::actor_cast<caf::abstract_actor*>(to)->enqueue(std::move(content), context);
+  for (auto& [from, why] : todo.failures)
+    if (from.source)
+      pass_answer(std::move(from), caf::make_mailbox_element(nullptr, {}, {}, to_caf_error(why)), context);
+  for (const auto which : todo.watched)
+    watch(which);
+  if (todo.tick)
+    home_system().clock().schedule_message(*todo.tick, caf::strong_actor_ptr{ctrl()},
+                                           caf::make_mailbox_element(nullptr, {}, {}, pool_tick{}));
+  if (todo.end)
+    cleanup(*std::move(todo.end), context);
+}
+
+void pool_actor::watch(std::size_t which) {
+  caf::actor handle;
+  std::uint64_t run = 0;
+  std::shared_ptr<char> key;
+  {
+    const std::lock_guard guard{mutex_};
+    handle = places_[which].handle;
+    run = places_[which].run;
+    key = places_[which].watch_key;
+  }
+  if (!handle)
+    return;
+  watch_end(caf::actor_cast<caf::strong_actor_ptr>(handle), key.get(),
+            [weak = caf::weak_actor_ptr{ctrl()}, which, run, key](const caf::error& reason) {
+              if (const auto pool = weak.lock())
+                static_cast<pool_actor*>(pool->get())->lose(which, run, to_node_error(reason));
+            });
+}
+
+void pool_actor::pass_answer(requester to, caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (to.stages.empty()) {
+    what->mid = to.id.response_id();
+    return to.source->enqueue(std::move(what), context);
+  }
+  // The request was made for another actor, which handles the answer first.
+  const auto next = std::move(to.stages.back());
+  to.stages.pop_back();
+  next->enqueue(
+      caf::make_mailbox_element(std::move(to.source), to.id, std::move(to.stages), what->move_content_to_message()),
+      context);
+}
+
+void pool_actor::place_letter(letter what, work& todo) {
+  if (end_)
+    return refuse(std::move(what), *end_, todo);
+  // Messages overtake no others, except those that were sent before.
+  const auto which = waiting_.empty() || what.repeats > 0 ? placement_.choose(what.key) : std::nullopt;
+  if (which)
+    give_to(*which, std::move(what), todo);
+  else
+    wait_for_child(std::move(what), todo);
+}
+
+void pool_actor::give_to(std::size_t which, letter what, work& todo) {
+  auto content = std::move(what.content);
+  if (what.from.source) {
+    const auto id = ++last_id_;
+    const auto mid = caf::message_id{id}.with_category(what.from.id.category());
+    caf::strong_actor_ptr itself{ctrl()};
+    if (content) {
+      content->sender = std::move(itself);
+      content->mid = mid;
+    } else {
+      content = caf::make_mailbox_element(std::move(itself), mid, {}, what.copy);
+    }
+    placement_.add_load(which);
+    // A request whose deadline has passed is dropped by the child, without an answer.
+    const auto next = clock::now() + options_.answer_within / 8;
+    want_tick(what.notes.deadline ? std::min<clock::time_point>(next, *what.notes.deadline) : next, todo);
+    pending_.emplace(id, pending{.from = std::move(what.from),
+                                 .copy = std::move(what.copy),
+                                 .notes = what.notes,
+                                 .key = what.key,
+                                 .repeats = what.repeats,
+                                 .asked = what.asked,
+                                 .place = which,
+                                 .run = places_[which].run});
+  }
+  if (!what.notes.is_empty())
+    content = annotate(std::move(content),
+                       {.deadline = what.notes.deadline,
+                        .trace = what.notes.trace ? std::make_shared<traced_hop>(*what.notes.trace) : nullptr},
+                       caf::actor_cast<caf::abstract_actor*>(places_[which].handle));
+  todo.deliveries.push_back({places_[which].handle, std::move(content)});
+}
+
+void pool_actor::wait_for_child(letter what, work& todo) {
+  if (waiting_.size() >= options_.waiting_most)
+    return refuse(std::move(what),
+                  {node_errc::no_child, std::to_string(waiting_.size()) + " messages wait already; " + absence()},
+                  todo);
+  what.since = clock::now();
+  want_tick(what.since + options_.patience, todo);
+  if (what.repeats > 0)
+    waiting_.push_front(std::move(what));
+  else
+    waiting_.push_back(std::move(what));
+}
+
+void pool_actor::refuse(letter what, node_error why, work& todo) {
+  if (!what.from.source) {
+    ++counts_.dropped;
+    return;
+  }
+  ++counts_.failed;
+  todo.failures.push_back({std::move(what.from), std::move(why)});
+}
+
+void pool_actor::lose_place(std::size_t which, const node_error& why, work& todo) {
+  auto& lost = places_[which];
+  const auto was_available = placement_.available() > 0;
+  placement_.set_available(which, false);
+  note_absence(was_available);
+  lost.last_reason = why;
+  todo.unwatched.emplace_back(lost.handle, std::exchange(lost.watch_key, nullptr));
+  todo.released.push_back(std::exchange(lost.handle, {}));
+  std::vector<std::pair<std::uint64_t, pending>> theirs;
+  for (auto one = pending_.begin(); one != pending_.end();)
+    if (one->second.place == which && one->second.run == lost.run) {
+      theirs.emplace_back(one->first, std::move(one->second));
+      one = pending_.erase(one);
+      placement_.remove_load(which);
+    } else {
+      ++one;
+    }
+  // The newest comes first, because each one that must wait goes to the front of the queue.
+  std::ranges::sort(theirs, std::ranges::greater{}, &std::pair<std::uint64_t, pending>::first);
+  for (auto& [id, one] : theirs)
+    settle_lost(std::move(one), why, todo);
+}
+
+void pool_actor::settle_lost(pending of, const node_error& why, work& todo) {
+  if (!of.copy.empty() && of.repeats < options_.repeats_most && !end_) {
+    ++counts_.repeated;
+    return place_letter({.from = std::move(of.from),
+                         .content = nullptr,
+                         .copy = std::move(of.copy),
+                         .notes = std::move(of.notes),
+                         .key = of.key,
+                         .repeats = of.repeats + 1,
+                         .asked = of.asked},
+                        todo);
+  }
+  ++counts_.failed;
+  auto text = "'" + places_[of.place].name + "' ended while it had the request: " + reason_in(why);
+  if (of.repeats > 0)
+    text += "; the request was repeated " + std::to_string(of.repeats) + " times";
+  todo.failures.push_back({std::move(of.from), {node_errc::child_lost, std::move(text)}});
+}
+
+void pool_actor::place_waiting(work& todo) {
+  while (!waiting_.empty()) {
+    const auto which = placement_.choose(waiting_.front().key);
+    if (!which)
+      return;
+    auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    give_to(*which, std::move(next), todo);
+  }
+}
+
+void pool_actor::end_with(node_error why, work& todo) {
+  if (end_)
+    return;
+  end_ = why;
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (places_[i].handle)
+      lose_place(i, why, todo);
+  for (auto& one : waiting_)
+    refuse(std::move(one), why, todo);
+  waiting_.clear();
+  todo.end = to_caf_error(why);
+}
+
+void pool_actor::want_tick(clock::time_point at, work& todo) {
+  if (next_tick_ && *next_tick_ <= at)
+    return;
+  next_tick_ = at;
+  todo.tick = at;
+}
+
+std::string pool_actor::absence() const {
+  if (const auto running = placement_.available(); running > 0)
+    return "each of the " + std::to_string(running) + " running children has "
+           + std::to_string(options_.requests_per_child) + " unanswered requests";
+  auto text = "no child of the pool has been running for " + milliseconds_between(none_since_, clock::now());
+  for (const auto& one : places_)
+    if (!one.last_reason.message().empty())
+      return text + "; '" + one.name + "': " + reason_in(one.last_reason);
+  return text;
+}
+
+caf::actor make_pool(caf::actor_system& system, std::shared_ptr<roster> roster, std::vector<std::size_t> members,
+                     pool_options options) {
+  caf::actor_config config;
+  auto made = caf::make_actor<pool_actor, caf::strong_actor_ptr>(system.next_actor_id(), system.node(), &system, config,
+                                                                 roster, std::move(members), std::move(options));
+  roster->add([weak = caf::weak_actor_ptr{made.get()}] {
+    const auto pool = weak.lock();
+    if (pool)
+      static_cast<pool_actor*>(pool->get())->refresh();
+    return static_cast<bool>(pool);
+  });
+  static_cast<pool_actor*>(made->get())->refresh();
+  return caf::actor_cast<caf::actor>(std::move(made));
+}
+
+const pool_actor* as_pool(const caf::actor& actor) {
+  return exactly<pool_actor>(caf::actor_cast<caf::abstract_actor*>(actor));
+}
+
+} // namespace troupe::internal

@@ -1,0 +1,163 @@
+// The actor behind a pool.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/caf_port/event_actors.hpp>
+#include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/supervision/placement.hpp>
+#include <troupe/framework/internal/supervision/roster.hpp>
+#include <troupe/framework/internal/wire/message_deadline.hpp>
+#include <troupe/framework/pool.hpp>
+#include <troupe/framework/trace_context.hpp>
+
+namespace troupe::internal {
+
+/// Passes messages on to children, and answers to requesters.
+///
+/// It has no mailbox: each message is handled by the thread that sends it. To children, the pool is the sender of each
+/// request, under an id that is used once. So an answer that comes too late, or a second time, matches nothing.
+///
+/// Actors are neither called nor released under the lock.
+class pool_actor final : public caf::actor_proxy {
+public:
+  pool_actor(caf::actor_config& config, std::shared_ptr<internal::roster> roster, std::vector<std::size_t> members,
+             pool_options options);
+  ~pool_actor() override;
+
+  using caf::abstract_actor::enqueue;
+  void enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) override;
+  void kill_proxy(caf::execution_unit*, caf::error) override {}
+  [[nodiscard]] const char* name() const override { return "troupe::pool"; }
+
+  /// Takes over what the roster says.
+  void refresh();
+
+  [[nodiscard]] pool_stats stats() const;
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  /// Where the answer to a request goes.
+  struct requester {
+    caf::strong_actor_ptr source; // Null: the message is not a request.
+    std::vector<caf::strong_actor_ptr> stages;
+    caf::message_id id;
+  };
+  /// What came with a message, for the child.
+  struct passed_notes {
+    std::optional<deadline_point> deadline = std::nullopt;
+    std::shared_ptr<const trace_context> trace = nullptr;
+
+    [[nodiscard]] bool is_empty() const noexcept { return !deadline && !trace; }
+  };
+  /// A message that has no child yet.
+  struct letter {
+    requester from;
+    caf::mailbox_element_ptr content; // Null if `copy` has the content.
+    caf::message copy;                // Empty unless the message is a request that may be repeated.
+    passed_notes notes;
+    std::uint64_t key = 0;
+    std::size_t repeats = 0;
+    clock::time_point asked = clock::now();
+    clock::time_point since = {}; // When it began to wait.
+  };
+  /// A request that a child has.
+  struct pending {
+    requester from;
+    caf::message copy;
+    passed_notes notes;
+    std::uint64_t key = 0;
+    std::size_t repeats = 0;
+    clock::time_point asked;
+    std::size_t place = 0;
+    std::uint64_t run = 0;
+  };
+  struct place {
+    std::size_t child; // In the roster.
+    std::string name;
+    caf::actor handle = {}; // Null while no child is running.
+    std::uint64_t run = 0;  // The child's starts, which tells its runs apart.
+    std::shared_ptr<char> watch_key = {};
+    node_error last_reason = {node_errc::none, {}};
+  };
+  /// What is to be done without the lock.
+  struct work {
+    struct delivery {
+      caf::actor to;
+      caf::mailbox_element_ptr content;
+    };
+    struct failure {
+      requester from;
+      node_error why;
+    };
+    std::vector<delivery> deliveries;
+    std::vector<failure> failures;
+    std::vector<caf::actor> released;
+    std::vector<std::pair<caf::actor, std::shared_ptr<char>>> unwatched;
+    std::vector<std::size_t> watched; // Places.
+    std::optional<clock::time_point> tick;
+    std::optional<caf::error> end;
+  };
+
+  [[nodiscard]] static passed_notes notes_with(const caf::mailbox_element& what);
+  [[nodiscard]] clock::time_point limit_of(const pending& of) const;
+  void take(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  void answer(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  void tick();
+  void end(node_error why);
+  void do_work(work todo, caf::execution_unit* context = nullptr);
+  void watch(std::size_t which);
+  void lose(std::size_t which, std::uint64_t run, const node_error& why);
+  static void pass_answer(requester to, caf::mailbox_element_ptr what, caf::execution_unit* context);
+
+  // With the lock.
+  void place_letter(letter what, work& todo);
+  void give_to(std::size_t which, letter what, work& todo);
+  void wait_for_child(letter what, work& todo);
+  void refuse(letter what, node_error why, work& todo);
+  void lose_place(std::size_t which, const node_error& why, work& todo);
+  void settle_lost(pending of, const node_error& why, work& todo);
+  [[nodiscard]] std::optional<node_error> loss_in(const caf::mailbox_element& answer, const pending& of) const;
+  void take_over(place& known, std::size_t which, roster_entry& entry, work& todo);
+  void note_absence(bool was_available);
+  void place_waiting(work& todo);
+  void end_with(node_error why, work& todo);
+  void want_tick(clock::time_point at, work& todo);
+  [[nodiscard]] std::string absence() const;
+
+  const std::shared_ptr<internal::roster> roster_;
+  const pool_options options_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<place> places_;
+  placement placement_;
+  std::unordered_map<std::uint64_t, pending> pending_; // By the id under which the child has the request.
+  std::deque<letter> waiting_;
+  std::uint64_t last_id_ = 0;
+  std::uint64_t seen_version_ = 0;
+  bool has_seen_ = false;
+  clock::time_point none_since_ = clock::now();
+  std::optional<clock::time_point> next_tick_;
+  std::optional<node_error> end_; // Set once the supervisor has ended.
+  pool_stats counts_;
+};
+
+/// Requires: `members` are children of the roster.
+[[nodiscard]] caf::actor make_pool(caf::actor_system& system, std::shared_ptr<roster> roster,
+                                   std::vector<std::size_t> members, pool_options options);
+
+/// Null if the actor is not a pool.
+[[nodiscard]] const pool_actor* as_pool(const caf::actor& actor);
+
+} // namespace troupe::internal

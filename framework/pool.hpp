@@ -1,0 +1,99 @@
+// An actor that spreads messages over the children of a supervisor.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <caf/actor.hpp>
+#include <caf/message.hpp>
+
+#include <troupe/base/export.hpp>
+
+namespace troupe {
+
+/// Which child gets the next message. Only running children are considered.
+enum class spread : std::uint8_t {
+  round_robin,  ///< One after the other.
+  least_loaded, ///< The child with the fewest unanswered requests of this pool.
+  by_key ///< The same child for the same key. If it is not running, its keys, and no others, go to other children.
+         ///< (Rendezvous hashing, Thaler and Ravishankar, 1996.)
+};
+
+struct pool_options {
+  /// The children that get messages: a child's name without the number of its copy. Empty: all children that have
+  /// actors.
+  std::string children = {};
+
+  spread placement = spread::round_robin;
+
+  /// The key of a message, for spread::by_key. Called on the sender's thread. If it throws, the sender of a request
+  /// gets `bad_option`.
+  std::function<std::size_t(const caf::message&)> key = {};
+
+  /// The number of unanswered requests that a child gets, 0 for no limit. Further messages wait in the pool for the
+  /// first child that has room. Lower: the work is spread more evenly, and less is lost with a child; but a child may
+  /// be idle until its next request arrives. Without effect on spread::by_key.
+  std::size_t requests_per_child = 0;
+
+  /// While no child is running or has room, at most this number of messages wait, each for at most this time. Then
+  /// requests fail with `no_child`, and other messages are dropped.
+  std::size_t waiting_most = 10'000;
+  std::chrono::milliseconds patience{std::chrono::seconds(30)};
+
+  /// A request that the child has not answered after about this time fails with `timed_out`. This bounds what children
+  /// that never answer can hold. At least 10 ms.
+  std::chrono::milliseconds answer_within{std::chrono::minutes(10)};
+
+  /// True: a request whose child ended is sent to another child, at most `repeats_most` times. Set it only if it does
+  /// no harm to handle a request twice. False: such a request fails with `child_lost`.
+  bool retry_idempotent = false;
+  std::size_t repeats_most = 3;
+};
+
+/// Counts of a pool.
+struct pool_stats {
+  std::size_t running = 0;    // Children that get messages now.
+  std::size_t unanswered = 0; // Requests that children have now.
+  std::size_t waiting = 0;    // Messages that wait for a child now.
+  std::uint64_t answered = 0; // By children, with results or errors.
+  std::uint64_t failed = 0;   // Answered by the pool, with errors.
+  std::uint64_t repeated = 0; // Sent to another child because a child ended.
+  std::uint64_t dropped = 0;  // Messages that were not requests and found no child.
+};
+
+namespace internal {
+
+class pool_actor;
+
+} // namespace internal
+
+/// A reference to a pool. Copies refer to the same pool.
+///
+/// Every request is answered once, by a child or with one of these errors:
+/// - `child_lost`: the child that had the request ended.
+/// - `no_child`: no child was running or had room in time, or too many messages waited.
+/// - `timed_out`: see pool_options::answer_within.
+/// - `gave_up`: the supervisor gave up, or has ended.
+/// Later answers to a request that has failed are dropped. Messages that are not requests are delivered at most once;
+/// the child sees their sender.
+///
+/// Threads: any. Messages are passed on by the sender's thread. A message costs a scan of the children if they are
+/// chosen by load or by key. Lifetime: the actor lives as long as a handle to it. It ends when its supervisor ends, and
+/// then still answers requests with the reason. It may be published and sent like every actor.
+class TROUPE_EXPORT pool {
+public:
+  explicit pool(caf::actor handle) : handle_(std::move(handle)) {}
+
+  /// An ordinary handle: send to it, make requests, monitor it, publish it.
+  [[nodiscard]] const caf::actor& handle() const noexcept { return handle_; }
+
+  [[nodiscard]] pool_stats stats() const;
+
+private:
+  caf::actor handle_;
+};
+
+} // namespace troupe

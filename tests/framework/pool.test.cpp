@@ -1,0 +1,492 @@
+// Goal: a pool answers every request once, whatever happens to its children.
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <troupe/framework/deadline.hpp>
+#include <troupe/framework/system_config.hpp>
+
+#include "supervised_actors.hpp"
+#include "two_nodes.hpp"
+
+namespace troupe::tests {
+namespace {
+
+/// Tells which child handles a number: the first number of its tally. "hold" takes requests without answering them
+/// until it is told to "let go".
+struct keeper_state {
+  std::vector<caf::response_promise> held;
+};
+caf::behavior keeper(caf::stateful_actor<keeper_state>* self, std::shared_ptr<std::atomic<int>> handled) {
+  return {[self, handled](int) -> caf::result<int> {
+            ++*handled;
+            self->state.held.push_back(self->make_response_promise());
+            return self->state.held.back();
+          },
+          [self](const std::string& what) {
+            if (what == "crash")
+              return self->quit(to_caf_error({node_errc::task_failed, "crashed"}));
+            for (auto& one : self->state.held)
+              one.deliver(1);
+            self->state.held.clear();
+          }};
+}
+
+/// Answers with its own id, so that a test sees who has answered.
+caf::behavior signer(caf::event_based_actor* self, int) {
+  return {[self](int) { return self->id(); }, [self](const std::string&) { self->quit(caf::sec::runtime_error); }};
+}
+
+class pool_test : public testing::Test {
+protected:
+  pool_test() = default;
+
+  supervisor_options options(std::size_t most = 1'000'000) const {
+    return {.most = most, .within = 1min, .back_off = 1ms, .longest_back_off = 5ms, .events = events_.sink()};
+  }
+  template <class... Arguments>
+  team some(std::size_t copies, Arguments... arguments) {
+    return supervise(self_, options()).function(arguments...).with({.name = "w", .copies = copies}).start().value();
+  }
+  caf::error error_of(const caf::actor& whom, int value) {
+    auto answer = ask<int>(system_, whom, value);
+    return answer ? caf::error{} : std::move(answer).error();
+  }
+  node_errc code_of(const caf::actor& whom, int value) { return to_node_error(error_of(whom, value)).code(); }
+
+  system_config config_;
+  caf::actor_system system_{config_};
+  caf::scoped_actor self_{system_};
+  event_record events_;
+};
+
+TEST_F(pool_test, requests_take_turns) {
+  auto team = some(3, signer, 0);
+  auto pool = team.pool().value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 3; }));
+  std::map<caf::actor_id, int> answers;
+  for (int i = 0; i < 9; ++i)
+    ++answers[ask<caf::actor_id>(system_, pool.handle(), i).value()];
+  EXPECT_EQ(answers.size(), 3u);
+  for (const auto& [who, count] : answers)
+    EXPECT_EQ(count, 3) << who;
+  EXPECT_EQ(pool.stats().answered, 9u);
+}
+
+TEST_F(pool_test, the_same_key_reaches_the_same_child_also_after_another_ones_restart) {
+  auto team = some(4, signer, 0);
+  auto pool = team.pool({.placement = spread::by_key,
+                         .key = [](const caf::message& what) { return static_cast<std::size_t>(what.get_as<int>(0)); }})
+                  .value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 4; }));
+  std::map<int, caf::actor_id> before;
+  for (int key = 0; key < 50; ++key)
+    before[key] = ask<caf::actor_id>(system_, pool.handle(), key).value();
+  const auto gone = child_of(team, 1).id();
+  self_->send(child_of(team, 1), std::string{"end"});
+  ASSERT_TRUE(child_of(team, 1, 2));
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 4; }));
+  const auto successor = child_of(team, 1, 2).id();
+  for (int key = 0; key < 50; ++key)
+    EXPECT_EQ(ask<caf::actor_id>(system_, pool.handle(), key), before[key] == gone ? successor : before[key]) << key;
+}
+
+TEST_F(pool_test, the_least_loaded_child_gets_the_request) {
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  auto team = supervise(self_, options())
+                  .function(keeper, handled)
+                  .with({.name = "w"})
+                  .function(signer, 0)
+                  .with({.name = "x"})
+                  .start()
+                  .value();
+  auto pool = team.pool({.placement = spread::least_loaded}).value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 2; }));
+  self_->request(pool.handle(), caf::infinite, 1); // The first child keeps it.
+  ASSERT_TRUE(eventually([&] { return *handled == 1; }));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_TRUE(ask<caf::actor_id>(system_, pool.handle(), i));
+  EXPECT_EQ(*handled, 1);
+}
+
+TEST_F(pool_test, a_request_under_way_at_the_loss_of_its_child_fails) {
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  auto team = some(1, keeper, handled);
+  auto pool = team.pool().value();
+  ASSERT_TRUE(all_run(team));
+  auto asked = self_->request(pool.handle(), caf::infinite, 1);
+  ASSERT_TRUE(eventually([&] { return *handled == 1; }));
+  self_->send(child_of(team, 0), std::string{"crash"});
+  caf::error reason;
+  std::move(asked).receive([](int) {}, [&](caf::error& error) { reason = std::move(error); });
+  EXPECT_EQ(to_node_error(reason).code(), node_errc::child_lost);
+  EXPECT_EQ(troupe::text_of(reason), "'w' ended while it had the request: crashed");
+}
+
+TEST_F(pool_test, a_killed_child_fails_the_requests_that_it_had) {
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  auto team = some(1, keeper, handled);
+  auto pool = team.pool().value();
+  ASSERT_TRUE(all_run(team));
+  auto asked = self_->request(pool.handle(), caf::infinite, 1);
+  ASSERT_TRUE(eventually([&] { return *handled == 1; }));
+  self_->send_exit(child_of(team, 0), caf::exit_reason::kill);
+  caf::error reason;
+  std::move(asked).receive([](int) {}, [&](caf::error& error) { reason = std::move(error); });
+  EXPECT_EQ(to_node_error(reason).code(), node_errc::child_lost) << troupe::text_of(reason);
+}
+
+TEST_F(pool_test, an_idempotent_request_is_repeated_at_another_child) {
+  auto team = supervise(self_, options()).function(tally, 5).with({.copies = 2}).start().value();
+  auto pool = team.pool({.retry_idempotent = true, .repeats_most = 4}).value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 2; }));
+  auto answer = ask<int>(system_, pool.handle(), std::string{"drop"}); // Ends each child that gets it.
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(to_node_error(answer.error()).code(), node_errc::child_lost);
+  EXPECT_TRUE(text_of(answer).contains("the request was repeated 4 times")) << text_of(answer);
+  EXPECT_EQ(pool.stats().repeated, 4u);
+  EXPECT_EQ(ask<int>(system_, pool.handle(), 1), 6);
+}
+
+TEST_F(pool_test, messages_wait_while_no_child_runs) {
+  auto may_start = std::make_shared<std::atomic<bool>>(false);
+  auto team = some(1, [may_start](caf::actor_system& system) {
+    if (!*may_start)
+      throw std::runtime_error("not yet");
+    return system.spawn(tally, 0);
+  });
+  auto pool = team.pool().value();
+  std::vector<int> sums;
+  std::vector<decltype(self_->request(pool.handle(), caf::infinite, 1))> asked;
+  for (int i = 0; i < 3; ++i)
+    asked.push_back(self_->request(pool.handle(), caf::infinite, 1));
+  EXPECT_EQ(pool.stats().waiting, 3u);
+  *may_start = true;
+  for (auto& one : asked)
+    std::move(one).receive([&](int sum) { sums.push_back(sum); }, [](caf::error&) {});
+  EXPECT_EQ(sums, (std::vector{1, 2, 3})); // In their order.
+}
+
+TEST_F(pool_test, a_message_that_waited_too_long_fails_with_the_reason) {
+  auto team = some(1, [](caf::actor_system&) -> caf::actor { throw std::runtime_error("not today"); });
+  auto pool = team.pool({.patience = 50ms}).value();
+  const auto reason = to_node_error(error_of(pool.handle(), 1));
+  EXPECT_EQ(reason.code(), node_errc::no_child);
+  EXPECT_TRUE(reason.message().starts_with("no child of the pool has been running for ")) << reason.message();
+  EXPECT_TRUE(reason.message().ends_with("'w': the child's function threw: not today")) << reason.message();
+}
+
+TEST_F(pool_test, one_message_more_than_may_wait_fails_at_once) {
+  auto team = some(1, [](caf::actor_system&) -> caf::actor { throw std::runtime_error("not today"); });
+  auto pool = team.pool({.waiting_most = 2}).value();
+  self_->send(pool.handle(), 1);
+  self_->send(pool.handle(), 2);
+  EXPECT_EQ(code_of(pool.handle(), 3), node_errc::no_child);
+  self_->send(pool.handle(), 4);
+  EXPECT_EQ(pool.stats().dropped, 1u);
+  EXPECT_EQ(pool.stats().waiting, 2u);
+}
+
+TEST_F(pool_test, a_request_that_is_never_answered_fails_in_the_end) {
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  auto team = some(1, keeper, handled);
+  auto pool = team.pool({.answer_within = 50ms}).value();
+  EXPECT_EQ(code_of(pool.handle(), 1), node_errc::timed_out);
+  self_->send(child_of(team, 0), std::string{"let go"}); // The late answer matches nothing.
+  EXPECT_EQ(code_of(pool.handle(), 1), node_errc::timed_out);
+  EXPECT_EQ(pool.stats().answered, 0u);
+}
+
+TEST_F(pool_test, a_pool_of_a_supervisor_that_has_ended_says_why) {
+  auto team = supervise(self_, options(0)).function(tally, 0).start().value();
+  auto pool = team.pool().value();
+  self_->monitor(pool.handle());
+  ASSERT_TRUE(all_run(team));
+  EXPECT_EQ(ask<int>(system_, pool.handle(), 1), 1);
+  self_->send(child_of(team, 0), std::string{"crash"});
+  int downs = 0;
+  for (int i = 0; i < 2; ++i)
+    self_->receive([&](const caf::down_msg& down) {
+      ++downs;
+      EXPECT_EQ(to_node_error(down.reason).code(), node_errc::gave_up);
+    });
+  const auto reason = to_node_error(error_of(pool.handle(), 1));
+  EXPECT_EQ(reason.code(), node_errc::gave_up);
+  EXPECT_TRUE(reason.message().contains("'child' would be started again")) << reason.message();
+}
+
+TEST_F(pool_test, a_pool_takes_only_the_children_that_it_was_told) {
+  auto team = supervise(self_, options())
+                  .function(signer, 0)
+                  .with({.name = "w", .copies = 2})
+                  .function(tally, 0)
+                  .with({.name = "x"})
+                  .start()
+                  .value();
+  ASSERT_TRUE(all_run(team));
+  EXPECT_EQ(team.pool({.children = "w"})->stats().running, 2u);
+  EXPECT_EQ(team.pool({.children = "x"})->stats().running, 1u);
+  EXPECT_EQ(team.pool()->stats().running, 3u);
+  EXPECT_EQ(team.pool({.children = "y"}).error().code(), node_errc::bad_option);
+  EXPECT_EQ(team.pool({.placement = spread::by_key}).error().code(), node_errc::bad_option);
+}
+
+TEST_F(pool_test, a_key_function_that_throws_fails_the_request_only) {
+  auto team = some(1, tally, 0);
+  auto pool = team.pool({.placement = spread::by_key,
+                         .key = [](const caf::message&) -> std::size_t { throw std::runtime_error("no key"); }})
+                  .value();
+  EXPECT_EQ(code_of(pool.handle(), 1), node_errc::bad_option);
+}
+
+TEST_F(pool_test, a_message_that_is_no_request_reaches_one_child_with_its_sender) {
+  auto echo = [](caf::event_based_actor* self) -> caf::behavior {
+    return {[self](double value) { self->send(caf::actor_cast<caf::actor>(self->current_sender()), value + 1); }};
+  };
+  auto team = some(2, [echo](caf::actor_system& system) { return system.spawn(echo); });
+  auto pool = team.pool().value();
+  self_->send(pool.handle(), 1.0);
+  double answer = 0;
+  self_->receive([&](double value) { answer = value; }, caf::after(10s) >> [] {});
+  EXPECT_EQ(answer, 2.0);
+}
+
+TEST_F(pool_test, a_delegated_request_is_answered_to_the_first_requester) {
+  auto team = some(2, tally, 7);
+  auto pool = team.pool().value();
+  auto front = system_.spawn([pool](caf::event_based_actor* self) -> caf::behavior {
+    return {[self, pool](int value) { return self->delegate(pool.handle(), value); }};
+  });
+  EXPECT_EQ(ask<int>(system_, front, 1), 8);
+}
+
+TEST_F(pool_test, a_child_that_has_its_number_of_requests_gets_no_more) {
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  auto team = some(2, keeper, handled);
+  auto pool = team.pool({.requests_per_child = 3}).value();
+  std::vector<decltype(self_->request(pool.handle(), caf::infinite, 1))> asked;
+  for (int i = 0; i < 10; ++i)
+    asked.push_back(self_->request(pool.handle(), caf::infinite, 1));
+  ASSERT_TRUE(eventually([&] { return *handled == 6; }));
+  EXPECT_EQ(pool.stats().waiting, 4u);
+  self_->send(child_of(team, 0), std::string{"let go"});
+  ASSERT_TRUE(eventually([&] { return *handled == 9; }));
+  self_->send_exit(child_of(team, 1),
+                   caf::exit_reason::kill); // Its requests fail, and its successor gets the last one.
+  ASSERT_TRUE(eventually([&] { return *handled == 10; }));
+  EXPECT_EQ(pool.stats().failed, 3u);
+}
+
+TEST_F(pool_test, a_request_that_waits_too_long_for_room_fails) {
+  auto team = some(1, keeper, std::make_shared<std::atomic<int>>(0));
+  auto pool = team.pool({.requests_per_child = 1, .patience = 50ms}).value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 1; }));
+  self_->request(pool.handle(), caf::infinite, 1);
+  const auto reason = to_node_error(error_of(pool.handle(), 1));
+  EXPECT_EQ(reason.code(), node_errc::no_child);
+  EXPECT_EQ(reason.message(), "each of the 1 running children has 1 unanswered requests");
+}
+
+/// Tells how many seconds are left for the request; -1 if it has no deadline.
+caf::behavior clock_watcher(caf::event_based_actor* self, int) {
+  return {[self](int) {
+    const auto left = deadline(self);
+    return left ? static_cast<int>(std::chrono::ceil<std::chrono::seconds>(*left).count()) : -1;
+  }};
+}
+
+TEST_F(pool_test, a_deadline_reaches_the_child) {
+  auto team = some(1, clock_watcher, 0);
+  for (const auto repeats : {false, true}) {
+    auto pool = team.pool({.retry_idempotent = repeats}).value();
+    int left = 0;
+    troupe::request(&*self_, pool.handle(), 20min, 1).receive([&](int seconds) { left = seconds; }, [](caf::error&) {});
+    EXPECT_EQ(left, 1200) << repeats;
+    EXPECT_EQ(ask<int>(system_, pool.handle(), 1), -1);
+  }
+}
+
+TEST_F(pool_test, a_request_that_waited_past_its_deadline_is_dropped_and_settled) {
+  auto may_start = std::make_shared<std::atomic<bool>>(false);
+  auto team = some(1, [may_start](caf::actor_system& system) {
+    if (!*may_start)
+      throw std::runtime_error("not yet");
+    return system.spawn(clock_watcher, 0);
+  });
+  auto pool = team.pool().value();
+  auto asked = troupe::request(&*self_, pool.handle(), 20ms, 1);
+  std::move(asked).receive([](int) {}, [](caf::error&) {});
+  *may_start = true;
+  EXPECT_TRUE(eventually([&] { return pool.stats().running == 1 && pool.stats().unanswered == 0; }));
+  EXPECT_EQ(pool.stats().answered, 0u);
+}
+
+// -- kills --
+
+/// A requester that counts the answers to each of its requests.
+struct load {
+  explicit load(std::size_t count) : answers(count) {}
+  std::vector<std::atomic<int>> answers;
+  std::atomic<std::size_t> results{0};
+  std::atomic<std::size_t> errors{0};
+  std::atomic<std::size_t> sent{0};
+};
+
+caf::behavior requester(caf::event_based_actor* self, caf::actor to, std::shared_ptr<load> of, std::size_t window) {
+  const auto next = std::make_shared<std::function<void()>>();
+  *next = [self, to, of, weak = std::weak_ptr{next}] {
+    const auto number = of->sent.fetch_add(1);
+    if (number >= of->answers.size())
+      return;
+    const auto again = weak.lock();
+    const auto settle = [of, number, again](bool is_result) {
+      ++of->answers[number];
+      ++(is_result ? of->results : of->errors);
+      (*again)();
+    };
+    self->request(to, caf::infinite, static_cast<int>(number))
+        .then([settle](int) { settle(true); }, [settle](const caf::error&) { settle(false); });
+  };
+  return {[next, window](const std::string&) {
+    for (std::size_t i = 0; i < window; ++i)
+      (*next)();
+  }};
+}
+
+struct doubler_state {
+  std::deque<std::pair<caf::typed_response_promise<int>, int>> late;
+};
+
+/// Answers each third request a moment later.
+caf::behavior doubler(caf::stateful_actor<doubler_state>* self) {
+  return {[self](int value) -> caf::result<int> {
+            if (value % 3 != 0)
+              return value * 2;
+            auto promise = self->make_response_promise<int>();
+            self->state.late.emplace_back(promise, value);
+            self->delayed_send(self, std::chrono::milliseconds(1), std::string{"answer"});
+            return promise;
+          },
+          [self](const std::string&) {
+            auto [promise, value] = self->state.late.front();
+            self->state.late.pop_front();
+            promise.deliver(value * 2);
+          }};
+}
+
+class pool_under_kills : public pool_test, public testing::WithParamInterface<std::tuple<restart, bool>> {};
+
+TEST_P(pool_under_kills, answers_every_request_once) {
+  const auto [strategy, repeats] = GetParam();
+  auto wanted = options();
+  wanted.strategy = strategy;
+  auto team = supervise(self_, wanted).function(doubler).with({.name = "w", .copies = 4}).start().value();
+  auto pool = team.pool({.patience = 10s, .retry_idempotent = repeats, .repeats_most = 1'000}).value();
+  constexpr std::size_t requests = 20'000;
+  auto work = std::make_shared<load>(requests);
+  std::vector<caf::actor> requesters;
+  for (int i = 0; i < 4; ++i) {
+    requesters.push_back(system_.spawn(requester, pool.handle(), work, std::size_t{16}));
+    caf::anon_send(requesters.back(), std::string{"go"});
+  }
+  const std::uint64_t seed = 4711;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random{seed};
+  std::size_t kills = 0;
+  const auto is_done = [&] { return work->results + work->errors >= requests; };
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  while (!is_done() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 4'000));
+    if (const auto victim = team.children()[random() % 4].handle) {
+      caf::anon_send_exit(victim, random() % 2 == 0 ? caf::exit_reason::kill : caf::exit_reason::user_shutdown);
+      ++kills;
+    }
+  }
+  ASSERT_TRUE(is_done()) << work->results << " results, " << work->errors << " errors; waiting " << pool.stats().waiting
+                         << ", unanswered " << pool.stats().unanswered;
+  EXPECT_GT(kills, 5u);
+  for (std::size_t i = 0; i < requests; ++i)
+    ASSERT_EQ(work->answers[i], 1) << i;
+  EXPECT_TRUE(!repeats || work->errors == 0) << work->errors;
+  EXPECT_EQ(pool.stats().unanswered, 0u);
+  RecordProperty("kills", static_cast<int>(kills));
+  RecordProperty("errors", static_cast<int>(work->errors));
+}
+
+INSTANTIATE_TEST_SUITE_P(strategies, pool_under_kills,
+                         testing::Combine(testing::Values(restart::one_for_one, restart::one_for_all,
+                                                          restart::rest_for_one),
+                                          testing::Bool()));
+
+// -- over links --
+
+class remote_pool : public two_nodes {
+protected:
+  remote_pool() {
+    far_config_ = [](caf::actor_system_config& config) { config.add_actor_type("tally", tally_in_peer); };
+    far_options_.accepted_links.allow_spawn = true;
+    far_options_.accepted_links.allow_exit = true;
+  }
+  static caf::behavior tally_in_peer(caf::stateful_actor<tally_state>* self, int first) { return tally(self, first); }
+
+  event_record events_;
+};
+
+TEST_F(remote_pool, survives_the_loss_of_its_link) {
+  far();
+  auto kept = std::make_shared<reconnecting_link>(
+      near().home->keep_connected(address_, {.policy = {.first_pause = 1ms, .longest_pause = 5ms}}).value());
+  caf::scoped_actor self{near().system};
+  auto team = supervise(self, {.most = 100'000, .back_off = 1ms, .longest_back_off = 5ms})
+                  .actor([kept] { return kept->current(); }, "tally", 10)
+                  .with({.copies = 2})
+                  .start()
+                  .value();
+  auto pool = team.pool({.retry_idempotent = true, .repeats_most = 1'000}).value();
+  constexpr std::size_t requests = 5'000;
+  auto work = std::make_shared<load>(requests);
+  auto asking = near().system.spawn(requester, pool.handle(), work, std::size_t{8});
+  caf::anon_send(asking, std::string{"go"});
+  int closed = 0;
+  const auto is_done = [&] { return work->results + work->errors >= requests; };
+  while (!is_done()) {
+    std::this_thread::sleep_for(20ms);
+    if (auto open = kept->current()) {
+      open->close();
+      ++closed;
+    }
+  }
+  EXPECT_GT(closed, 0);
+  for (std::size_t i = 0; i < requests; ++i)
+    ASSERT_EQ(work->answers[i], 1) << i;
+  EXPECT_EQ(work->errors, 0u);
+}
+
+TEST_F(remote_pool, passes_on_the_deadline_of_a_request_from_a_peer) {
+  connect();
+  caf::scoped_actor self{far().system};
+  auto team = supervise(self, {}).function(clock_watcher, 0).start().value();
+  publish("plain", team.pool()->handle());
+  publish("repeating", team.pool({.retry_idempotent = true})->handle());
+  caf::scoped_actor client{near().system};
+  for (const auto* name : {"plain", "repeating"}) {
+    int left = 0;
+    troupe::request(&*client, find(name), 20min, 1).receive([&](int seconds) { left = seconds; }, [](caf::error&) {});
+    EXPECT_EQ(left, 1200) << name;
+  }
+}
+
+TEST_F(remote_pool, is_published_and_found_like_every_actor) {
+  connect();
+  caf::scoped_actor self{far().system};
+  auto team = supervise(self, {}).function(tally, 100).start().value();
+  auto pool = team.pool().value();
+  publish("sums", pool.handle());
+  EXPECT_EQ(ask<int>(near().system, find("sums"), 1), 101);
+}
+
+} // namespace
+} // namespace troupe::tests
