@@ -160,6 +160,7 @@ private:
   void write_admin() {
     write(admin_op::find, "find", find_query{1, "echo"});
     write(admin_op::found, "found", found{.query = 1, .actor = 12, .interface = {"i32"}, .readers = true});
+    write(admin_op::name_changed, "name_changed", name_changed{"echo"});
     write(admin_op::monitor, "monitor", monitor{12});
     write(admin_op::demonitor, "demonitor", monitor{12});
     write(admin_op::down, "down", down{12, 1, "exit", "unhandled exception"});

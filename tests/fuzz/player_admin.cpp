@@ -36,6 +36,12 @@ bool player::take_admin_step(step what, script& in) {
     one.write_admin(admin_op::find, find_query{which, which < 200 ? home::names[which % home::names.size()] : "kept"});
     return true;
   }
+  case step::name_changed: {
+    const auto which = in.byte();
+    one.write_admin(admin_op::name_changed,
+                    name_changed{which < 250 ? home::names[which % home::names.size()] : std::string(1'025, 'n')});
+    return true;
+  }
   case step::found: {
     const auto how = in.byte();
     const auto& asked = one.queries();

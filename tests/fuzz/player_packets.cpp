@@ -6,6 +6,7 @@
 
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/wire/message_trace.hpp>
+#include <troupe/framework/internal/wire/request_identity.hpp>
 
 #include "decoding.hpp"
 
@@ -96,6 +97,11 @@ void player::write_message(script& in) {
       append_trace(map, trace_context::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").value(), false,
                    std::nullopt);
       append_extension(map, 4 + how % 3u, in.bytes());
+    } else if (how % 4 == 2) { // One with an identity: of few callers, so that requests are repeated.
+      append_request_identity(
+          map, {.key = {.caller = {std::byte{static_cast<std::uint8_t>(how & 16)}}, .number = 1u + in.byte() % 4u},
+                .settled_below = how >> 6u,
+                .age = std::chrono::microseconds{how & 32}});
     } else {
       append_extension(map, 1 + how % 3u, in.bytes());
       append_extension(map, 2 + how % 5u, in.bytes());

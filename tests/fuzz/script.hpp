@@ -81,7 +81,9 @@ enum class step : std::uint8_t {
   end_actor = 36,
   use_helpers = 37,
   close = 38,
+  // Of the peer.
+  name_changed = 39,
 };
-inline constexpr std::uint8_t steps = 39;
+inline constexpr std::uint8_t steps = 40;
 
 } // namespace fuzz

@@ -9,6 +9,7 @@
 #include <troupe/framework/internal/wire/message_extensions.hpp>
 #include <troupe/framework/internal/wire/message_trace.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/internal/wire/request_identity.hpp>
 #include <troupe/framework/internal/wire/transfers.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/serializers/compressed.hpp>
@@ -102,6 +103,18 @@ void trace(bytes_view map) {
   }
 }
 
+void identity(bytes_view map) {
+  const auto read = read_request_identity(map);
+  if (!read)
+    return;
+  expect(read->key.number > 0 && read->age.count() >= 0, "an identity is out of its bounds");
+  byte_vector again;
+  append_request_identity(again, *read);
+  const auto twice = read_request_identity(again);
+  expect(twice && twice->key == read->key && twice->settled_below == read->settled_below && twice->age == read->age,
+         "an identity is not read as it was written");
+}
+
 void message_head(bytes_view bytes) {
   const auto flags = take_byte(bytes);
   packet_reader in{bytes};
@@ -114,6 +127,7 @@ void message_head(bytes_view bytes) {
   expect(head.request_number <= request_number_max, "a request number with flags in it");
   if (!head.extensions.empty())
     trace(head.extensions);
+  identity(head.extensions);
 }
 
 bool looks_plain(const element_descriptor& read, bytes_view behind) {
