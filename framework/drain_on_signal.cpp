@@ -2,14 +2,18 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <troupe/framework/internal/net/io_loop.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe {
@@ -17,7 +21,7 @@ namespace troupe {
 namespace {
 
 std::atomic<int> first_signal{0};                     // The number of the first signal of a call.
-std::atomic<int> woken_by_signal{-1};                 // An eventfd; -1: no call waits.
+std::atomic<int> woken_by_signal{-1};                 // An eventfd; -1: no call has waited yet.
 static_assert(std::atomic<int>::is_always_lock_free); // A handler uses them.
 
 extern "C" void note_signal(int number) {
@@ -64,14 +68,20 @@ private:
 
 /// Returns the signal that came.
 std::expected<int, node_error> wait_for_signal(std::initializer_list<int> signals) {
-  const auto wake = ::eventfd(0, EFD_CLOEXEC);
-  if (wake < 0)
-    return internal::bad_option("cannot wait for a signal: " + std::generic_category().message(errno));
-  int none = -1;
-  if (!woken_by_signal.compare_exchange_strong(none, wake)) {
-    ::close(wake);
+  static std::atomic<bool> is_waiting{false};
+  if (is_waiting.exchange(true))
     return internal::bad_option("another call of drain_on_signal waits in this process");
-  }
+  const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> over{&is_waiting,
+                                                                              [](auto* flag) { *flag = false; }};
+  // One for the life of the process: a handler on another thread may still write to it when this call has returned.
+  static const auto wake = ::eventfd(0, EFD_CLOEXEC);
+  if (wake < 0)
+    return internal::bad_option("cannot wait for a signal: the process has no descriptor left");
+  woken_by_signal = wake;
+  std::uint64_t count = 0;
+  pollfd pending{.fd = wake, .events = POLLIN, .revents = 0};
+  while (::poll(&pending, 1, 0) > 0) // What an earlier call has left.
+    [[maybe_unused]] const auto cleared = ::read(wake, &count, sizeof count);
   first_signal = 0;
   std::expected<int, node_error> came = 0;
   {
@@ -80,14 +90,11 @@ std::expected<int, node_error> wait_for_signal(std::initializer_list<int> signal
       came = internal::bad_option("signal " + std::to_string(handlers.refused())
                                   + " cannot be handled: " + std::generic_category().message(errno));
     } else {
-      std::uint64_t count = 0;
       while (::read(wake, &count, sizeof count) < 0 && errno == EINTR) {
       }
       came = first_signal.load();
     }
   }
-  woken_by_signal = -1;
-  ::close(wake);
   return came;
 }
 
@@ -95,6 +102,11 @@ std::expected<int, node_error> wait_for_signal(std::initializer_list<int> signal
 
 std::expected<int, node_error> drain_on_signal(node& which, std::chrono::milliseconds patience,
                                                std::initializer_list<int> signals) {
+  if (!internal::io_loop::may_wait())
+    return internal::fail(node_errc::unsupported,
+                          "drain_on_signal would block a node's I/O thread: call it on another thread");
+  if (signals.size() == 0)
+    return internal::bad_option("drain_on_signal needs a signal to wait for");
   const auto came = wait_for_signal(signals);
   if (!came)
     return came;

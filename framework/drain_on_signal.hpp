@@ -23,7 +23,7 @@ namespace troupe {
 /// While the call waits, it handles these signals for the whole process. When the first one has come, the earlier
 /// handlers are in force again, so a second signal ends a program that has none.
 /// Threads: one call at a time in a process, not on an I/O thread of a node.
-/// Fails as node::drain does, or with `bad_option` if a signal cannot be handled or another call waits.
+/// Fails as node::drain does, or with `bad_option` if there is no signal, one cannot be handled, or another call waits.
 [[nodiscard]] TROUPE_EXPORT std::expected<int, node_error>
 drain_on_signal(node& which, std::chrono::milliseconds patience,
                 std::initializer_list<int> signals = {SIGTERM, SIGINT});

@@ -103,7 +103,8 @@ public:
   /// Lets peers find `actor` under `name`, and keeps the actor alive until the name is unpublished or the node ends. A
   /// peer may look up a name before it is published. A name that must exist from the start belongs in
   /// `node_options::publish`, or is published before `listen`.
-  /// Fails with `name_taken`, or with `bad_option` if the name has no or more than 1,024 bytes or the actor is null.
+  /// Fails with `name_taken`, with `bad_option` if the name has no or more than 1,024 bytes or the actor is null, or with
+  /// `link_down` after drain().
   template <class Handle>
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, const Handle& actor) {
     return publish_untyped(std::move(name), caf::actor_cast<caf::strong_actor_ptr>(actor));
@@ -149,14 +150,13 @@ public:
   [[nodiscard]] std::expected<reconnecting_link, node_error> keep_connected(std::string_view address,
                                                                             reconnect_options options = {});
 
-  /// Returns a handle to the actor that is published as `name` at one of the addresses, wherever it is now and whoever
-  /// publishes it next. The node dials the addresses, keeps their links, and looks up the name; the first answer
-  /// counts. If the actor or its link ends, or its name is withdrawn or published anew, it is looked up again
-  /// everywhere.
+  /// Returns a handle to the actor that is published as `name` at one of the addresses. The node dials the addresses,
+  /// keeps their links, and looks up the name; the first answer counts. If the actor or its link ends, or its name is
+  /// withdrawn or published anew, the node looks it up again at all addresses.
   /// - While there is no actor, messages wait in order, as `queue` and `patience` say. Then a request fails with
   ///   `link_busy` or `link_down`; the text says since when and why. Any other message becomes a dead letter.
-  /// - Requests under way when the actor's link is lost fail with `link_down`. A message is delivered at most once. The
-  ///   messages of one sender arrive in order.
+  /// - If the link is lost, requests under way fail with `link_down`, or are repeated, as `retry` says. Without `retry`,
+  ///   each message is delivered at most once, and the messages of one sender arrive in order.
   /// - Actors that monitor the handle learn when it is given up, not of each interruption; `events` tell of those.
   /// Does not block. Options that are not set take the values of the configuration for each address, or else their
   /// defaults. The handle is an ordinary actor of this process. When the node ends, its messages fail with `link_down`.

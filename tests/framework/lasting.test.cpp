@@ -346,6 +346,20 @@ TEST_F(lasting, tells_monitors_when_it_is_given_up_and_not_of_interruptions) {
   EXPECT_EQ(error_of(handle, 1).code(), node_errc::link_down);
 }
 
+TEST_F(lasting, tells_an_actor_which_it_does_not_keep_alive) {
+  far_comes(10);
+  std::atomic<int> found{0};
+  auto listener = near().system.spawn([&]() -> caf::behavior {
+    return {[&](const lasting_event& event) { found += event.what == event_kind::found ? 1 : 0; }};
+  });
+  const auto handle = to_adder({.events = {.listener = listener}});
+  EXPECT_TRUE(eventually([&] { return found == 1; }));
+  const caf::actor_addr weak = listener.address();
+  listener = nullptr;
+  EXPECT_TRUE(eventually([&] { return caf::actor_cast<caf::strong_actor_ptr>(weak) == nullptr; }));
+  EXPECT_EQ(answer_of(handle, 1), "11");
+}
+
 TEST_F(lasting, is_given_up_when_no_address_is_dialed_any_more) {
   auto options = soon({.events = told_.events()});
   options.policy.attempts_max = 3;

@@ -202,6 +202,78 @@ TEST_F(repeating, bounds_the_bytes_of_requests_that_are_not_answered) {
   caf::anon_send_exit(waiting, caf::exit_reason::kill);
 }
 
+// -- requests in another's name
+
+TEST_F(repeating, answers_requests_that_another_actor_delegates) {
+  publish("service", far().system.spawn([]() -> caf::behavior { return {[](int value) { return 2 * value; }}; }));
+  for (const auto retry : {request_retry::repeat_idempotent, request_retry::repeat}) {
+    const auto gateway =
+        near().system.spawn([service = to_service(retry)](caf::event_based_actor* self) -> caf::behavior {
+          return {[self, service](int value) { return self->delegate(service, value); }};
+        });
+    EXPECT_EQ(answer_of(gateway, 4), "8");
+    // Also for requesters in other processes.
+    side third{{.name = "third", .store = std::nullopt}};
+    near_options_.listen = {};
+    const auto address = "unix://@" + unique_name("gateway");
+    ASSERT_TRUE(near().home->listen(address));
+    const auto name = "gateway" + std::to_string(static_cast<int>(retry));
+    ASSERT_TRUE(near().home->publish(name, gateway));
+    auto link = third.home->connect(address);
+    ASSERT_TRUE(link) << link.error().message();
+    auto found = link->find(name);
+    ASSERT_TRUE(found) << found.error().message();
+    for (auto value = 0; value < 20; ++value) {
+      const auto answer = ask<int>(third.system, *found, value);
+      EXPECT_EQ(answer ? *answer : -1, 2 * value) << text_of(answer);
+    }
+    near().home->unpublish(name);
+  }
+}
+
+TEST_F(repeating, does_not_repeat_a_request_that_was_handled_and_dropped) {
+  publish("service", far().system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
+    return {[self, this](int) {
+      if (handled_++ == 0) {
+        for (auto& each : far().home->links())
+          each.close();
+        EXPECT_TRUE(eventually([&] { return far().home->links().empty(); }));
+      }
+      return self->make_response_promise(); // Dropped.
+    }};
+  }));
+  EXPECT_EQ(answer_of(to_service(request_retry::repeat_idempotent), 4), "broken_promise");
+  EXPECT_EQ(handled_, 1);
+}
+
+TEST_F(repeating, passes_an_error_of_the_receivers_own_links_on) {
+  publish("service", far().system.spawn([this]() -> caf::behavior {
+    return {[this](int) -> caf::result<int> {
+      ++handled_;
+      return to_caf_error({node_errc::link_down, "a link of the service is down"});
+    }};
+  }));
+  for (const auto retry : {request_retry::repeat_idempotent, request_retry::repeat})
+    EXPECT_EQ(answer_of(to_service(retry), 4), "link_down");
+  EXPECT_EQ(handled_, 2);
+}
+
+TEST_F(repeating, gives_up_requests_that_nobody_answers_when_room_is_needed) {
+  const auto keeper = publish_keeper();
+  const auto service = to_service(request_retry::repeat_idempotent, {.patience = 20ms, .queue = 64_KiB});
+  caf::scoped_actor self{near().system};
+  for (auto count = 0; count < 300; ++count) // About three times what fits.
+    self->request(service, 1ms, count).receive([](int) {}, [](const caf::error&) {});
+  EXPECT_TRUE(eventually([&] {
+    auto code = node_errc::none;
+    self->request(service, 50ms, 1)
+        .receive([](int) {}, [&](const caf::error& error) { code = to_node_error(error).code(); });
+    return code != node_errc::link_busy;
+  }));
+  EXPECT_GT(handled_, 150);
+  caf::anon_send(keeper, caf::atom("go"));
+}
+
 // Method: four threads send requests while the links are cut again and again. Goal: each request is handled exactly
 // once, and is answered.
 TEST_F(repeating, handles_each_request_exactly_once_while_links_are_cut) {

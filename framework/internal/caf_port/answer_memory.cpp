@@ -1,11 +1,10 @@
 #include <troupe/framework/internal/caf_port/answer_memory.hpp>
 
 #include <algorithm>
-#include <cassert>
-#include <iterator>
 #include <utility>
 
 #include <troupe/framework/internal/caf_port/message_view.hpp>
+#include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -21,10 +20,28 @@ constexpr std::uint64_t caller_bytes = 256;
 // The age of a request is measured by its sender, and the way here takes time.
 constexpr auto age_margin = 10s;
 
+/// While it waits, the requester counts as unanswered on its link.
+void begin_waiting(const answer_memory::requester& who) {
+  if (const auto* const remote = as_proxy(who.actor))
+    remote->link()->begin_answer();
+}
+void end_waiting(const answer_memory::requester& who) {
+  if (const auto* const remote = as_proxy(who.actor))
+    remote->link()->end_answer();
+}
+
+void give(const answer_memory::requester& to, const caf::message& answer) {
+  if (!to.actor)
+    return;
+  to.actor->enqueue(nullptr, to.answer, answer, nullptr);
+  end_waiting(to);
+}
+
 } // namespace
 
 answer_memory::admission answer_memory::begin(const request_identity& request, requester from, clock::time_point now) {
   std::vector<entry> dropped; // Destroyed after the lock is released.
+  requester replaced;
   const std::lock_guard guard{mutex_};
   forget_old(now);
   const auto is_forgotten = may_have_forgotten(request, now);
@@ -33,11 +50,13 @@ answer_memory::admission answer_memory::begin(const request_identity& request, r
     if (known == nullptr)
       return {.what = is_forgotten ? verdict::may_be_forgotten : verdict::handle};
     auto& its = *known;
-    settle(its, request.settled_below);
+    settle(request.key.caller, its, request.settled_below);
     if (const auto found = its.requests.find(request.key.number); found != its.requests.end()) {
       if (found->second.is_answered)
         return {.what = verdict::answered, .answer = found->second.answer};
-      found->second.waiting.push_back(std::move(from));
+      begin_waiting(from);
+      replaced = std::exchange(found->second.waiting, std::move(from));
+      end_waiting(replaced);
       return {.what = verdict::awaited};
     }
     if (is_forgotten)
@@ -48,6 +67,8 @@ answer_memory::admission answer_memory::begin(const request_identity& request, r
     }
     its.requests.emplace(request.key.number, entry{.bytes = request_bytes});
     bytes_ += request_bytes;
+    if (its.place)
+      idle_.erase(*std::exchange(its.place, std::nullopt));
     return {.what = verdict::handle, .is_kept = true};
   }();
   dropped.swap(dropped_);
@@ -55,47 +76,43 @@ answer_memory::admission answer_memory::begin(const request_identity& request, r
 }
 
 void answer_memory::answered(const request_key& request, const caf::message& answer, clock::time_point now) {
-  auto answer_bytes = request_bytes + value_memory_of(message_view{answer}, types_);
-  std::vector<requester> waiting;
+  const auto answer_bytes = request_bytes + value_memory_of(message_view{answer}, types_);
+  requester waiting;
   std::vector<entry> dropped;
   {
     const std::lock_guard guard{mutex_};
     auto* const kept = find(request);
     if (kept == nullptr || kept->is_answered)
       return;
+    kept->place = answered_.insert(answered_.end(), request); // First: it may throw.
     kept->is_answered = true;
     kept->answer = answer;
     kept->answered_at = now;
-    kept->place = answered_.insert(answered_.end(), request);
     bytes_ += answer_bytes - kept->bytes;
     kept->bytes = answer_bytes;
-    waiting.swap(kept->waiting);
+    waiting = std::exchange(kept->waiting, {});
     make_room(0, request.caller); // May forget this very answer.
     dropped.swap(dropped_);
   }
-  for (const auto& each : waiting)
-    each.actor->enqueue(nullptr, each.answer, answer, nullptr);
+  give(waiting, answer);
 }
 
 void answer_memory::abandoned(const request_key& request) {
-  std::vector<requester> waiting;
+  requester waiting;
   std::vector<entry> dropped;
   {
     const std::lock_guard guard{mutex_};
     auto* const kept = find(request);
     if (kept == nullptr || kept->is_answered)
       return;
-    waiting.swap(kept->waiting);
+    waiting = std::exchange(kept->waiting, {});
     auto& its = callers_.at(request.caller);
-    erase(its, its.requests.find(request.number));
+    erase(request.caller, its, its.requests.find(request.number));
     dropped.swap(dropped_);
   }
-  for (const auto& each : waiting)
-    each.actor->enqueue(nullptr, each.answer,
-                        caf::make_message(to_caf_error({node_errc::broken_promise, "the request that was sent before "
-                                                                                   "this repeated one was dropped "
-                                                                                   "without an answer"})),
-                        nullptr);
+  give(waiting, caf::make_message(to_caf_error({node_errc::broken_promise, "the request that was sent before this "
+                                                                           "repeated one was dropped without an "
+                                                                           "answer"})));
 }
 
 std::uint64_t answer_memory::bytes() const {
@@ -115,7 +132,8 @@ answer_memory::entry* answer_memory::find(const request_key& request) {
 answer_memory::caller* answer_memory::use(const caller_id& who, clock::time_point now) {
   if (const auto known = callers_.find(who); known != callers_.end()) {
     known->second.last_used = now;
-    used_.splice(used_.end(), used_, known->second.place);
+    if (known->second.place)
+      idle_.splice(idle_.end(), idle_, *known->second.place);
     return &known->second;
   }
   if (!make_room(caller_bytes, who)) {
@@ -124,32 +142,41 @@ answer_memory::caller* answer_memory::use(const caller_id& who, clock::time_poin
   }
   auto& its = callers_[who];
   its.last_used = now;
-  its.place = used_.insert(used_.end(), who);
   bytes_ += caller_bytes;
+  note_idle(who, its);
   return &its;
 }
 
+void answer_memory::note_idle(const caller_id& who, caller& its) {
+  if (its.requests.empty() && !its.place)
+    its.place = idle_.insert(idle_.end(), who);
+}
+
 /// Forgets what the caller does not need any more.
-void answer_memory::settle(caller& of, std::uint64_t below) {
+void answer_memory::settle(const caller_id& who, caller& of, std::uint64_t below) {
+  of.settled_below = std::max(of.settled_below, below);
   while (!of.requests.empty() && of.requests.begin()->first < below && of.requests.begin()->second.is_answered)
-    erase(of, of.requests.begin());
+    erase(who, of, of.requests.begin());
 }
 
 void answer_memory::forget_old(clock::time_point now) {
   while (!answered_.empty() && find(answered_.front())->answered_at + bounds_.age < now)
     forget_oldest_answer();
-  while (!used_.empty() && callers_.at(used_.front()).last_used + bounds_.age < now && forget_caller(used_.begin())) {
-  }
+  while (!idle_.empty() && callers_.at(idle_.front()).last_used + bounds_.age < now)
+    forget_caller(idle_.begin());
 }
 
 bool answer_memory::make_room(std::uint64_t bytes, const caller_id& keep) {
   const auto is_enough = [&] { return bytes <= bounds_.bytes && bytes_ <= bounds_.bytes - bytes; };
   while (!is_enough() && !answered_.empty())
     forget_oldest_answer();
-  for (auto next = used_.begin(); !is_enough() && next != used_.end();) {
-    const auto which = next++;
-    if (*which != keep)
-      static_cast<void>(forget_caller(which));
+  while (!is_enough() && !idle_.empty()) {
+    if (idle_.front() != keep)
+      forget_caller(idle_.begin());
+    else if (idle_.size() == 1)
+      break;
+    else
+      idle_.splice(idle_.end(), idle_, idle_.begin());
   }
   return is_enough();
 }
@@ -158,39 +185,47 @@ void answer_memory::forget_oldest_answer() {
   const auto oldest = answered_.front();
   auto& its = callers_.at(oldest.caller);
   its.forgotten_to = std::max(its.forgotten_to, oldest.number);
-  erase(its, its.requests.find(oldest.number));
+  erase(oldest.caller, its, its.requests.find(oldest.number));
 }
 
-/// Returns false, without an effect, if a request of the caller is kept.
-bool answer_memory::forget_caller(std::list<caller_id>::iterator which) {
+void answer_memory::forget_caller(std::list<caller_id>::iterator which) {
   const auto its = callers_.find(*which);
-  if (!its->second.requests.empty())
-    return false;
   forgotten_callers_to_ = std::max(forgotten_callers_to_, its->second.last_used);
   callers_.erase(its);
-  used_.erase(which);
+  idle_.erase(which);
   bytes_ -= caller_bytes;
-  return true;
 }
 
-void answer_memory::erase(caller& of, std::map<std::uint64_t, entry>::iterator which) {
+void answer_memory::erase(const caller_id& who, caller& of, std::map<std::uint64_t, entry>::iterator which) {
   if (which->second.is_answered)
     answered_.erase(which->second.place);
   bytes_ -= which->second.bytes;
   dropped_.push_back(std::move(which->second));
   of.requests.erase(which);
+  note_idle(who, of);
 }
 
 bool answer_memory::may_have_forgotten(const request_identity& request, clock::time_point now) const {
-  if (request.age.count() == 0)
-    return false;
   const auto its = callers_.find(request.key.caller);
   if (its != callers_.end() && its->second.requests.contains(request.key.number))
+    return false;
+  if (its != callers_.end() && request.key.number < its->second.settled_below)
+    return true; // A late copy: the caller has had its answer.
+  if (request.age.count() == 0)
     return false;
   if (its != callers_.end() && request.key.number <= its->second.forgotten_to)
     return true;
   // The caller may be known anew, after it was forgotten.
   return forgotten_callers_to_ != clock::time_point::min() && now - request.age - age_margin <= forgotten_callers_to_;
+}
+
+void answer_slot::passed_on() noexcept {
+  try {
+    answered(caf::make_message(to_caf_error(
+        {node_errc::outcome_unknown, "the request was sent before and passed on to another node, so it may have been "
+                                     "handled; its answer does not pass here"})));
+  } catch (...) { // No memory: a repeated request is handled again.
+  }
 }
 
 } // namespace troupe::internal

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <caf/actor_control_block.hpp>
@@ -55,7 +56,7 @@ public:
   [[nodiscard]] admission begin(const request_identity& request, requester from, clock::time_point now);
 
   void answered(const request_key& request, const caf::message& answer, clock::time_point now);
-  /// No actor will answer the request. A repeated one is handled again.
+  /// No handler has begun, and none will. A repeated request is handled.
   void abandoned(const request_key& request);
 
   /// The memory that counts against the bound.
@@ -67,25 +68,27 @@ private:
     caf::message answer = {};
     std::uint64_t bytes = 0;
     clock::time_point answered_at = {};
-    std::vector<requester> waiting = {};
+    requester waiting = {}; // Of the last repeated request. A caller repeats a request only after its link is lost.
     std::list<request_key>::iterator place = {}; // In answered_, if it is answered.
   };
   struct caller {
     std::map<std::uint64_t, entry> requests = {};
-    std::uint64_t forgotten_to = 0; // Requests up to this number may be forgotten.
+    std::uint64_t forgotten_to = 0;  // Requests up to this number may be forgotten.
+    std::uint64_t settled_below = 0; // As the caller has said.
     clock::time_point last_used = {};
-    std::list<caller_id>::iterator place = {}; // In used_.
+    std::optional<std::list<caller_id>::iterator> place = {}; // In idle_; nullopt: a request is kept.
   };
 
   [[nodiscard]] caller* use(const caller_id& who, clock::time_point now);
   [[nodiscard]] entry* find(const request_key& request);
-  void settle(caller& of, std::uint64_t below);
+  void settle(const caller_id& who, caller& of, std::uint64_t below);
   void forget_old(clock::time_point now);
   /// Forgets old answers, and then callers without requests except `keep`. Returns false if that is not enough.
   bool make_room(std::uint64_t bytes, const caller_id& keep);
   void forget_oldest_answer();
-  [[nodiscard]] bool forget_caller(std::list<caller_id>::iterator which);
-  void erase(caller& of, std::map<std::uint64_t, entry>::iterator which);
+  void forget_caller(std::list<caller_id>::iterator which);
+  void note_idle(const caller_id& who, caller& its);
+  void erase(const caller_id& who, caller& of, std::map<std::uint64_t, entry>::iterator which);
   [[nodiscard]] bool may_have_forgotten(const request_identity& request, clock::time_point now) const;
 
   const type_registry& types_;
@@ -94,14 +97,15 @@ private:
   mutable std::mutex mutex_; // No message and no actor is dropped while it is held: they go to dropped_ first.
   // Guarded by mutex_.
   std::map<caller_id, caller> callers_;
-  std::list<caller_id> used_;       // The callers, the one unused for longest first.
+  std::list<caller_id> idle_;       // The callers of which no request is kept, the one unused for longest first.
   std::list<request_key> answered_; // The oldest answer first.
   std::vector<entry> dropped_;
   std::uint64_t bytes_ = 0;
   clock::time_point forgotten_callers_to_ = clock::time_point::min(); // When the last forgotten caller was used last.
 };
 
-/// Reports what becomes of one request. If it is destroyed without an answer, the request counts as abandoned.
+/// Reports what becomes of one request. If it is destroyed without an answer, no handler has begun, and the request
+/// counts as abandoned.
 ///
 /// Threads: any. Lifetime: that of the request's stand-in for its sender.
 class answer_slot {
@@ -112,7 +116,11 @@ public:
   answer_slot& operator=(const answer_slot&) = delete;
   ~answer_slot() { memory_->abandoned(request_); }
 
+  /// Only the first call counts. Also for an error, and for a request that was passed on to another node.
   void answered(const caf::message& answer) { memory_->answered(request_, answer, answer_memory::clock::now()); }
+
+  /// Another node will answer, without this one. A repeated request would be handled again, so it fails.
+  void passed_on() noexcept;
 
 private:
   const std::shared_ptr<answer_memory> memory_;

@@ -20,10 +20,11 @@ asker::asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::messag
 asker::~asker() {
   if (is_excused_.load(std::memory_order_relaxed))
     return;
-  actor_->enqueue(nullptr, question_.response_id(),
-                  caf::make_message(to_caf_error(
-                      {node_errc::broken_promise, "the actor dropped the request's promise without answering"})),
-                  nullptr);
+  const auto dropped = caf::make_message(
+      to_caf_error({node_errc::broken_promise, "the actor dropped the request's promise without answering"}));
+  if (context_ && context_->answers_to) // The handler may have done its work.
+    context_->answers_to->answered(dropped);
+  actor_->enqueue(nullptr, question_.response_id(), dropped, nullptr);
   link().end_answer();
 }
 
@@ -32,8 +33,11 @@ proxy_link& asker::link() const noexcept {
 }
 
 void asker::excuse() noexcept {
-  if (!is_excused_.exchange(true, std::memory_order_relaxed))
-    link().end_answer();
+  if (is_excused_.exchange(true, std::memory_order_relaxed))
+    return;
+  if (context_ && context_->answers_to) // If the answer has passed here, it counts. Otherwise it comes another way.
+    context_->answers_to->passed_on();
+  link().end_answer();
 }
 
 void asker::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {

@@ -50,13 +50,16 @@ public:
   virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                  const caf::strong_actor_ptr& who) = 0;
 
+  /// Returns true if nothing that is sent from now on leaves.
+  [[nodiscard]] virtual bool is_down() const noexcept = 0;
+
   /// The requests of the peer's actors that actors of this node have not answered.
   [[nodiscard]] std::uint64_t unanswered() const noexcept { return unanswered_.load(std::memory_order_acquire); }
   void begin_answer() noexcept { unanswered_.fetch_add(1, std::memory_order_relaxed); }
   void end_answer() noexcept { unanswered_.fetch_sub(1, std::memory_order_release); }
 
 private:
-  std::atomic<std::uint64_t> unanswered_{0};
+  alignas(64) std::atomic<std::uint64_t> unanswered_{0}; // Apart from what senders read.
 };
 
 /// Ordinary CAF handles point at it; messages enqueued to it go over the link.

@@ -42,8 +42,8 @@ void kept_address::end() {
   waiting_.clear();
 }
 
-bool kept_address::remembers(const caf::strong_actor_ptr& actor) const {
-  return link_ && link_->recognizes_repeated_requests(actor->node());
+byte_vector kept_address::memory_at(const caf::strong_actor_ptr& actor) const {
+  return link_ ? link_->memory_of_requests(actor->node()) : byte_vector{};
 }
 
 /// The searches change the set, so it is copied.

@@ -54,8 +54,8 @@ public:
   /// There will be no more dials. Any thread.
   [[nodiscard]] bool is_given_up() const noexcept { return is_given_up_.load(); }
   [[nodiscard]] std::shared_ptr<node_link> link() const { return link_; }
-  /// Whether the actor's node recognizes repeated requests. Requires: the actor was found here.
-  [[nodiscard]] bool remembers(const caf::strong_actor_ptr& actor) const;
+  /// found_target::memory. Requires: the actor was found here.
+  [[nodiscard]] byte_vector memory_at(const caf::strong_actor_ptr& actor) const;
   /// Why there is no link; none if it was not dialed yet.
   [[nodiscard]] const node_error& problem() const noexcept { return problem_; }
 

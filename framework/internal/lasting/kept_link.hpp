@@ -34,7 +34,7 @@ public:
 
   /// The open link; null if there is none.
   [[nodiscard]] virtual std::shared_ptr<node_link> current() const = 0;
-  /// Ends the dialing and all events. An open link stays open.
+  /// Ends the dialing and all events. A link that is open stays open; one that opens later is closed.
   virtual void stop() = 0;
 };
 

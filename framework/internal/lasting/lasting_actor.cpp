@@ -3,10 +3,13 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
+#include <troupe/framework/internal/caf_port/context_in_force.hpp>
 #include <troupe/framework/internal/caf_port/error_answers.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/question_id.hpp>
+#include <troupe/framework/internal/caf_port/stage.hpp>
 #include <troupe/framework/internal/link/dead_letter_box.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -16,6 +19,11 @@ namespace {
 
 /// As links count a small message.
 constexpr std::uint64_t message_bytes_min = 640;
+
+/// Whether nothing but its messages refers to the sender, which fails their requests when it is dropped.
+bool is_stand_in(const caf::strong_actor_ptr& sender) {
+  return sender && dynamic_cast<caf::actor_proxy*>(sender->get()) != nullptr;
+}
 
 } // namespace
 
@@ -40,9 +48,16 @@ void lasting_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* 
     keep_or_refuse(std::move(what), context);
 }
 
-/// Returns false, without any effect, if there is no target whose link is up.
-bool lasting_actor::forward(caf::mailbox_element_ptr& what, caf::execution_unit* context) {
-  return slot_.with_target([&](const found_target& target) { return give(target, what, context); });
+/// Returns false, without any effect, if there is no target whose link is up. `refused` takes the target whose link is
+/// down; it may be gone by then, and is only compared.
+bool lasting_actor::forward(caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                            const found_target** refused) {
+  return slot_.with_target([&](const found_target& target) {
+    const auto is_given = give(target, what, context);
+    if (!is_given && refused != nullptr)
+      *refused = &target;
+    return is_given;
+  });
 }
 
 bool lasting_actor::give(const found_target& target, caf::mailbox_element_ptr& what, caf::execution_unit* context) {
@@ -51,17 +66,14 @@ bool lasting_actor::give(const found_target& target, caf::mailbox_element_ptr& w
 
 /// If nothing waits, one message may exceed the bound.
 bool lasting_actor::has_room(std::uint64_t bytes) const noexcept {
-  return requests_.empty()
-             ? waiting_.has_room(bytes)
-             : requests_.bytes() <= waiting_.bytes_max() && bytes <= waiting_.bytes_max() - requests_.bytes()
-                   && waiting_.bytes() <= waiting_.bytes_max() - requests_.bytes() - bytes;
+  const auto used = used_bytes();
+  return used == 0 || (bytes <= its_.queue_bytes && used <= its_.queue_bytes - bytes);
 }
 
 node_error lasting_actor::full(std::uint64_t bytes) const {
   return {node_errc::link_busy, "a message of " + grouped(bytes) + " bytes does not fit behind the "
-                                    + grouped(waiting_.bytes() + requests_.bytes()) + " bytes that wait for \""
-                                    + its_.name + "\"; limit " + grouped(waiting_.bytes_max())
-                                    + " (lasting_options::queue)"};
+                                    + grouped(used_bytes()) + " bytes that wait for \"" + its_.name + "\"; limit "
+                                    + grouped(waiting_.bytes_max()) + " (lasting_options::queue)"};
 }
 
 void lasting_actor::keep_or_refuse(caf::mailbox_element_ptr what, caf::execution_unit* context) {
@@ -76,12 +88,13 @@ void lasting_actor::keep_or_refuse(caf::mailbox_element_ptr what, caf::execution
   {
     std::unique_lock guard{mutex_};
     while (!over_ && slot_.is_set()) { // The target was found meanwhile, or it is down.
+      const found_target* refused = nullptr;
       guard.unlock();
-      if (forward(what, context))
+      if (forward(what, context, &refused))
         return;
       guard.lock();
-      if (!slot_.is_set())
-        break;
+      if (!slot_.is(refused)) // Replaced meanwhile.
+        continue;
       dropped = slot_.set(nullptr);
       dropped_target = std::exchange(target_, nullptr);
       begins = true;
@@ -112,33 +125,47 @@ void lasting_actor::keep_or_refuse(caf::mailbox_element_ptr what, caf::execution
     owner->is_away(its_.number);
 }
 
-void lasting_actor::forward_to(std::unique_ptr<const found_target> target) {
+lasting_actor::flow lasting_actor::forward_some(const found_target& target) {
+  constexpr int messages_max = 256;
   target_slot::dropped_targets dropped;
   caf::strong_actor_ptr dropped_target;
   caf::strong_actor_ptr dropped_self;
+  std::optional<waiting_messages::entry> unsent;
   std::unique_lock guard{mutex_};
   if (over_)
-    return;
+    return flow::open;
   dropped = slot_.set(nullptr);
   dropped_target = std::exchange(target_, nullptr);
-  while (!waiting_.empty()) {
-    auto batch = waiting_.take_all();
+  for (auto count = 0; !waiting_.empty(); ++count) {
+    if (count == messages_max)
+      return flow::more;
+    auto next = waiting_.take_first();
+    given_bytes_ = next.bytes;
     guard.unlock();
-    while (!batch.empty() && give(*target, batch.front().message, nullptr))
-      batch.pop_front();
+    const auto has_room = target.remote == nullptr || target.remote->link()->is_ready(target.remote->number());
+    const auto is_given = has_room && give(target, next.message, nullptr);
     guard.lock();
-    if (!batch.empty()) {
-      waiting_.put_back(std::move(batch));
-      return; // The search hears of the end of the target's link.
-    }
-    if (over_)
+    given_bytes_ = 0;
+    if (is_given)
+      continue;
+    if (over_) { // end() has not seen the message.
+      unsent = std::move(next);
       break;
+    }
+    waiting_.put_back(std::move(next));
+    return has_room || target.remote->link()->is_down() ? flow::down : flow::stalled;
   }
   dropped_self = release_if_idle();
-  if (over_)
-    return;
-  target_ = target->actor;
-  static_cast<void>(slot_.set(std::move(target))); // There was none: nothing is dropped.
+  if (over_) {
+    const auto why = *over_;
+    guard.unlock();
+    if (unsent)
+      fail(*unsent->message, why, nullptr);
+    return flow::open;
+  }
+  target_ = target.actor;
+  static_cast<void>(slot_.set(std::make_unique<const found_target>(target))); // There was none: nothing is dropped.
+  return flow::open;
 }
 
 void lasting_actor::wait() {
@@ -197,28 +224,46 @@ void lasting_actor::end(const node_error& why) {
 
 /// Keeps the request, and returns one in this actor's name. Returns null if the request has failed.
 caf::mailbox_element_ptr lasting_actor::in_own_name(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (!what->stages.empty())
+    what = without_stages(home_system(), std::move(what));
   const auto bytes = bytes_of(*what);
   const auto urgent = what->mid.is_urgent_message();
+  kept_request request{.sender = caf::weak_actor_ptr{what->sender.get()}, .id = what->mid, .bytes = bytes};
+  if (is_stand_in(what->sender))
+    request.held = what->sender;
+  if (const auto* notes = notes_of(*what)) {
+    request.deadline = notes->deadline;
+    request.trace = notes->trace;
+  } else {
+    request.deadline = deadline_in_name_of(what->sender);
+  }
+  if (const auto* trace = request.trace ? nullptr : context_for_message_of(what->sender, true))
+    request.trace = std::make_shared<traced_hop>(*trace);
   std::optional<node_error> why_not;
+  std::vector<kept_request> stale;
   std::uint64_t number = 0;
   {
     const std::lock_guard guard{mutex_};
+    if (!has_room(bytes))
+      stale = requests_.take_stale(clock::now() - its_.patience, clock::now());
     if (over_)
       why_not = over_;
     else if (!has_room(bytes))
       why_not = full(bytes);
     else {
-      kept_request request{.sender = caf::weak_actor_ptr{what->sender.get()}, .id = what->mid, .bytes = bytes};
-      if (const auto* notes = notes_of(*what)) {
-        request.deadline = notes->deadline;
-        request.trace = notes->trace;
-      }
       request.content = what->move_content_to_message();
       number = requests_.add(std::move(request));
       if (!self_)
         self_ = caf::strong_actor_ptr{ctrl()};
     }
   }
+  for (const auto& each : stale)
+    fail(each,
+         {node_errc::outcome_unknown,
+          "the request to \"" + its_.name
+              + "\" is unanswered for longer than the handle's patience, and its room in the "
+                "queue was needed (lasting_options::queue)"},
+         context);
   if (why_not) {
     fail(*what, *why_not, context);
     return nullptr;
@@ -250,29 +295,29 @@ bool lasting_actor::give_own(const found_target& target, const caf::mailbox_elem
 /// Notes that the request is sent now. Returns nullopt if it is not kept any more, or cannot be repeated: `why_not`.
 std::optional<message_notes> lasting_actor::begin_sending(const found_target& target, std::uint64_t number,
                                                           caf::message& content, std::optional<node_error>& why_not) {
+  caf::strong_actor_ptr dropped_target;
   const std::lock_guard guard{mutex_};
   auto* const request = requests_.find(number);
   if (request == nullptr)
     return std::nullopt;
   message_notes notes{.deadline = request->deadline, .trace = request->trace};
-  const auto process = target.actor->node();
   if (its_.retry == request_retry::repeat_idempotent) {
-    if (request->is_sent && (request->sent_to != process || !request->is_recognized_there)) {
-      const auto* const reason = request->sent_to != process ? "its process has ended, or another one has the name \""
-                                                             : "its process does not recognize repeated requests to \"";
+    if (request->is_sent && (target.memory.empty() || request->memory != target.memory)) {
       why_not = node_error{node_errc::outcome_unknown,
-                           "the request was sent and may have been handled; " + (reason + its_.name) + '"'};
+                           "the request was sent and may have been handled; its process has ended, or another one has "
+                           "the name \""
+                               + its_.name + "\", or it does not recognize repeated requests"};
       return std::nullopt;
     }
-    if (target.remembers)
+    if (!target.memory.empty())
       notes.identity = std::make_shared<const request_identity>(requests_.identity_of(number, clock::now()));
   }
   request->was_sent = request->is_sent;
   request->is_sent = true;
+  dropped_target = std::exchange(request->target, target.actor);
   if (!request->was_sent) {
     request->sent_at = clock::now();
-    request->sent_to = process;
-    request->is_recognized_there = target.remembers;
+    request->memory = target.memory;
   }
   content = request->content;
   return notes;
@@ -288,30 +333,48 @@ void lasting_actor::undo_sending(std::uint64_t number) {
   }
 }
 
+/// Whether the answer is the error of a lost link, in place of the receiver's answer, which may be an equal error.
+bool lasting_actor::is_lost(std::uint64_t number, const caf::mailbox_element& answer) const {
+  const message_view content{answer};
+  if (answer.sender || content.kind() != message_kind::error
+      || to_node_error(*static_cast<const caf::error*>(content.value(0))).code() != node_errc::link_down)
+    return false;
+  caf::strong_actor_ptr target; // Dropped without the lock.
+  const std::lock_guard guard{mutex_};
+  const auto* const request = requests_.find(number);
+  if (request == nullptr)
+    return false;
+  target = request->target;
+  const auto* const remote = as_proxy(target);
+  return remote != nullptr && remote->link()->is_down();
+}
+
 void lasting_actor::on_answer(caf::mailbox_element_ptr what, caf::execution_unit* context) {
   const auto number = what->mid.request_id().integer_value();
+  if (is_lost(number, *what)) {
+    repeat(*what, number, context);
+    return;
+  }
+  const auto request = finish(number);
+  if (!request)
+    return;
+  // A repeated request that fails on this end may have been handled before.
   const message_view content{*what};
-  // The peer's own answers have a sender.
-  const auto is_lost =
-      !what->sender && content.kind() == message_kind::error
-      && to_node_error(*static_cast<const caf::error*>(content.value(0))).code() == node_errc::link_down;
-  if (is_lost)
-    repeat(std::move(what), number, context);
-  else if (const auto request = finish(number))
+  if (request->was_sent && !what->sender && content.kind() == message_kind::error)
+    fail(*request,
+         {node_errc::outcome_unknown, "the request was sent before and may have been handled; repeating it has failed: "
+                                          + to_node_error(*static_cast<const caf::error*>(content.value(0))).message()},
+         context);
+  else
     answer(*request, what->sender, what->move_content_to_message(), context);
 }
 
 /// Sends the request again, once there is a target. `what` is the error that it got in place of an answer.
-void lasting_actor::repeat(caf::mailbox_element_ptr what, std::uint64_t number, caf::execution_unit* context) {
-  {
-    const std::lock_guard guard{mutex_};
-    if (requests_.find(number) == nullptr)
-      return;
-  }
-  what = caf::make_mailbox_element(caf::strong_actor_ptr{ctrl()}, question_id(number, what->mid.is_urgent_message()),
-                                   {}, caf::message{});
-  if (!forward(what, context))
-    keep_or_refuse(std::move(what), context);
+void lasting_actor::repeat(const caf::mailbox_element& what, std::uint64_t number, caf::execution_unit* context) {
+  auto again = caf::make_mailbox_element(caf::strong_actor_ptr{ctrl()},
+                                         question_id(number, what.mid.is_urgent_message()), {}, caf::message{});
+  if (!forward(again, context))
+    keep_or_refuse(std::move(again), context);
 }
 
 /// Returns the request, which is not kept any more; nullopt if it was not.

@@ -50,6 +50,7 @@ public:
     std::set<std::string> interface;
     std::uint64_t queue_bytes = 0;
     request_retry retry = request_retry::none;
+    std::chrono::milliseconds patience{0};
   };
 
   lasting_actor(caf::actor_config& config, std::weak_ptr<lasting_owner> owner, terms its);
@@ -65,9 +66,14 @@ public:
 
   // -- for the search for its target
 
-  /// Forwards what waits, in order, and then everything that is sent. If the target goes down meanwhile, the rest
-  /// continues to wait.
-  void forward_to(std::unique_ptr<const found_target> target);
+  enum class flow : std::uint8_t {
+    open,    // Nothing waits, and what is sent goes to the target directly.
+    more,    // Some messages still wait.
+    stalled, // As `more`; the link has no room now.
+    down     // The target's link is down.
+  };
+  /// Forwards some of what waits, in order. To be called again until nothing waits.
+  [[nodiscard]] flow forward_some(const found_target& target);
   /// From now on messages wait.
   void wait();
   /// The target that messages go to now; null if there is none.
@@ -81,8 +87,12 @@ public:
 private:
   using kept_request = repeated_requests::kept;
 
-  [[nodiscard]] bool forward(caf::mailbox_element_ptr& what, caf::execution_unit* context);
+  [[nodiscard]] bool forward(caf::mailbox_element_ptr& what, caf::execution_unit* context,
+                             const found_target** refused = nullptr);
   void keep_or_refuse(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  [[nodiscard]] std::uint64_t used_bytes() const noexcept {
+    return waiting_.bytes() + requests_.bytes() + given_bytes_;
+  }
   [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept;
   [[nodiscard]] node_error full(std::uint64_t bytes) const;
 
@@ -98,7 +108,8 @@ private:
                                                            caf::message& content, std::optional<node_error>& why_not);
   void undo_sending(std::uint64_t number);
   void on_answer(caf::mailbox_element_ptr what, caf::execution_unit* context);
-  void repeat(caf::mailbox_element_ptr what, std::uint64_t number, caf::execution_unit* context);
+  void repeat(const caf::mailbox_element& what, std::uint64_t number, caf::execution_unit* context);
+  [[nodiscard]] bool is_lost(std::uint64_t number, const caf::mailbox_element& answer) const;
   [[nodiscard]] std::optional<kept_request> finish(std::uint64_t number);
   static void answer(const kept_request& request, const caf::strong_actor_ptr& from, caf::message content,
                      caf::execution_unit* context);
@@ -117,6 +128,7 @@ private:
   // Guarded by mutex_.
   waiting_messages waiting_;
   repeated_requests requests_;
+  std::uint64_t given_bytes_ = 0;  // Of the message that is being forwarded from waiting_.
   caf::strong_actor_ptr target_;   // As in slot_.
   caf::strong_actor_ptr self_;     // Set while messages wait or requests are kept, even if the handle is dropped.
   std::optional<node_error> over_; // Why the actor has ended.

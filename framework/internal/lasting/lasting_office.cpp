@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -51,15 +52,17 @@ std::expected<caf::strong_actor_ptr, node_error> lasting_office::make(wanted wha
     }
     addresses.push_back(*std::move(claimed));
   }
-  std::unique_lock guard{mutex_};
-  const auto number = next_++;
-  guard.unlock();
+  const auto number = [this] {
+    const std::lock_guard guard{mutex_};
+    return next_++;
+  }();
   auto actor = make_lasting_actor(of_.system, weak_from_this(),
                                   {.number = number,
                                    .name = std::move(what.name),
                                    .interface = std::move(what.interface),
                                    .queue_bytes = options.queue,
-                                   .retry = options.retry});
+                                   .retry = options.retry,
+                                   .patience = bounded_wait(options.patience)});
   auto search = std::make_shared<target_search>(of_.io, actor,
                                                 target_search::terms{.patience = options.patience,
                                                                      .give_up = options.give_up,
@@ -68,12 +71,9 @@ std::expected<caf::strong_actor_ptr, node_error> lasting_office::make(wanted wha
                                                   if (const auto self = weak.lock())
                                                     self->post_remove(number);
                                                 });
-  guard.lock();
-  if (has_ended_) {
-    guard.unlock();
-    disclaim(addresses);
+  const std::lock_guard guard{mutex_}; // Released before `actor` is dropped.
+  if (has_ended_)                      // The addresses have ended as well.
     return std::unexpected{node_has_ended()};
-  }
   searches_.emplace(number, search);
   names_.insert(search->name());
   // Under the lock, so that end() posts its work later.

@@ -34,6 +34,11 @@ repeated_requests::kept* repeated_requests::find(std::uint64_t number) {
   return found == kept_.end() ? nullptr : &found->second;
 }
 
+const repeated_requests::kept* repeated_requests::find(std::uint64_t number) const {
+  const auto found = kept_.find(number);
+  return found == kept_.end() ? nullptr : &found->second;
+}
+
 std::optional<repeated_requests::kept> repeated_requests::take(std::uint64_t number) {
   auto taken = kept_.extract(number);
   if (taken.empty())
@@ -45,6 +50,23 @@ std::optional<repeated_requests::kept> repeated_requests::take(std::uint64_t num
 std::map<std::uint64_t, repeated_requests::kept> repeated_requests::take_all() {
   bytes_ = 0;
   return std::exchange(kept_, {});
+}
+
+std::vector<repeated_requests::kept> repeated_requests::take_stale(clock::time_point then, clock::time_point now) {
+  std::vector<kept> stale;
+  for (auto each = kept_.begin(); each != kept_.end();) {
+    auto& request = each->second;
+    // Not by lock(): if that reference became the last one, the actor would be destroyed here.
+    const auto has_sender = request.sender && request.sender.get()->strong_refs.load() > 0;
+    if (has_sender && !(request.deadline && *request.deadline < now) && !(request.sent_at && *request.sent_at < then)) {
+      ++each;
+      continue;
+    }
+    bytes_ -= request.bytes;
+    stale.push_back(std::move(request));
+    each = kept_.erase(each);
+  }
+  return stale;
 }
 
 request_identity repeated_requests::identity_of(std::uint64_t number, clock::time_point now) const {

@@ -22,11 +22,9 @@ class repeated_requests {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// A process's incarnation.
-  using process = caf::node_id;
-
   struct kept {
-    caf::weak_actor_ptr sender; // Weak: if it has ended, nobody waits for the answer.
+    caf::weak_actor_ptr sender; // Weak: if an actor has ended, it does not wait for the answer.
+    caf::strong_actor_ptr held; // The sender, if it is a stand-in that only messages refer to.
     caf::message_id id;         // As the sender knows it.
     caf::message content;
     std::optional<deadline_point> deadline = std::nullopt;
@@ -34,10 +32,11 @@ public:
     std::uint64_t bytes = 0;
     bool is_sent = false;
     bool was_sent = false; // Before the attempt in progress.
-    // When and to which process it was sent for the first time.
+    // When and to whom it was sent for the first time.
     std::optional<clock::time_point> sent_at = std::nullopt;
-    process sent_to = {};
-    bool is_recognized_there = false; // If it is repeated.
+    byte_vector memory = {}; // found_target::memory
+    // To whom it was sent last.
+    caf::strong_actor_ptr target = nullptr;
   };
 
   repeated_requests();
@@ -46,11 +45,15 @@ public:
   std::uint64_t add(kept request);
   /// Null if the request is not kept (any more).
   [[nodiscard]] kept* find(std::uint64_t number);
+  [[nodiscard]] const kept* find(std::uint64_t number) const;
   [[nodiscard]] std::optional<kept> take(std::uint64_t number);
   [[nodiscard]] std::map<std::uint64_t, kept> take_all();
 
-  /// By which the receiver recognizes the request. Requires: the request is kept.
+  /// The identity by which the receiver recognizes the request. Requires: the request is kept.
   [[nodiscard]] request_identity identity_of(std::uint64_t number, clock::time_point now) const;
+
+  /// Takes the requests that nobody awaits any more, and those that were sent before `then`.
+  [[nodiscard]] std::vector<kept> take_stale(clock::time_point then, clock::time_point now);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }

@@ -18,8 +18,11 @@ using namespace std::chrono_literals;
 // How long a peer is asked for a name before the search asks anew.
 constexpr auto lookup_wait = 5s;
 
-// The pause after an answer that came at once, such as interface_mismatch.
-constexpr auto retry_pause = 1s;
+// The pause until a link without room is tried again.
+constexpr auto room_pause = 2ms;
+
+// The pause after an answer that was no actor. Most such answers come at once, such as interface_mismatch.
+constexpr auto retry_pause = 250ms;
 
 std::string milliseconds_text(std::chrono::steady_clock::duration span) {
   return grouped(static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(span).count()))
@@ -34,8 +37,10 @@ target_search::target_search(std::shared_ptr<asio::io_context> io, const caf::st
       handle_(handle.get()),
       name_(as_lasting(handle).its().name),
       interface_(as_lasting(handle).its().interface),
-      its_(std::move(its)),
-      listener_(caf::actor_cast<caf::strong_actor_ptr>(its_.events.listener).get()),
+      patience_(bounded_wait(its.patience)),
+      give_up_(its.give_up),
+      callback_(std::move(its.events.callback)),
+      listener_(caf::actor_cast<caf::strong_actor_ptr>(its.events.listener).get()),
       addresses_(std::move(addresses)),
       places_(addresses_.size()),
       over_(std::move(over)) {}
@@ -58,6 +63,8 @@ void target_search::end(const node_error& why) {
     each->remove(*this);
   message_timer_ = nullptr;
   retry_timer_ = nullptr;
+  flow_timer_ = nullptr;
+  pending_ = nullptr;
   give_up_timer_ = nullptr;
   stop_watching();
   current_.reset();
@@ -90,14 +97,19 @@ void target_search::address_given_up() {
 
 /// While there is another target, its address does not matter.
 void target_search::name_changed(kept_address& at) {
-  if (current_ == index_of(at))
-    ask(*current_, 0ms);
+  const auto which = index_of(at);
+  if (current_ && current_ != which)
+    return;
+  if (places_[which].is_asked) // The answer may be older than the news.
+    places_[which].has_changed = true;
+  else
+    ask(which, current_ ? 0ms : lookup_wait);
 }
 
 void target_search::is_away() {
   if (is_over_)
     return;
-  if (current_ && target_) // The link's own news may come later.
+  if (current_ && target_ && !pending_) // The link's own news may come later.
     if (const auto actor = handle(); actor && !as_lasting(actor).target())
       lose({node_errc::link_down, "the link is down"});
   if (!has_message_timer_)
@@ -126,19 +138,19 @@ void target_search::on_answer(std::size_t which, std::expected<caf::strong_actor
   places_[which].is_asked = false;
   if (is_over_)
     return;
-  if (answer) {
-    places_[which].problem = {node_errc::none, {}};
-    if (!current_ || (current_ == which && *answer != target_))
-      use(which, *answer);
-    return;
-  }
-  places_[which].problem = answer.error();
-  if (current_ == which && answer.error().code() == node_errc::not_found)
+  const auto has_changed = std::exchange(places_[which].has_changed, false);
+  const auto code = answer ? node_errc::none : answer.error().code();
+  places_[which].problem = answer ? node_error{node_errc::none, {}} : answer.error();
+  if (answer && (!current_ || (current_ == which && *answer != target_)))
+    use(which, *answer);
+  else if (current_ == which && code == node_errc::not_found)
     lose({node_errc::not_found, "the name was withdrawn"});
-  else if (!current_ && answer.error().code() == node_errc::not_found)
-    ask(which, lookup_wait);
-  else if (!current_)
+  else if (current_ == which && code == node_errc::interface_mismatch)
+    lose(answer.error());
+  else if (!answer && (!current_ || current_ == which))
     seek_later();
+  if (has_changed && (!current_ || current_ == which))
+    ask(which, current_ ? 0ms : lookup_wait);
 }
 
 // -- the target
@@ -150,8 +162,6 @@ void target_search::use(std::size_t which, const caf::strong_actor_ptr& found) {
   stop_watching();
   current_ = which;
   target_ = found;
-  if (give_up_timer_)
-    give_up_timer_->cancel();
   // Called at once if the target has ended, so it must not do more than post.
   watch_end(found, this, [weak = weak_from_this(), use = ++uses_](const caf::error& why) {
     if (const auto alive = weak.lock())
@@ -160,8 +170,36 @@ void target_search::use(std::size_t which, const caf::strong_actor_ptr& found) {
           self->on_target_ended(use, why);
       });
   });
-  as_lasting(actor).forward_to(std::make_unique<const found_target>(found, addresses_[which]->remembers(found)));
+  pending_ = std::make_shared<const found_target>(found, addresses_[which]->memory_at(found));
   tell(lasting_event::kind::found, addresses_[which]->to().address, {node_errc::none, {}});
+  forward_on();
+}
+
+/// Forwards what has waited, a bounded number of messages at a time, so that the thread's links get their turns.
+void target_search::forward_on() {
+  const auto actor = handle();
+  const auto to = pending_; // Events may lose the target.
+  if (!actor || !to || is_over_)
+    return;
+  using flow = lasting_actor::flow;
+  switch (as_lasting(actor).forward_some(*to)) {
+  case flow::open:
+    pending_ = nullptr;
+    break;
+  case flow::more:
+    post_to(*io_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock())
+        self->forward_on();
+    });
+    break;
+  case flow::stalled:
+    after(flow_timer_, clock::now() + room_pause, [](target_search& self) { self.forward_on(); });
+    break;
+  case flow::down:
+    pending_ = nullptr;
+    lose({node_errc::link_down, "the link is down"});
+    break;
+  }
 }
 
 void target_search::on_target_ended(std::uint64_t use, const caf::error& why) {
@@ -173,6 +211,7 @@ void target_search::lose(const node_error& why) {
   const auto at = addresses_[*current_]->to().address;
   stop_watching();
   current_.reset();
+  pending_ = nullptr;
   away_since_ = clock::now();
   why_away_ = why;
   if (const auto actor = handle())
@@ -204,7 +243,9 @@ void target_search::after(std::unique_ptr<io_timer>& timer, clock::time_point at
 
 void target_search::seek_later() {
   after(retry_timer_, clock::now() + retry_pause, [](target_search& self) {
-    if (!self.current_)
+    if (self.current_)
+      self.ask(*self.current_, 0ms); // An earlier question about it has failed.
+    else
       self.seek();
   });
 }
@@ -214,20 +255,20 @@ void target_search::fail_old_messages() {
   const auto actor = handle();
   if (!actor)
     return;
-  const auto patience = bounded_wait(its_.patience);
-  const auto oldest = as_lasting(actor).fail_older_than(clock::now() - patience, absence());
+  const auto oldest = as_lasting(actor).fail_older_than(clock::now() - patience_, absence());
   if (!oldest)
     return;
   has_message_timer_ = true;
   // A message fails only once it has waited for longer, so the timer may not be due before that.
-  after(message_timer_, *oldest + patience + 1ms, [](target_search& self) { self.fail_old_messages(); });
+  after(message_timer_, *oldest + patience_ + 1ms, [](target_search& self) { self.fail_old_messages(); });
 }
 
 void target_search::wait_for_give_up() {
-  if (!its_.give_up)
+  if (!give_up_)
     return;
-  after(give_up_timer_, clock::now() + bounded_wait(*its_.give_up), [](target_search& self) {
-    if (!self.current_)
+  const auto at = away_since_ + bounded_wait(*give_up_);
+  after(give_up_timer_, at, [at](target_search& self) {
+    if (!self.current_ && self.away_since_ + bounded_wait(*self.give_up_) <= at)
       self.give_up(self.absence());
   });
 }
@@ -241,8 +282,8 @@ void target_search::give_up(const node_error& why) {
 
 void target_search::tell(lasting_event::kind what, std::string address, const node_error& reason) {
   const lasting_event event{.what = what, .name = name_, .address = std::move(address), .reason = reason};
-  if (its_.events.callback)
-    its_.events.callback(event);
+  if (callback_)
+    callback_(event);
   if (const auto listener = listener_.lock())
     listener->enqueue(nullptr, caf::make_message_id(), caf::make_message(event), nullptr);
 }

@@ -68,6 +68,7 @@ private:
   /// What is known of one address.
   struct place {
     bool is_asked = false;
+    bool has_changed = false;                   // Since the peer was asked.
     node_error problem = {node_errc::none, {}}; // The last answer, if it was an error.
   };
 
@@ -77,6 +78,7 @@ private:
   void ask(std::size_t which, std::chrono::milliseconds wait);
   void on_answer(std::size_t which, std::expected<caf::strong_actor_ptr, node_error> answer);
   void use(std::size_t which, const caf::strong_actor_ptr& found);
+  void forward_on();
   void lose(const node_error& why);
   void on_target_ended(std::uint64_t use, const caf::error& why);
   void stop_watching();
@@ -93,22 +95,26 @@ private:
   const caf::weak_actor_ptr handle_;
   const std::string name_;
   const std::set<std::string> interface_;
-  const terms its_;
-  const caf::weak_actor_ptr listener_;
+  const std::chrono::milliseconds patience_;
+  const std::optional<std::chrono::milliseconds> give_up_;
+  const std::function<void(const lasting_event&)> callback_;
+  const caf::weak_actor_ptr listener_; // Not kept alive.
   const std::vector<std::shared_ptr<kept_address>> addresses_;
   std::vector<place> places_; // As addresses_.
   const std::function<void()> over_;
   bool is_over_ = false;
 
-  std::optional<std::size_t> current_; // The address of the target.
-  caf::strong_actor_ptr target_;       // Watched.
-  std::uint64_t uses_ = 0;             // Counts targets, so that late news of an earlier one is ignored.
+  std::optional<std::size_t> current_;          // The address of the target.
+  caf::strong_actor_ptr target_;                // Watched.
+  std::shared_ptr<const found_target> pending_; // Set while messages that have waited are forwarded to the target.
+  std::uint64_t uses_ = 0;                      // Counts targets, so that late news of an earlier one is ignored.
   clock::time_point away_since_ = clock::now();
   node_error why_away_ = {node_errc::none, {}};
 
   // Made when first needed: most handles are never away.
   std::unique_ptr<io_timer> message_timer_;
   std::unique_ptr<io_timer> retry_timer_;
+  std::unique_ptr<io_timer> flow_timer_;
   std::unique_ptr<io_timer> give_up_timer_;
   bool has_message_timer_ = false;
 };

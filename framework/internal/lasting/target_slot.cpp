@@ -6,8 +6,8 @@
 
 namespace troupe::internal {
 
-found_target::found_target(caf::strong_actor_ptr found, bool recognizes_requests)
-    : actor(std::move(found)), remote(as_proxy(actor)), remembers(recognizes_requests && remote != nullptr) {}
+found_target::found_target(caf::strong_actor_ptr found, byte_vector memory_of_its_node)
+    : actor(std::move(found)), remote(as_proxy(actor)), memory(std::move(memory_of_its_node)) {}
 
 bool found_target::take(caf::mailbox_element_ptr& what, caf::execution_unit* context) const {
   if (remote != nullptr)
@@ -17,11 +17,14 @@ bool found_target::take(caf::mailbox_element_ptr& what, caf::execution_unit* con
 }
 
 target_slot::dropped_targets target_slot::set(std::unique_ptr<const found_target> next) {
-  std::unique_ptr<const found_target> before{now_.exchange(next.release(), std::memory_order_seq_cst)};
-  if (before) {
+  {
     std::lock_guard guard{mutex_};
-    replaced_.push_back(std::move(before));
-    has_replaced_.store(true, std::memory_order_seq_cst);
+    replaced_.reserve(replaced_.size() + 1); // Senders may use the replaced target, so it must not be lost.
+    std::unique_ptr<const found_target> before{now_.exchange(next.release(), std::memory_order_seq_cst)};
+    if (before) {
+      replaced_.push_back(std::move(before));
+      has_replaced_.store(true, std::memory_order_seq_cst);
+    }
   }
   return take_unused();
 }

@@ -9,6 +9,7 @@
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/wire/packet.hpp>
 
 namespace troupe::internal {
 
@@ -16,14 +17,14 @@ class proxy;
 
 /// An actor that was found.
 struct found_target {
-  explicit found_target(caf::strong_actor_ptr found, bool recognizes_requests = false);
+  explicit found_target(caf::strong_actor_ptr found, byte_vector memory_of_its_node = {});
 
   /// Sends the message to the actor. If the link to the actor is down, gives the message back, and returns false.
   [[nodiscard]] bool take(caf::mailbox_element_ptr& what, caf::execution_unit* context) const;
 
   const caf::strong_actor_ptr actor;
-  proxy* const remote;  // Null: an actor of this process.
-  const bool remembers; // Its node recognizes repeated requests.
+  proxy* const remote;      // Null: an actor of this process.
+  const byte_vector memory; // Names the node that recognizes repeated requests to the actor; empty: none does.
 };
 
 /// Holds the current target, which senders use without a lock. A target that was replaced is kept until no sender uses
@@ -49,6 +50,10 @@ public:
 
   /// Replaces the target; null: there is none. The caller drops the returned targets, outside of locks.
   [[nodiscard]] dropped_targets set(std::unique_ptr<const found_target> next);
+  /// Whether that target, which with_target() has passed, is still the current one.
+  [[nodiscard]] bool is(const found_target* which) const noexcept {
+    return which != nullptr && now_.load(std::memory_order_relaxed) == which;
+  }
   [[nodiscard]] bool is_set() const noexcept { return now_.load(std::memory_order_relaxed) != nullptr; }
 
 private:

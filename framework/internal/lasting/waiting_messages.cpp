@@ -1,7 +1,6 @@
 #include <troupe/framework/internal/lasting/waiting_messages.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace troupe::internal {
@@ -13,15 +12,30 @@ void waiting_messages::add(entry what) {
 }
 
 void waiting_messages::add_again(entry what) {
-  const auto later = std::ranges::find_if(entries_, [&](const auto& each) { return each.number > what.number; });
+  auto place = entries_.end(); // The numbers ascend, except for zeros.
+  for (auto at = entries_.end(); at != entries_.begin();) {
+    --at;
+    if (at->number > what.number)
+      place = at;
+    else if (at->number != 0)
+      break;
+  }
+  if (place != entries_.end())
+    what.since = std::min(what.since, place->since);
   bytes_ += what.bytes;
-  entries_.insert(later, std::move(what));
+  entries_.insert(place, std::move(what));
 }
 
-void waiting_messages::put_back(std::deque<entry> taken) {
-  for (const auto& each : taken)
-    bytes_ += each.bytes;
-  entries_.insert(entries_.begin(), std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
+void waiting_messages::put_back(entry taken) {
+  bytes_ += taken.bytes;
+  entries_.push_front(std::move(taken));
+}
+
+waiting_messages::entry waiting_messages::take_first() {
+  auto first = std::move(entries_.front());
+  entries_.pop_front();
+  bytes_ -= first.bytes;
+  return first;
 }
 
 std::deque<waiting_messages::entry> waiting_messages::take_all() {

@@ -33,11 +33,13 @@ public:
     return entries_.empty() || (bytes <= bytes_max_ && bytes_ <= bytes_max_ - bytes);
   }
   void add(entry what);
-  /// Adds a request in front of later requests.
+  /// Adds a request in front of later requests. It counts as no younger than these.
   void add_again(entry what);
-  /// Puts back, in front of all others, messages that were taken.
-  void put_back(std::deque<entry> taken);
+  /// Puts back, in front of all others, a message that was taken.
+  void put_back(entry taken);
 
+  /// Takes the first message. Requires: not empty().
+  [[nodiscard]] entry take_first();
   [[nodiscard]] std::deque<entry> take_all();
   /// Takes the messages that came before `then`.
   [[nodiscard]] std::deque<entry> take_older_than(clock::time_point then);

@@ -137,6 +137,7 @@ public:
   void send(std::uint64_t receiver, caf::mailbox_element_ptr what, caf::execution_unit* context) override {
     sender_.send(receiver, std::move(what), context);
   }
+  [[nodiscard]] bool is_down() const noexcept override { return !is_open(); }
   [[nodiscard]] bool send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what,
                                       caf::execution_unit* context) override {
     return sender_.send_unless_down(receiver, what, context);
@@ -186,8 +187,9 @@ public:
   [[nodiscard]] link_place place() const override { return {security_->kind, near_host_}; }
   [[nodiscard]] const std::string& peer_address() const noexcept override { return addresses_.far; }
   [[nodiscard]] const node_version& peer_version() const noexcept override { return agreed().peer.version; }
-  [[nodiscard]] bool recognizes_repeated_requests(const caf::node_id& process) const override {
-    return agreed().features.has(feature::repeats) && agreed().peer.node == process;
+  [[nodiscard]] byte_vector memory_of_requests(const caf::node_id& process) const override {
+    return agreed().features.has(feature::repeats) && agreed().peer.node == process ? agreed().peer.token
+                                                                                    : byte_vector{};
   }
   [[nodiscard]] std::vector<link_feature> peer_features() const override;
   [[nodiscard]] troupe::compression compression_in_force() const override;

@@ -115,8 +115,9 @@ public:
   /// Where the peer is, as the transport tells it.
   [[nodiscard]] virtual const std::string& peer_address() const noexcept = 0;
   [[nodiscard]] virtual const node_version& peer_version() const noexcept = 0;
-  /// Whether the peer is that process, and recognizes repeated requests to its actors.
-  [[nodiscard]] virtual bool recognizes_repeated_requests(const caf::node_id& process) const = 0;
+  /// If the peer is of that process and recognizes repeated requests to its actors: its token, which no other node has.
+  /// Otherwise empty.
+  [[nodiscard]] virtual byte_vector memory_of_requests(const caf::node_id& process) const = 0;
   /// As the peer's hello lists them.
   [[nodiscard]] virtual std::vector<link_feature> peer_features() const = 0;
   /// Of what this end sends. Requires: open.

@@ -86,8 +86,8 @@ std::expected<void, node_error> drain(node_core& node, std::chrono::milliseconds
   }
   if (now.is_done())
     return {};
-  return fail(node_errc::timed_out, grouped(now.requests) + " requests of peers are not answered and "
-                                        + grouped(now.unconsumed_bytes) + " bytes of messages not consumed after "
+  return fail(node_errc::timed_out, "not answered: " + grouped(now.requests) + " of the peers' requests; not consumed: "
+                                        + grouped(now.unconsumed_bytes) + " bytes of messages; after "
                                         + grouped(static_cast<std::uint64_t>(patience.count())) + " ms");
 }
 

@@ -23,7 +23,10 @@ public:
     return node ? node->dials().keep(keeper_) : fail(node_errc::link_down, "the node has ended");
   }
   [[nodiscard]] std::shared_ptr<node_link> current() const override { return keeper_->current(); }
-  void stop() override { keeper_->stop(); }
+  void stop() override {
+    keeper_->close_with(); // Also a link that opens now.
+    keeper_->stop();
+  }
 
 private:
   const std::weak_ptr<node_core> node_;

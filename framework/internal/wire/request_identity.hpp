@@ -1,4 +1,4 @@
-// By what a receiver recognizes a request that is sent again, in the request's extension map. Pure. The bytes:
+// The identity of a request in its extension map, by which its receiver recognizes a repeated one. Pure. The bytes:
 // framework/link-protocol.md.
 #pragma once
 

@@ -64,7 +64,7 @@ TEST_F(remembered_answers, are_awaited_while_a_request_is_handled) {
   EXPECT_EQ(begin(request(1, 1, 6s)).what, verdict::awaited);
   EXPECT_FALSE(self_->has_next_message());
   answer(request(1, 1), 42);
-  EXPECT_TRUE(self_->has_next_message()); // The two repeated requests got it.
+  EXPECT_TRUE(self_->has_next_message());
 }
 
 TEST_F(remembered_answers, are_not_awaited_from_a_request_that_was_abandoned) {
@@ -126,6 +126,28 @@ TEST_F(remembered_answers, do_not_push_requests_out_that_are_being_handled) {
   EXPECT_EQ(begin(request(1, 15, 1s)).what, verdict::awaited);
 }
 
+TEST_F(remembered_answers, refuse_a_late_copy_of_a_settled_request) {
+  handle(request(1, 5));
+  handle(request(1, 6, 0us, 6));
+  EXPECT_EQ(begin(request(1, 5)).what, verdict::may_be_forgotten); // Sent first, and late on another way.
+  EXPECT_EQ(begin(request(1, 5, 1s)).what, verdict::may_be_forgotten);
+}
+
+TEST_F(remembered_answers, are_awaited_by_the_last_repeated_request_only) {
+  ASSERT_EQ(begin(request(1, 1)).what, verdict::handle);
+  for (auto count = 0; count < 1'000; ++count)
+    EXPECT_EQ(begin(request(1, 1, 1s)).what, verdict::awaited);
+  const auto before = memory_.bytes();
+  answer(request(1, 1), 42);
+  EXPECT_LE(memory_.bytes(), before + 256);
+  auto got = 0;
+  while (self_->has_next_message()) {
+    static_cast<void>(self_->next_message());
+    ++got;
+  }
+  EXPECT_EQ(got, 1);
+}
+
 // Method: random callers send, repeat and settle requests, which are answered or abandoned at random, in a memory with
 // room for few. Goal: no request is handled again after it was answered, and the memory stays bounded.
 TEST_F(remembered_answers, never_let_a_request_be_handled_twice) {
@@ -138,6 +160,8 @@ TEST_F(remembered_answers, never_let_a_request_be_handled_twice) {
   };
   std::map<std::pair<std::uint8_t, std::uint64_t>, sent> all;
   std::map<std::uint8_t, std::uint64_t> next;
+  std::map<std::uint8_t, std::uint64_t> settled_below;
+  std::map<std::uint8_t, std::uint64_t> told;
   for (auto step = 0; step < 20'000; ++step) {
     now_ += std::chrono::milliseconds{up_to(500)};
     const auto caller = static_cast<std::uint8_t>(up_to(20));
@@ -146,7 +170,11 @@ TEST_F(remembered_answers, never_let_a_request_be_handled_twice) {
     auto [place, unused] = all.try_emplace({caller, number}, sent{.at = now_});
     auto& what = place->second;
     const auto age = std::chrono::ceil<std::chrono::microseconds>(now_ - what.at);
-    const auto which = request(caller, number, is_new ? 0us : std::max(age, 1us));
+    // A late copy has the age 0, and comes after a later request that has settled it.
+    auto& settled = settled_below[caller];
+    const auto is_late = !is_new && number < told[caller];
+    const auto which = request(caller, number, is_new || is_late ? 0us : std::max(age, 1us), std::min(settled, number));
+    told[caller] = std::max(told[caller], which.settled_below);
     const auto admitted = begin(which);
     ASSERT_LE(memory_.bytes(), 4'096u);
     if (admitted.what == verdict::handle) {
@@ -159,6 +187,9 @@ TEST_F(remembered_answers, never_let_a_request_be_handled_twice) {
       what.is_handled = false;
       what.is_answered = true; // Even if the answer is not kept.
       answer(which, 1);
+      if (up_to(3) == 0) // The caller has the answers up to this one.
+        for (auto next_number = settled; all[{caller, next_number}].is_answered || next_number == 0; ++next_number)
+          settled = next_number + 1;
     }
   }
 }

@@ -40,12 +40,29 @@ TEST_F(messages_that_wait, keep_their_order) {
 TEST_F(messages_that_wait, return_in_front_of_later_ones) {
   waiting_.add(entry(1, 0ms));
   waiting_.add(entry(2, 0ms));
-  auto taken = waiting_.take_all();
-  taken.pop_front();
+  static_cast<void>(waiting_.take_first());
+  auto taken = waiting_.take_first();
   waiting_.add(entry(3, 1ms));
+  EXPECT_EQ(waiting_.bytes(), 10u);
   waiting_.put_back(std::move(taken));
   EXPECT_EQ(waiting_.bytes(), 20u);
   EXPECT_EQ(values(waiting_.take_all()), (std::vector{2, 3}));
+}
+
+TEST_F(messages_that_wait, come_before_later_requests_if_they_are_added_again) {
+  const auto numbered = [&](int value, std::uint64_t number, std::chrono::milliseconds since) {
+    auto made = entry(value, since);
+    made.number = number;
+    return made;
+  };
+  waiting_.add(numbered(5, 5, 1ms));
+  waiting_.add(numbered(0, 0, 2ms));
+  waiting_.add(numbered(7, 7, 3ms));
+  waiting_.add_again(numbered(6, 6, 9ms));
+  waiting_.add_again(numbered(4, 4, 9ms));
+  waiting_.add_again(numbered(8, 8, 9ms));
+  EXPECT_EQ(values(waiting_.take_older_than(begin_ + 4ms)), (std::vector{4, 5, 0, 6, 7})); // As old as those behind.
+  EXPECT_EQ(values(waiting_.take_all()), (std::vector{8}));
 }
 
 TEST_F(messages_that_wait, have_room_up_to_a_bound) {

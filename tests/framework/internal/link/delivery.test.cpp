@@ -24,6 +24,7 @@ namespace {
 /// A link to another node, or to the sender's own.
 class fake_link final : public proxy_link {
 public:
+  bool is_down() const noexcept override { return false; }
   bool send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) override {
     send(receiver, std::move(what), context);
     return true;

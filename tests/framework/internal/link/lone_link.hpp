@@ -106,6 +106,7 @@ public:
 /// A link that does nothing for its proxies.
 class idle_proxy_link : public proxy_link {
 public:
+  bool is_down() const noexcept override { return false; }
   bool send_unless_down(std::uint64_t receiver, caf::mailbox_element_ptr& what, caf::execution_unit* context) override {
     send(receiver, std::move(what), context);
     return true;
