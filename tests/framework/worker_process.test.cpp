@@ -484,6 +484,28 @@ TEST_F(workers, that_hang_when_their_parent_is_killed_are_ended_in_time) {
   EXPECT_TRUE(eventually([this] { return left().empty(); }));
 }
 
+TEST_F(workers, that_are_stopped_when_their_parent_is_killed_end_as_well) {
+  auto parent = processes::process::start({.program = peer_program,
+                                           .words = {peer_program, "parent"},
+                                           .output = processes::lines{},
+                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  ASSERT_TRUE(parent) << parent.error();
+  ASSERT_TRUE(parent->channel().read_line(20s));
+  parent->signal(SIGSTOP);
+  auto stopped = left();
+  std::erase_if(stopped, [](pid_t process) {
+    const auto words = processes::arguments_of(process);
+    return words.empty() || words.back() != "serve"; // It is about to become a worker.
+  });
+  ASSERT_FALSE(stopped.empty());
+  for (const auto process : stopped) {
+    ::kill(process, SIGSTOP);
+    EXPECT_TRUE(eventually([process] { return processes::state_of(process) == 'T'; }));
+  }
+  parent->kill();
+  EXPECT_TRUE(eventually([this] { return left().empty(); }));
+}
+
 TEST(a_worker_program, says_so_when_nobody_has_started_it) {
   processes::start_options options{.program = peer_program,
                                    .words = {peer_program, "serve"},

@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/workers/end_guard.hpp>
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -22,9 +23,10 @@ std::expected<std::unique_ptr<end_guard>, node_error> end_guard::make(std::chron
   if (!thread)
     return std::unexpected{std::move(thread).error()};
   made->thread_ = *std::move(thread);
-  // A parent that has ended meanwhile is noticed by its descriptor.
+  // A parent that has ended meanwhile is noticed by its descriptor. A process that is stopped when its parent ends must
+  // run again in order to end.
   if (made->parent_ >= 0 && made->wake_ >= 0)
-    ::prctl(PR_SET_PDEATHSIG, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   return made;
 }
 

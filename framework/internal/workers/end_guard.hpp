@@ -14,8 +14,8 @@ namespace troupe::internal {
 
 /// Ends this process if it takes too long to end by itself, counted from the end of its link or of its parent.
 ///
-/// As long as it lives, it replaces the signal by which the kernel kills this process together with its parent. So the
-/// process can end in order, and the last one frees the store.
+/// It replaces the signal by which the kernel kills this process together with its parent by one that only lets a
+/// stopped process run again. So the process can end in order, and the last one frees the store.
 ///
 /// Threads: any.
 /// Lifetime: the destructor calls it off.
