@@ -382,8 +382,8 @@ void link_core::fail_everything(const node_error& reason, std::uint64_t unwritte
   counters_.undelivered.fetch_add(unsent.size(), std::memory_order_relaxed);
   if (const auto lost = unwritten + unsent.size(); lost > 0)
     warnings_.warn([&] {
-      return grouped(lost) + (lost == 1 ? " message" : " messages") + " to " + agreed().peer.name
-             + " were not sent: " + reason.message();
+      return grouped(lost) + (lost == 1 ? " message to " : " messages to ") + agreed().peer.name
+             + (lost == 1 ? " was" : " were") + " not sent: " + reason.message();
     });
   // From here on nothing new enters the tables, because every path checks the state under the lock. The named actors
   // are kept until the end of this function, because some requesters, which are proxies of other links, are kept alive
