@@ -48,10 +48,10 @@ struct lasting_events {
 enum class request_retry : std::uint8_t {
   /// It fails with `link_down`. It was handled at most once.
   none,
-  /// It is sent again to the same process, which recognizes it and handles it once: the answer comes from the process's
-  /// memory if it was handled before. If the process has ended, or does not remember the request any more
-  /// (node_options::answer_memory_bytes), it fails with `outcome_unknown`. The source of the algorithm is RIFL (Lee et
-  /// al., SOSP 2015); but nothing is kept on disk.
+  /// It is sent again to the same process, which recognizes it and handles it once, and answers from memory if it was
+  /// handled before. It fails with `outcome_unknown` if the process has ended, if the actor is found in another process
+  /// first, or if the request is not remembered any more (node_options::answer_memory_bytes). The source of the
+  /// algorithm is RIFL (Lee et al., SOSP 2015); but nothing is kept on disk.
   repeat_idempotent,
   /// It is sent again to whichever actor is found, which may handle it once more: at least once.
   repeat
