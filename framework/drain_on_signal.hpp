@@ -20,8 +20,9 @@ namespace troupe {
 ///         std::cerr << ended.error().message() << '\n';
 ///     }
 ///
-/// While the call waits, it handles these signals for the whole process. When the first one has come, the earlier
-/// handlers are in force again, so a second signal ends a program that has none.
+/// While the call waits, it handles these signals for the whole process. A signal that comes before the call ends a
+/// program that has no handler, so make the call at once after the program listens. When the first signal has come, the
+/// earlier handlers are in force again, so a second one ends such a program.
 /// Threads: one call at a time in a process, not on an I/O thread of a node.
 /// Fails as node::drain does, or with `bad_option` if there is no signal, one cannot be handled, or another call waits.
 [[nodiscard]] TROUPE_EXPORT std::expected<int, node_error>
