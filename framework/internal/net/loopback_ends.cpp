@@ -84,10 +84,11 @@ std::optional<socket_row> row_in(std::string_view table, const std::string& loca
   std::string state, queues, timer, retransmissions, timeout;
   uid_t owner = 0;
   std::uint64_t inode = 0;
+  std::optional<socket_row> row{std::in_place}; // Not copied: g++ 12 would warn that the owner is uninitialized.
   // Without an inode the owner is shown as root.
   if (rest >> state >> queues >> timer >> retransmissions >> owner >> timeout >> inode && inode != 0)
-    return socket_row{owner};
-  return socket_row{};
+    *row = owner;
+  return row;
 }
 
 /// An IPv6 socket may have an IPv4 connection.
