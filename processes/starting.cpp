@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +22,19 @@ namespace troupe::processes {
 namespace {
 
 constexpr int cannot_start = 127; // As shells report it.
+
+// Sanitizers note what a child of vfork does to the memory that it borrows.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool borrows_memory = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+constexpr bool borrows_memory = false;
+#else
+constexpr bool borrows_memory = true;
+#endif
+#else
+constexpr bool borrows_memory = true;
+#endif
 
 /// Moves a descriptor above the standard streams, where the setup of the child's streams cannot overwrite it.
 descriptor above_streams(int number) {
@@ -177,14 +193,28 @@ void limit_self(const preparation& what) {
 /// nothing that this process uses afterwards; and no signal handler runs in it, because all signals are blocked. A
 /// function of its own, so that no variable of a caller lives in registers that the child could change.
 [[gnu::noinline]] pid_t give_birth(const preparation& what) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  const auto number = ::fork(); // Sanitizers note what the child does to the memory that it borrows.
-#else
-  const auto number = ::vfork();
-#endif
+  const auto number = borrows_memory ? ::vfork() : ::fork();
   if (number == 0)
     become(what);
   return number;
+}
+
+/// Reads the report of a child; nullopt: the child has become the program. After vfork it has reported by now, or never
+/// will. The end of the pipe says nothing more: a program that another thread has forked may hold a copy of it.
+std::optional<child_report> report_of(pid_t child, int report) {
+  if (!borrows_memory) { // The child runs on its own.
+    const descriptor watch{static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
+    std::array<pollfd, 2> waited_for{pollfd{.fd = report, .events = POLLIN, .revents = 0},
+                                     pollfd{.fd = watch.number(), .events = POLLIN, .revents = 0}};
+    while (::poll(waited_for.data(), waited_for.size(), -1) < 0) // Interrupted by a signal.
+      continue;
+  }
+  child_report told{};
+  ssize_t count = -1;
+  do
+    count = ::read(report, &told, sizeof told);
+  while (count < 0 && errno == EINTR);
+  return count > 0 ? std::optional{told} : std::nullopt;
 }
 
 std::string text_of(start_failure::step at) {
@@ -242,7 +272,7 @@ std::expected<started, start_failure> try_to_start(const start_options& options)
     CPU_SET(each, &cores);
   }
   int report_ends[2] = {-1, -1};
-  if (::pipe2(report_ends, O_CLOEXEC) != 0)
+  if (::pipe2(report_ends, O_CLOEXEC | O_NONBLOCK) != 0)
     return failed(last_error());
   const auto report = above_streams(report_ends[0]);
   auto report_end = above_streams(report_ends[1]);
@@ -266,13 +296,9 @@ std::expected<started, start_failure> try_to_start(const start_options& options)
   if (number < 0)
     return failed(last_error());
   report_end.close();
-  child_report told{};
-  ssize_t count = -1;
-  while (count < 0) // If exec succeeds, the pipe closes without data.
-    count = ::read(report.number(), &told, sizeof told);
-  if (count > 0) {
+  if (const auto told = report_of(number, report.number())) {
     ::waitpid(number, nullptr, 0);
-    return failed({told.error, std::generic_category()}, told.what);
+    return failed({told->error, std::generic_category()}, told->what);
   }
   return started{.number = number, .input = std::move(streams.input), .output = std::move(streams.output)};
 }

@@ -4,11 +4,14 @@
 
 #include "../eventually.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -47,6 +50,37 @@ TEST(process, is_spoken_with_in_lines) {
   EXPECT_TRUE(cat.runs());
   EXPECT_EQ(cat.end(patience), exited_with(0));
   EXPECT_EQ(cat.channel().read_line(patience), std::unexpected{silence::ended});
+}
+
+// Goal: a start does not wait for processes that another thread forks meanwhile, although they inherit its descriptors.
+TEST(process, starts_while_another_thread_forks) {
+  std::atomic<bool> is_over{false};
+  std::vector<pid_t> forked;
+  std::thread forking{[&] {
+    while (!is_over && forked.size() < 1'000) {
+      const auto number = ::fork();
+      if (number == 0) {
+        ::alarm(30);
+        for (;;)
+          ::pause();
+      }
+      if (number > 0)
+        forked.push_back(number);
+    }
+  }};
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 30; ++i) {
+    auto brief = process::start({.program = "true", .words = {"true"}});
+    EXPECT_TRUE(brief) << brief.error();
+  }
+  const auto taken = std::chrono::steady_clock::now() - begin;
+  is_over = true;
+  forking.join();
+  for (const auto number : forked) {
+    ::kill(number, SIGKILL);
+    ::waitpid(number, nullptr, 0);
+  }
+  EXPECT_LT(taken, 20s);
 }
 
 TEST(process, is_told_nothing_any_more_once_it_has_ended) {
