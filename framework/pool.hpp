@@ -47,8 +47,9 @@ struct pool_options {
   /// that never answer can hold. At least 10 ms.
   std::chrono::milliseconds answer_within{std::chrono::minutes(10)};
 
-  /// True: a request whose child ended is sent to another child, at most `repeats_most` times. Set it only if it does
-  /// no harm to handle a request twice. False: such a request fails with `child_lost`.
+  /// True: a request that its child has lost is sent to another child, at most `repeats_most` times. Set it only if it
+  /// does no harm to handle a request twice. If no other child is running, the same one gets it again after 100 ms.
+  /// False: such a request fails with `child_lost`, or with `broken_promise` if the child dropped it.
   bool retry_idempotent = false;
   std::size_t repeats_most = 3;
 };
@@ -73,7 +74,7 @@ class pool_actor;
 /// A reference to a pool. Copies refer to the same pool.
 ///
 /// Every request is answered once, by a child or with one of these errors:
-/// - `child_lost`: the child that had the request ended.
+/// - `child_lost`: the child that had the request ended, or passed it on to an actor that has ended.
 /// - `no_child`: no child was running or had room in time, or too many messages waited.
 /// - `timed_out`: see pool_options::answer_within.
 /// - `gave_up`: the supervisor gave up, or has ended.

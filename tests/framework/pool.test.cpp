@@ -139,6 +139,44 @@ TEST_F(pool_test, a_killed_child_fails_the_requests_that_it_had) {
   EXPECT_EQ(to_node_error(reason).code(), node_errc::child_lost) << troupe::text_of(reason);
 }
 
+/// Passes each number on to an actor that has ended.
+caf::behavior passer(caf::event_based_actor* self, caf::actor dead) {
+  return {[self, dead](int value) { return self->delegate(dead, value); }, [](const std::string&) { return 1; }};
+}
+
+TEST_F(pool_test, a_child_that_passes_a_request_on_to_an_ended_actor_stays_in_the_pool) {
+  auto dead = system_.spawn(tally, 0);
+  self_->monitor(dead);
+  self_->send_exit(dead, caf::exit_reason::kill);
+  self_->receive([](const caf::down_msg&) {});
+  auto team = some(2, passer, dead);
+  auto pool = team.pool().value();
+  auto repeating = team.pool({.retry_idempotent = true}).value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 2 && repeating.stats().running == 2; }));
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(code_of(pool.handle(), i), node_errc::child_lost);
+  EXPECT_EQ(code_of(repeating.handle(), 1), node_errc::child_lost);
+  EXPECT_EQ(repeating.stats().repeated, 3u);
+  EXPECT_EQ(pool.stats().running, 2u);
+  EXPECT_EQ(repeating.stats().running, 2u);
+  EXPECT_EQ(ask<int>(system_, pool.handle(), std::string{"still there?"}), 1);
+}
+
+TEST_F(pool_test, a_repeated_request_returns_to_its_child_if_there_is_no_other) {
+  auto dead = system_.spawn(tally, 0);
+  self_->monitor(dead);
+  self_->send_exit(dead, caf::exit_reason::kill);
+  self_->receive([](const caf::down_msg&) {});
+  auto team = some(1, passer, dead);
+  auto pool = team.pool({.retry_idempotent = true, .repeats_most = 2}).value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 1; }));
+  auto asked = self_->request(pool.handle(), caf::infinite, 1);
+  EXPECT_EQ(ask<int>(system_, pool.handle(), std::string{"is the way free?"}), 1);
+  caf::error reason;
+  std::move(asked).receive([](int) {}, [&](caf::error& error) { reason = std::move(error); });
+  EXPECT_TRUE(troupe::text_of(reason).contains("the request was repeated 2 times")) << troupe::text_of(reason);
+}
+
 TEST_F(pool_test, an_idempotent_request_is_repeated_at_another_child) {
   auto team = supervise(self_, options()).function(tally, 5).with({.copies = 2}).start().value();
   auto pool = team.pool({.retry_idempotent = true, .repeats_most = 4}).value();
@@ -426,9 +464,17 @@ INSTANTIATE_TEST_SUITE_P(strategies, pool_under_kills,
 class remote_pool : public two_nodes {
 protected:
   remote_pool() {
-    far_config_ = [](caf::actor_system_config& config) { config.add_actor_type("tally", tally_in_peer); };
+    far_config_ = [](caf::actor_system_config& config) {
+      config.add_actor_type("tally", tally_in_peer);
+      config.add_actor_type("dropper", dropper);
+    };
     far_options_.accepted_links.allow_spawn = true;
     far_options_.accepted_links.allow_exit = true;
+  }
+  /// Drops the promise of each number.
+  static caf::behavior dropper(caf::event_based_actor* self) {
+    return {[self](int) -> caf::result<int> { return self->make_response_promise<int>(); },
+            [](const std::string&) { return 1; }};
   }
   static caf::behavior tally_in_peer(caf::stateful_actor<tally_state>* self, int first) { return tally(self, first); }
 
@@ -463,6 +509,22 @@ TEST_F(remote_pool, survives_the_loss_of_its_link) {
   for (std::size_t i = 0; i < requests; ++i)
     ASSERT_EQ(work->answers[i], 1) << i;
   EXPECT_EQ(work->errors, 0u);
+}
+
+TEST_F(remote_pool, keeps_a_child_that_drops_a_promise) {
+  connect();
+  caf::scoped_actor self{near().system};
+  auto team = supervise(self, {}).actor(*link_, "dropper").with({.copies = 2}).start().value();
+  ASSERT_TRUE(all_run(team));
+  for (const auto repeats : {false, true}) {
+    auto pool = team.pool({.retry_idempotent = repeats}).value();
+    ASSERT_EQ(pool.stats().running, 2u);
+    const auto answer = ask<int>(near().system, pool.handle(), 1);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(to_node_error(answer.error()).code(), repeats ? node_errc::child_lost : node_errc::broken_promise);
+    EXPECT_EQ(pool.stats().running, 2u);
+    EXPECT_EQ(ask<int>(near().system, pool.handle(), std::string{"still there?"}), 1);
+  }
 }
 
 TEST_F(remote_pool, passes_on_the_deadline_of_a_request_from_a_peer) {

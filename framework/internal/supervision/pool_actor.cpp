@@ -30,6 +30,9 @@ namespace troupe::internal {
 
 namespace {
 
+/// The time for the end of a child to be told, if that end is why a request was lost.
+constexpr std::chrono::milliseconds avoiding_patience{100};
+
 std::string milliseconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(to - from).count()) + " ms";
 }
@@ -154,10 +157,8 @@ void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* cont
     placement_.remove_load(settled.place);
     if (auto loss = loss_in(*what, settled)) {
       is_lost = true;
-      const auto is_its_run = places_[settled.place].run == settled.run;
-      if (is_its_run && placement_.is_available(settled.place) && !what->sender)
-        lose_place(settled.place, *loss, todo); // Before the child's end is told. New requests must not go there.
-      settle_lost(std::move(settled), *loss, todo);
+      const avoided_run by{settled.place, settled.run, clock::now() + avoiding_patience};
+      settle_lost(std::move(settled), "has lost the request", *loss, todo, by);
     } else {
       ++counts_.answered;
     }
@@ -168,20 +169,18 @@ void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* cont
   do_work(std::move(todo), context);
 }
 
-/// The reason if the answer is an error that says that the child is gone.
+/// The reason if the answer is an error that says that the request was lost. The child may have ended, or may have
+/// passed the request on to an actor that has. Such answers have no sender; errors that an actor answers have one.
 std::optional<node_error> pool_actor::loss_in(const caf::mailbox_element& answer, const pending& of) const {
   const auto& content = answer.content();
-  if (!content.match_elements<caf::error>())
+  if (answer.sender || !content.match_elements<caf::error>())
     return std::nullopt;
   const auto& error = content.get_as<caf::error>(0);
-  const auto& handle = places_[of.place].handle;
-  const auto is_remote = handle && handle.node() != home_system().node();
-  // CAF answers for an actor that has ended, and then the answer has no sender. An error that the child itself passes
-  // on from another actor has one.
-  auto is_loss = error == caf::sec::request_receiver_down && (is_remote || !answer.sender);
-  is_loss = is_loss || error == caf::exit_reason::remote_link_unreachable;
+  auto is_loss = error == caf::sec::request_receiver_down || error == caf::exit_reason::remote_link_unreachable;
   if (error.category() == error_category) {
     const auto code = static_cast<node_errc>(error.code());
+    const auto& handle = places_[of.place].handle;
+    const auto is_remote = handle && handle.node() != home_system().node();
     is_loss = (code == node_errc::link_down && is_remote) || (code == node_errc::broken_promise && !of.copy.empty());
   }
   return is_loss ? std::optional{to_node_error(error)} : std::nullopt;
@@ -216,6 +215,9 @@ void pool_actor::tick() {
     place_waiting(todo);
     if (!waiting_.empty())
       want_tick(oldest + options_.patience, todo);
+    for (const auto& one : waiting_)
+      if (avoided_place(one))
+        want_tick(one.avoids->until, todo);
     for (const auto& [id, one] : pending_)
       want_tick(std::min(limit_of(one), now + options_.answer_within / 8), todo);
   }
@@ -347,7 +349,8 @@ void pool_actor::place_letter(letter what, work& todo) {
   if (end_)
     return refuse(std::move(what), *end_, todo);
   // Messages overtake no others, except those that were sent before.
-  const auto which = waiting_.empty() || what.repeats > 0 ? placement_.choose(what.key) : std::nullopt;
+  const auto which =
+      waiting_.empty() || what.repeats > 0 ? placement_.choose(what.key, avoided_place(what)) : std::nullopt;
   if (which)
     give_to(*which, std::move(what), todo);
   else
@@ -394,6 +397,8 @@ void pool_actor::wait_for_child(letter what, work& todo) {
                   todo);
   what.since = clock::now();
   want_tick(what.since + options_.patience, todo);
+  if (what.avoids)
+    want_tick(what.avoids->until, todo);
   if (what.repeats > 0)
     waiting_.push_front(std::move(what));
   else
@@ -429,10 +434,11 @@ void pool_actor::lose_place(std::size_t which, const node_error& why, work& todo
   // The newest comes first, because each one that must wait goes to the front of the queue.
   std::ranges::sort(theirs, std::ranges::greater{}, &std::pair<std::uint64_t, pending>::first);
   for (auto& [id, one] : theirs)
-    settle_lost(std::move(one), why, todo);
+    settle_lost(std::move(one), "ended while it had the request", why, todo);
 }
 
-void pool_actor::settle_lost(pending of, const node_error& why, work& todo) {
+void pool_actor::settle_lost(pending of, std::string_view how, const node_error& why, work& todo,
+                             std::optional<avoided_run> avoids) {
   if (!of.copy.empty() && of.repeats < options_.repeats_most && !end_) {
     ++counts_.repeated;
     return place_letter({.from = std::move(of.from),
@@ -441,25 +447,34 @@ void pool_actor::settle_lost(pending of, const node_error& why, work& todo) {
                          .notes = std::move(of.notes),
                          .key = of.key,
                          .repeats = of.repeats + 1,
-                         .asked = of.asked},
+                         .asked = of.asked,
+                         .avoids = avoids},
                         todo);
   }
   ++counts_.failed;
-  auto text = "'" + places_[of.place].name + "' ended while it had the request: " + reason_in(why);
+  auto text = "'" + places_[of.place].name + "' " + std::string{how} + ": " + reason_in(why);
   if (of.repeats > 0)
     text += "; the request was repeated " + std::to_string(of.repeats) + " times";
   todo.failures.push_back({std::move(of.from), {node_errc::child_lost, std::move(text)}});
 }
 
 void pool_actor::place_waiting(work& todo) {
-  while (!waiting_.empty()) {
-    const auto which = placement_.choose(waiting_.front().key);
-    if (!which)
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    if (const auto which = placement_.choose(at->key, avoided_place(*at))) {
+      auto next = std::move(*at);
+      at = waiting_.erase(at);
+      give_to(*which, std::move(next), todo);
+    } else if (at->avoids) {
+      ++at; // Another message may go where this one must not.
+    } else {
       return;
-    auto next = std::move(waiting_.front());
-    waiting_.pop_front();
-    give_to(*which, std::move(next), todo);
+    }
   }
+}
+
+std::optional<std::size_t> pool_actor::avoided_place(const letter& of) const {
+  const auto holds = of.avoids && places_[of.avoids->place].run == of.avoids->run && clock::now() < of.avoids->until;
+  return holds ? std::optional{of.avoids->place} : std::nullopt;
 }
 
 void pool_actor::end_with(node_error why, work& todo) {

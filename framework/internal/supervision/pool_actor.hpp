@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,6 +61,13 @@ private:
 
     [[nodiscard]] bool is_empty() const noexcept { return !deadline && !trace; }
   };
+  /// A child that has lost a request without having ended, as far as is known. The same run gets the request again only
+  /// if no other child can have it until then.
+  struct avoided_run {
+    std::size_t place;
+    std::uint64_t run;
+    clock::time_point until;
+  };
   /// A message that has no child yet.
   struct letter {
     requester from;
@@ -70,6 +78,7 @@ private:
     std::size_t repeats = 0;
     clock::time_point asked = clock::now();
     clock::time_point since = {}; // When it began to wait.
+    std::optional<avoided_run> avoids = std::nullopt;
   };
   /// A request that a child has.
   struct pending {
@@ -126,7 +135,10 @@ private:
   void wait_for_child(letter what, work& todo);
   void refuse(letter what, node_error why, work& todo);
   void lose_place(std::size_t which, const node_error& why, work& todo);
-  void settle_lost(pending of, const node_error& why, work& todo);
+  /// `how` is for people: what the child did.
+  void settle_lost(pending of, std::string_view how, const node_error& why, work& todo,
+                   std::optional<avoided_run> avoids = std::nullopt);
+  [[nodiscard]] std::optional<std::size_t> avoided_place(const letter& of) const;
   [[nodiscard]] std::optional<node_error> loss_in(const caf::mailbox_element& answer, const pending& of) const;
   void take_over(place& known, std::size_t which, roster_entry& entry, work& todo);
   void note_absence(bool was_available);
