@@ -126,6 +126,7 @@ std::optional<worker_ending> worker_core::wait(milliseconds timeout) const {
 }
 
 std::expected<void, node_error> worker_core::wait_for_start() const {
+  const auto patience = options_.start_timeout + kill_patience;
   std::unique_lock guard{mutex_};
   changed_.wait(guard, [this] { return started_.has_value(); });
   return *started_;
