@@ -47,7 +47,7 @@ struct worker_ending {
 
   kind how = kind::not_started;
   int value = 0;
-  /// The system killed it because of worker_limits::memory_bytes.
+  /// The system killed it because of worker_limits::memory_bytes, before this process did for another reason.
   bool out_of_memory = false;
   /// For people: "exit status 3", "SIGKILL, cause unknown", "SIGKILL, for memory (limit 67,108,864 bytes)", or what
   /// this process killed it for.

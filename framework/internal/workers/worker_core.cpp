@@ -405,7 +405,7 @@ worker_ending worker_core::made_ending() const {
   how.cause = text_of_signal(how.value);
   if (how.value != SIGKILL)
     return how;
-  how.out_of_memory = killed_for_memory_ > 0;
+  how.out_of_memory = killed_for_memory_ > 0 && killed_because_.empty();
   if (how.out_of_memory)
     how.cause += ", for memory (limit " + grouped(*options_.limits.memory_bytes) + " bytes)";
   else
