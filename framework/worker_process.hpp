@@ -112,7 +112,8 @@ struct worker_options {
 /// process that has not called worker_main yet is killed by the kernel. The worker leads a
 /// process group of its own, so keys pressed at a terminal do not reach it. When it has ended, processes that it
 /// started and that are still in its group are killed. If this process is killed, they get no signal: they live on
-/// unless they end with the worker. Processes that have left the group live on in any case.
+/// unless they end with the worker. Processes that have left the group live on, unless the worker has a memory limit:
+/// all processes in its control group are killed when it has ended.
 ///
 /// Processes of this program are started and watched by one thread, which lives as long as the program. It waits for
 /// them by their descriptors: it needs no handler of SIGCHLD, and takes no other child's status. If SIGCHLD is ignored,

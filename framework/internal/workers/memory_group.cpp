@@ -246,6 +246,8 @@ std::uint64_t memory_group::killed_for_memory() const {
 }
 
 void memory_group::kill_all() const {
+  if (folder_.is_v2 && write_to(folder_.path + "/cgroup.kill", "1") == 0) // Since Linux 5.14.
+    return;
   std::ifstream members{folder_.path + "/cgroup.procs"};
   for (pid_t each = 0; members >> each;)
     if (each > 0) // 0: a process of another pid namespace.
