@@ -42,7 +42,8 @@ struct worker_ending {
   enum class kind : std::uint8_t {
     not_started, ///< There was no process: the program could not be executed.
     exited,      ///< `value` is the exit status.
-    signaled     ///< `value` is the signal that killed it.
+    signaled,    ///< `value` is the signal that killed it.
+    unknown      ///< It has ended, but its status was lost: see worker_process.
   };
 
   kind how = kind::not_started;
@@ -117,7 +118,8 @@ struct worker_options {
 ///
 /// Processes of this program are started and watched by one thread, which lives as long as the program. It waits for
 /// them by their descriptors: it needs no handler of SIGCHLD, and takes no other child's status. If SIGCHLD is ignored,
-/// the exit status is lost and told as 0.
+/// or the program waits for all its children itself, the status is lost: worker_ending::kind::unknown. Processes of the
+/// worker's group then live on.
 ///
 /// Threads: any thread may call every member.
 /// Lifetime: the destructor stops the worker and waits until it has ended: at most about stop_timeout. In an event or

@@ -2,6 +2,7 @@
 #include "log_lines.hpp"
 #include "two_nodes.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <future>
 #include <numeric>
@@ -310,6 +311,26 @@ TEST_F(workers, that_nobody_is_known_to_have_killed_say_so) {
   EXPECT_EQ(how->value, SIGKILL);
   EXPECT_EQ(how->cause, "SIGKILL, cause unknown");
   EXPECT_FALSE(how->out_of_memory);
+}
+
+TEST_F(workers, whose_status_is_lost_say_so) {
+  struct sigaction before {};
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  ::sigaction(SIGCHLD, &ignored, &before);
+  {
+    const auto worker = started(with("serve"));
+    order(worker, "exit 9");
+    const auto how = worker.wait(10s);
+    const auto failed = start(with("exit"));
+    ::sigaction(SIGCHLD, &before, nullptr);
+    ASSERT_TRUE(how);
+    EXPECT_EQ(how->how, worker_ending::kind::unknown);
+    EXPECT_THAT(how->cause, StartsWith("status unknown: SIGCHLD is ignored"));
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), node_errc::spawn_failed);
+    EXPECT_THAT(failed.error().message(), HasSubstr("has ended before it connected: status unknown: "));
+  }
 }
 
 TEST_F(workers, that_are_killed_on_request_say_so) {

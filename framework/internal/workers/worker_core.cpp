@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,12 @@ std::string text_of_signal(int number) {
 
 std::string in_ms(milliseconds time) {
   return grouped(static_cast<std::uint64_t>(time.count())) + " ms";
+}
+
+/// `ended` has the number 0 if the child still runs. Returns false if the child was reaped, because SIGCHLD is ignored
+/// or another part of the program waits for all children. Then its number, and that of its group, may belong to others.
+bool state_of_child(int watch, siginfo_t& ended) {
+  return ::waitid(P_PIDFD, static_cast<id_t>(watch), &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 error_stream& workers_error_stream() {
@@ -128,7 +135,9 @@ std::optional<worker_ending> worker_core::wait(milliseconds timeout) const {
 std::expected<void, node_error> worker_core::wait_for_start() const {
   const auto patience = options_.start_timeout + kill_patience;
   std::unique_lock guard{mutex_};
-  changed_.wait(guard, [this] { return started_.has_value(); });
+  if (!changed_.wait_for(guard, patience, [this] { return started_.has_value(); }))
+    return fail(node_errc::timed_out, "worker " + name_ + " has neither connected nor ended within " + in_ms(patience)
+                                          + "; a function given for a worker may block the thread that watches them");
   return *started_;
 }
 
@@ -175,9 +184,14 @@ void worker_core::begin() {
                                             [this](std::string_view line) { on_line(line, true); });
   output_->start();
   errors_->start();
-  watch_.emplace(loop_.io(), process_->watch.release());
-  watch_process();
+  if (process_->watch) {
+    watch_.emplace(loop_.io(), process_->watch.release());
+    watch_process();
+    return greet();
+  }
   greet();
+  is_status_lost_ = true;
+  process_is_over();
 }
 
 void worker_core::watch_process() {
@@ -262,20 +276,28 @@ void worker_core::on_link_end(const node_error& reason) {
 /// Reaps the process. As long as it is not reaped, the number of its group belongs to nobody else.
 void worker_core::on_process_end() {
   siginfo_t ended{};
-  const auto is_there = ::waitid(P_PID, static_cast<id_t>(process_->number), &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
+  const auto is_there = state_of_child(watch_->native_handle(), ended);
   if (is_there && ended.si_pid == 0)
     return watch_process();
-  if (group_)
-    killed_for_memory_ = group_->killed_for_memory();
-  int status = 0; // If SIGCHLD is ignored, the status is lost.
   if (is_there) {
     ::kill(-process_->number, SIGKILL);
-    ::waitpid(process_->number, &status, 0);
+    int status = 0;
+    is_status_lost_ = ::waitpid(process_->number, &status, 0) < 0;
+    if (!is_status_lost_)
+      process_end_ = processes::ending_of(status);
+  } else {
+    is_status_lost_ = true;
   }
-  process_end_ = processes::ending_of(status);
+  process_is_over();
+}
+
+void worker_core::process_is_over() {
+  if (group_)
+    killed_for_memory_ = group_->killed_for_memory();
   is_process_over_ = true;
   std::error_code ignored;
-  watch_->close(ignored);
+  if (watch_)
+    watch_->close(ignored);
   output_->close();
   errors_->close();
   group_.reset();
@@ -348,12 +370,14 @@ void worker_core::end_within(milliseconds patience, std::string why) {
 }
 
 void worker_core::kill_now(std::string why) {
-  if (is_process_over_ || !process_)
+  if (is_process_over_ || !watch_)
     return;
   if (killed_because_.empty())
     killed_because_ = std::move(why);
-  ::kill(process_->number, SIGKILL); // It may have left its group.
-  ::kill(-process_->number, SIGKILL);
+  const auto watch = watch_->native_handle();
+  ::syscall(SYS_pidfd_send_signal, watch, SIGKILL, nullptr, 0); // It may have left its group.
+  if (siginfo_t ended{}; state_of_child(watch, ended))
+    ::kill(-process_->number, SIGKILL);
 }
 
 void worker_core::let_go_of_attempt() {
@@ -392,6 +416,11 @@ void worker_core::finish_if_over() {
 
 worker_ending worker_core::made_ending() const {
   worker_ending how{.last_errors = {last_errors_.begin(), last_errors_.end()}};
+  if (is_status_lost_) {
+    how.how = worker_ending::kind::unknown;
+    how.cause = "status unknown: SIGCHLD is ignored, or another part of this program has waited for the process";
+    return how;
+  }
   if (!process_end_) {
     how.cause = "the program was not started";
     return how;
@@ -416,7 +445,7 @@ worker_ending worker_core::made_ending() const {
 node_error worker_core::start_error(const worker_ending& how) const {
   const auto last =
       how.last_errors.empty() ? std::string{} : "; its last error line: " + one_line(how.last_errors.back());
-  const auto is_own_end = process_end_ && killed_because_.empty();
+  const auto is_own_end = (process_end_ || is_status_lost_) && killed_because_.empty();
   if (is_own_end && (!failure_ || failure_->code() == node_errc::link_down))
     return {node_errc::spawn_failed, "worker " + name_ + " has ended before it connected: " + how.cause + last};
   if (!failure_)

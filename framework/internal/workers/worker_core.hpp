@@ -75,6 +75,7 @@ private:
   void on_linked(connecting::result linked);
   void on_link_end(const node_error& reason);
   void on_process_end();
+  void process_is_over();
   void wait_for_link_end();
   void on_line(std::string_view line, bool is_error);
   void fail_start(node_error why);
@@ -109,7 +110,8 @@ private:
   bool has_stopped_ = false;
   bool is_linked_ = false;                       // The link is open, or was.
   bool is_link_over_ = true;                     // There is none, or it has ended.
-  std::optional<processes::ending> process_end_; // Set once the process is reaped. Not set if it was not started.
+  std::optional<processes::ending> process_end_; // Set once the process is reaped here.
+  bool is_status_lost_ = false;                  // The process was reaped elsewhere.
   bool is_process_over_ = false;                 // There is none, or it is reaped.
   std::string killed_because_;                   // Why this process has killed it; empty: it has not.
   std::optional<node_error> failure_;            // Why it has not connected, or why the link has ended.

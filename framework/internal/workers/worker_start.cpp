@@ -135,8 +135,7 @@ std::expected<started_worker, node_error> start_worker(const worker_options& opt
     return std::unexpected{error_of(name, started.error())};
   made.number = started->number;
   made.watch = descriptor{static_cast<int>(::syscall(SYS_pidfd_open, made.number, 0))};
-  if (!made.watch) {
-    const auto error = errno;
+  if (const auto error = errno; !made.watch && error != ESRCH) { // ESRCH: it has ended, and was reaped elsewhere.
     ::kill(-made.number, SIGKILL);
     ::waitpid(made.number, nullptr, 0);
     return cannot_start(name, error);
