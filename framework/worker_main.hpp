@@ -41,7 +41,7 @@ struct worker_setup {
   /// with exit status 0.
   std::function<int(caf::actor_system& system, class node& node, class link& link)> run = {};
   /// The time that the worker has to end once its link or its parent has ended: `run`, the actors and the actor system.
-  /// Then the process ends at once with status 1.
+  /// Then the process ends at once with status 1. Not negative.
   std::chrono::milliseconds end_timeout = std::chrono::seconds(4);
 
   /// Lets the starting process spawn this kind of actor by link::spawn(name, arguments...). As CAF's add_actor_type:
@@ -72,6 +72,8 @@ struct worker_setup {
 /// If a worker_process has not started this process, it prints so and returns 2. If the node or the link cannot be
 /// opened, or `setup` throws, it prints why and returns 1. worker_options::output of the starting process gets these
 /// lines.
+///
+/// If the parent has ended, it does not return: the process ends with status 1.
 ///
 /// Call it before the program starts threads. It removes the variable TROUPE_WORKER from the environment, and keeps the
 /// socket from the programs that this one starts.

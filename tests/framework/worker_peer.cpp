@@ -152,7 +152,7 @@ int run(int count, char** arguments) {
     std::cout << "forked" << std::endl;
     return 5;
   }
-  return troupe::worker_main(count, arguments, [&](troupe::worker_setup& with) {
+  const auto status = troupe::worker_main(count, arguments, [&](troupe::worker_setup& with) {
     set_up(with);
     if (mode == "throw")
       throw std::runtime_error("no coffee");
@@ -164,6 +164,8 @@ int run(int count, char** arguments) {
       };
     if (mode == "stubborn" || mode == "patient")
       with.end_timeout = 1h;
+    if (mode == "negative")
+      with.end_timeout = -1ms;
     if (mode == "hanging") {
       with.end_timeout = 300ms;
       with.run = [](caf::actor_system&, troupe::node&, troupe::link&) -> int { sleep_for_ever(); };
@@ -171,6 +173,9 @@ int run(int count, char** arguments) {
     if (mode == "brief")
       with.run = [](caf::actor_system&, troupe::node&, troupe::link&) { return 6; };
   });
+  if (mode == "lingering")
+    sleep_for_ever();
+  return status;
 }
 
 } // namespace

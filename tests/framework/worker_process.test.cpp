@@ -256,6 +256,12 @@ TEST_F(workers, whose_setup_throws_say_so) {
   EXPECT_THAT(failed.error().message(), HasSubstr("no coffee"));
 }
 
+TEST_F(workers, cannot_have_a_negative_end_timeout) {
+  const auto failed = start(with("negative"));
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message(), HasSubstr("worker_setup::end_timeout of -1 ms is negative"));
+}
+
 TEST_F(workers, that_never_connect_are_killed) {
   auto options = with("sleep");
   options.start_timeout = 200ms;
@@ -497,6 +503,17 @@ TEST_F(workers, free_the_store_of_a_parent_that_is_killed) {
 TEST_F(workers, that_hang_when_their_parent_is_killed_are_ended_in_time) {
   auto parent = processes::process::start({.program = peer_program,
                                            .words = {peer_program, "parent", "", "hanging"},
+                                           .output = processes::lines{},
+                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  ASSERT_TRUE(parent) << parent.error();
+  ASSERT_TRUE(parent->channel().read_line(20s));
+  parent->kill();
+  EXPECT_TRUE(eventually([this] { return left().empty(); }));
+}
+
+TEST_F(workers, that_hang_after_worker_main_when_their_parent_is_killed_are_ended) {
+  auto parent = processes::process::start({.program = peer_program,
+                                           .words = {peer_program, "parent", "", "lingering"},
                                            .output = processes::lines{},
                                            .environment = {{"TROUPE_TEST_RUN", run_}}});
   ASSERT_TRUE(parent) << parent.error();
