@@ -184,7 +184,7 @@ void supervisor_actor::handle_start(std::size_t which, const caf::actor& actor) 
   auto& of = children_[which];
   of.is_running = true;
   ++of.starts;
-  roster_->started(which, actor);
+  roster_->started(which, rules_.is_to_stop(which) ? caf::actor{} : actor); // A child that leaves gets no messages.
   events_.tell(event_of(supervisor_event::kind::child_started, which));
   carry_out(rules_.started(which, now()));
 }
