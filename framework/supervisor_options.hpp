@@ -42,7 +42,7 @@ struct child_options {
   /// How many children of this kind there are, at least 1. They are named "<name>-1", "<name>-2", ...
   std::size_t copies = 1;
 
-  /// A child that has not started within this time is a failed start. At least 1 ms.
+  /// A child that has not started within this time is killed: a failed start. At least 1 ms.
   std::chrono::milliseconds start_within{std::chrono::seconds(10)};
 
   /// A child that is stopped gets an exit message with `user_shutdown`. If it has not ended after this time, it is

@@ -99,6 +99,40 @@ TEST_F(supervised_processes, an_actor_type_that_the_program_does_not_have_is_a_f
   EXPECT_EQ(ended.reason.code(), node_errc::not_found) << ended.reason.message();
 }
 
+TEST_F(supervised_processes, a_function_that_throws_instead_of_spawning_is_a_failed_start) {
+  hosted_actor thrower;
+  thrower.spawn = [](const link&) -> spawn_request<caf::actor> { throw std::runtime_error("no arguments"); };
+  auto team = supervise(self_, options(0)).process(*side_.home, program(), thrower).start().value();
+  ASSERT_TRUE(eventually([&] { return events_.count(event::gave_up) == 1; }));
+  const auto ended = events_.of(event::child_ended).front();
+  EXPECT_TRUE(ended.is_failed_start);
+  EXPECT_EQ(ended.reason.code(), node_errc::spawn_failed) << ended.reason.message();
+  EXPECT_TRUE(ended.reason.message().ends_with("threw: no arguments")) << ended.reason.message();
+}
+
+TEST_F(supervised_processes, a_process_that_hangs_in_its_start_is_told_with_its_last_words) {
+  auto team = supervise(self_, options(0))
+                  .process(*side_.home, program({"sleep"}))
+                  .with({.start_within = 500ms})
+                  .start()
+                  .value();
+  ASSERT_TRUE(eventually([&] { return events_.count(event::gave_up) == 1; }));
+  const auto ended = events_.of(event::child_ended).front();
+  EXPECT_TRUE(ended.is_failed_start);
+  EXPECT_EQ(ended.reason.code(), node_errc::timed_out) << ended.reason.message();
+  EXPECT_EQ(ended.signal, SIGKILL);
+  EXPECT_EQ(ended.last_lines, (std::vector<std::string>{"waiting for the key"}));
+}
+
+TEST_F(supervised_processes, unusable_options_of_a_worker_are_refused_before_it_is_started) {
+  auto bad = program();
+  bad.limits.niceness = 20;
+  const auto made = supervise(self_, options()).process(*side_.home, bad).start();
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), node_errc::bad_option);
+  EXPECT_TRUE(made.error().message().contains("limits.niceness of worker worker is 20")) << made.error().message();
+}
+
 TEST_F(supervised_processes, a_stopped_team_leaves_no_process) {
   auto team = supervise(self_, options())
                   .process(*side_.home, program(), spawned{"squarer"})

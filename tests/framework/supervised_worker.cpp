@@ -1,4 +1,4 @@
-// The program of supervised processes: supervised_worker [exit STATUS]
+// The program of supervised processes: supervised_worker [exit STATUS | sleep]
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -27,6 +27,11 @@ int main(int argument_count, char** arguments) {
   if (argument_count > 2 && std::string{arguments[1]} == "exit") {
     std::cerr << "a line before the last\nno use to go on" << std::endl;
     return std::atoi(arguments[2]);
+  }
+  if (argument_count > 1 && std::string{arguments[1]} == "sleep") {
+    std::cerr << "waiting for the key" << std::endl;
+    for (;;)
+      ::pause();
   }
   return troupe::worker_main(argument_count, arguments, [](troupe::worker_setup& worker) {
     worker.actor("squarer", squarer);

@@ -63,6 +63,16 @@ std::string words_of(const node_error& reason) {
   return reason.message().empty() ? "no error" : cut(reason.message());
 }
 
+/// Why a child that had not started in time was killed, with what its run says about it.
+node_error lateness(std::chrono::milliseconds within, const node_error& said) {
+  if (said.code() == node_errc::timed_out)
+    return said;
+  auto text = "it has not started within " + std::to_string(within.count()) + " ms";
+  if (said.code() != node_errc::none && !said.message().empty())
+    text += "; " + cut(said.message());
+  return {node_errc::timed_out, std::move(text)};
+}
+
 } // namespace
 
 supervisor_actor::supervisor_actor(caf::actor_config& config, const supervisor_spec& spec,
@@ -133,6 +143,7 @@ void supervisor_actor::start(std::size_t which) {
   of.number = ++last_number_;
   of.is_running = false;
   of.is_stopping = false;
+  of.is_late = false;
   delayed_send(this, of.options.start_within, run_is_late{run_is_late::what::start, which, of.number});
   of.run = of.kind->start(*this, of.name, of.options.start_within, sink_of(which, of.number));
 }
@@ -174,7 +185,7 @@ void supervisor_actor::handle(std::size_t which, std::uint64_t number, const chi
     return; // Of a run that was given up.
   if (news.todo)
     news.todo();
-  if (news.started)
+  if (news.started && !of.is_late)
     handle_start(which, *news.started);
   if (news.ended)
     handle_end(which, *news.ended);
@@ -192,9 +203,9 @@ void supervisor_actor::handle_start(std::size_t which, const caf::actor& actor) 
 void supervisor_actor::handle_end(std::size_t which, const child_end& end) {
   auto& of = children_[which];
   of.run = nullptr;
-  roster_->ended(which, end.reason);
   auto event = event_of(supervisor_event::kind::child_ended, which);
-  event.reason = end.reason;
+  event.reason = of.is_late ? lateness(of.options.start_within, end.reason) : end.reason;
+  roster_->ended(which, event.reason);
   event.was_stopped = rules_.is_to_stop(which);
   event.is_failed_start = !of.is_running;
   event.exit_status = end.exit_status;
@@ -202,7 +213,7 @@ void supervisor_actor::handle_end(std::size_t which, const child_end& end) {
   event.last_lines = end.last_lines;
   event.cause = end.cause;
   if (!event.was_stopped)
-    keep_reason(of.name, end.reason);
+    keep_reason(of.name, event.reason);
   events_.tell(event);
   carry_out(std::exchange(of.is_running, false) ? rules_.ended(which, end.is_abnormal, now())
                                                 : rules_.start_failed(which, now()));
@@ -212,9 +223,9 @@ void supervisor_actor::start_is_late(std::size_t which, std::uint64_t number) {
   auto& of = children_[which];
   if (of.number != number || !of.run || of.is_running || of.is_stopping)
     return;
+  of.is_late = true;
+  delayed_send(this, longest_kill, run_is_late{run_is_late::what::kill, which, of.number});
   of.run->kill();
-  handle_end(which, {.reason = {node_errc::timed_out, "it has not started within "
-                                                          + std::to_string(of.options.start_within.count()) + " ms"}});
 }
 
 void supervisor_actor::stop_is_late(std::size_t which, std::uint64_t number) {

@@ -49,6 +49,7 @@ private:
     std::uint64_t number = 0;       // Of the run.
     bool is_running = false;
     bool is_stopping = false;
+    bool is_late = false; // Killed, because it had not started in time.
     std::size_t starts = 0;
   };
 
