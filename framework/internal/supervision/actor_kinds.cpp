@@ -1,27 +1,19 @@
 #include <troupe/framework/internal/supervision/actor_kinds.hpp>
 
-#include <exception>
+#include <chrono>
 #include <string>
 #include <utility>
 
-#include <troupe/base/text.hpp>
 #include <troupe/framework/internal/supervision/actor_run.hpp>
-#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
 
 namespace {
 
-node_error thrown_by(std::string_view what) {
-  try {
-    throw;
-  } catch (const std::exception& thrown) {
-    return {node_errc::spawn_failed, std::string{what} + " threw: " + cut(exception_text(thrown))};
-  } catch (...) {
-    return {node_errc::spawn_failed, std::string{what} + " threw an object that is not a std::exception"};
-  }
-}
+/// How much longer than its start an answer to a request for a new actor may take. An actor that comes too late is
+/// killed.
+constexpr std::chrono::minutes late_answer_patience{10};
 
 class local final : public child_kind {
 public:
@@ -33,7 +25,7 @@ public:
     try {
       run->begin(spawn_(supervisor.system()));
     } catch (...) {
-      run->fail(thrown_by("the child's function"));
+      run->fail(start_thrown_by("the child's function"));
     }
     return run;
   }
@@ -56,7 +48,7 @@ public:
       else
         spawn(*over, supervisor, within, run);
     } catch (...) {
-      run->fail(thrown_by("the function that gives the link"));
+      run->fail(start_thrown_by("the function that gives the link"));
     }
     return run;
   }
@@ -65,7 +57,7 @@ private:
   void spawn(const link& over, caf::event_based_actor& supervisor, std::chrono::milliseconds within,
              const std::shared_ptr<actor_run>& run) const {
     spawn_(over)
-        .request(&supervisor, within)
+        .request(&supervisor, within + late_answer_patience)
         .then(
             [weak = std::weak_ptr{run}](const caf::strong_actor_ptr& spawned) {
               auto actor = caf::actor_cast<caf::actor>(spawned);

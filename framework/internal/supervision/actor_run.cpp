@@ -1,9 +1,13 @@
 #include <troupe/framework/internal/supervision/actor_run.hpp>
 
+#include <exception>
+#include <string>
 #include <utility>
 
+#include <troupe/base/text.hpp>
 #include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -14,6 +18,16 @@ child_end end_of_actor(const caf::error& reason) {
   if (reason == caf::exit_reason::user_shutdown)
     return {.reason = {node_errc::none, "shut down"}, .is_abnormal = false};
   return {.reason = to_node_error(reason)};
+}
+
+node_error start_thrown_by(std::string_view what) {
+  try {
+    throw;
+  } catch (const std::exception& thrown) {
+    return {node_errc::spawn_failed, std::string{what} + " threw: " + cut(exception_text(thrown))};
+  } catch (...) {
+    return {node_errc::spawn_failed, std::string{what} + " threw an object that is not a std::exception"};
+  }
 }
 
 actor_run::~actor_run() {

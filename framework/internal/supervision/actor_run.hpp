@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include <troupe/framework/internal/supervision/child_kind.hpp>
 
@@ -9,6 +10,9 @@ namespace troupe::internal {
 
 /// Says how an actor ended.
 [[nodiscard]] child_end end_of_actor(const caf::error& reason);
+
+/// To be called in a handler of exceptions: the error of a start in which `what` has thrown.
+[[nodiscard]] node_error start_thrown_by(std::string_view what);
 
 /// Watches, stops and kills one actor, which may run in this process or in a peer.
 class actor_run final : public child_run, public std::enable_shared_from_this<actor_run> {

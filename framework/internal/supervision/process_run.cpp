@@ -100,7 +100,11 @@ void process_run::find_actor(const link& over) {
       run->end_because({.reason = to_node_error(error)});
   };
   if (hosts_.spawn)
-    hosts_.spawn(over).request(&supervisor_, left).then(found, failed);
+    try {
+      hosts_.spawn(over).request(&supervisor_, left).then(found, failed);
+    } catch (...) {
+      end_because({.reason = start_thrown_by("the function that spawns the process's actor")});
+    }
   else if (!hosts_.published.empty())
     link{over}.find(&supervisor_, hosts_.published, left).then(found, failed);
   else
@@ -108,6 +112,8 @@ void process_run::find_actor(const link& over) {
 }
 
 void process_run::take_actor(caf::actor actor) {
+  if (!actor)
+    return end_because({.reason = {node_errc::spawn_failed, "the process gave no actor"}});
   actor_ = std::move(actor);
   news_({.started = actor_});
   watch_end(caf::actor_cast<caf::strong_actor_ptr>(actor_), this,
