@@ -1,7 +1,6 @@
 #include <troupe/framework/supervise.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -12,6 +11,7 @@
 #include <troupe/framework/internal/supervision/process_kind.hpp>
 #include <troupe/framework/internal/supervision/supervisor_actor.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/workers/worker_start.hpp>
 #include <troupe/framework/node.hpp>
 
 namespace troupe {
@@ -102,7 +102,7 @@ supervision& supervision::add_remote(std::function<std::optional<link>()> over, 
 }
 
 supervision& supervision::process(node& with, worker_options options, hosted_actor hosts) {
-  auto name = options.name.empty() ? std::filesystem::path{options.program}.filename().string() : options.name;
+  auto name = internal::name_of_worker(options);
   auto kind = internal::process_kind(with.core(), std::move(options), std::move(hosts));
   if (kind)
     return add(std::move(name), *std::move(kind));

@@ -6,6 +6,7 @@
 #include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/supervision/process_run.hpp>
+#include <troupe/framework/internal/workers/worker_start.hpp>
 #include <troupe/framework/system_config.hpp>
 
 namespace troupe::internal {
@@ -43,6 +44,8 @@ private:
 
 std::expected<std::shared_ptr<const child_kind>, node_error> process_kind(const std::shared_ptr<node_core>& node,
                                                                           worker_options options, hosted_actor hosts) {
+  if (auto good = check_worker(options); !good)
+    return std::unexpected{std::move(good).error()};
   if (const auto* config = config_of(node->system()); config != nullptr) {
     auto complete = config->link_options_for(options.name, node->families(), options.link);
     if (!complete)

@@ -12,8 +12,8 @@ namespace troupe::internal {
 
 class node_core;
 
-/// Children that are worker processes of that node, which is not kept alive. Fails with `bad_option` if the link's
-/// options are not usable.
+/// Children that are worker processes of that node, which is not kept alive. Fails with `bad_option` if an option
+/// of the worker or of its link is not usable.
 [[nodiscard]] std::expected<std::shared_ptr<const child_kind>, node_error>
 process_kind(const std::shared_ptr<node_core>& node, worker_options options, hosted_actor hosts);
 
