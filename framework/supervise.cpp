@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/supervision/actor_kinds.hpp>
@@ -43,6 +44,8 @@ std::expected<pool, node_error> team::pool(pool_options options) const {
                       + " ms: it is at least 10 ms");
   if (options.patience < std::chrono::milliseconds{0})
     return bad_option("pool_options::patience of " + std::to_string(options.patience.count()) + " ms is negative");
+  options.answer_within = bounded_wait(options.answer_within);
+  options.patience = bounded_wait(options.patience);
   std::vector<std::size_t> members;
   const auto children = roster_->now().children;
   for (std::size_t i = 0; i < children.size(); ++i)
@@ -144,6 +147,9 @@ std::string problem_of_options(const supervisor_options& options) {
 }
 
 std::string problem_of_child(const child_options& options, const std::string& name) {
+  if (options.stop_within && options.stop_within->count() < 0)
+    return "child_options::stop_within of '" + name + "' is " + std::to_string(options.stop_within->count())
+           + " ms: it is not negative";
   if (options.copies < 1)
     return "child_options::copies of '" + name + "' is 0";
   if (options.start_within.count() < 1)
@@ -177,6 +183,9 @@ std::expected<internal::supervisor_spec, node_error> supervision::finished_spec(
     for (std::size_t copy = 0; copy < one.options.copies; ++copy) {
       auto options = one.options;
       options.copies = 1;
+      options.start_within = bounded_wait(options.start_within);
+      if (options.stop_within)
+        options.stop_within = bounded_wait(*options.stop_within);
       options.name = is_numbered ? base + '-' + std::to_string(++numbers[base]) : base;
       if (!names.insert(options.name).second)
         return bad_option("two children are named '" + options.name + "'; choose other names with child_options::name");

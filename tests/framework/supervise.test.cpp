@@ -315,10 +315,29 @@ TEST_F(supervise_test, unusable_options_are_refused_by_name) {
   has(problem(supervise(self_, {}).with({.name = "a"}).function(tally, 0).start()), "before the first child");
   has(problem(supervise(self_, {}).function(tally, 0).with({.copies = 0}).start()), "copies of 'child' is 0");
   has(problem(supervise(self_, {}).function(tally, 0).with({.start_within = 0ms}).start()), "start_within of 'child'");
+  has(problem(supervise(self_, {}).function(tally, 0).with({.stop_within = -1ms}).start()),
+      "stop_within of 'child' is");
   has(problem(
           supervise(self_, {}).function(tally, 0).with({.name = "a"}).function(tally, 0).with({.name = "a"}).start()),
       "two children are named 'a'");
   has(problem(supervise(self_, {}).supervisor({}, [](supervision&) {}).start()), "no children");
+}
+
+TEST_F(supervise_test, the_longest_times_mean_for_ever) {
+  constexpr auto for_ever = std::chrono::milliseconds::max();
+  auto team = supervise(self_, {.most = 1, .within = for_ever, .back_off = 0ms, .longest_back_off = for_ever})
+                  .function(tally, 0)
+                  .with({.start_within = for_ever, .stop_within = for_ever})
+                  .start()
+                  .value();
+  auto pool = team.pool({.patience = for_ever, .answer_within = for_ever}).value();
+  EXPECT_EQ(ask<int>(system_, pool.handle(), 1), 1);
+  self_->send(child_of(team, 0), std::string{"crash"});
+  EXPECT_EQ(ask<int>(system_, child_of(team, 0, 2), 1), 1); // Restarted, and not killed for its start.
+  self_->send(child_of(team, 0, 2), std::string{"crash"});  // Once too often.
+  caf::error reason;
+  self_->receive([&](caf::down_msg& down) { reason = std::move(down.reason); });
+  EXPECT_EQ(to_node_error(reason).code(), node_errc::gave_up);
 }
 
 // -- children in a peer --

@@ -142,6 +142,11 @@ TEST_F(workers, end_with_status_zero_when_stopped) {
   EXPECT_FALSE(worker.link());
 }
 
+TEST_F(workers, are_waited_for_without_a_limit) {
+  const auto worker = started(with("brief"));
+  EXPECT_TRUE(worker.wait(std::chrono::milliseconds::max()));
+}
+
 TEST_F(workers, end_with_the_status_of_their_own_function) {
   const auto worker = started(with("brief"));
   const auto how = worker.wait(10s);

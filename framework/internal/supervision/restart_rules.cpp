@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include <troupe/base/longest_wait.hpp>
+
 namespace troupe::internal {
 
 using enum supervision_step::kind;
@@ -10,9 +12,9 @@ using enum supervision_step::kind;
 restart_rules::restart_rules(const supervisor_options& options, std::vector<lifetime> children)
     : strategy_(options.strategy),
       most_(options.most),
-      within_(options.within),
-      back_off_(options.back_off),
-      longest_back_off_(std::max(options.longest_back_off, options.back_off)) {
+      within_(bounded_wait(options.within)),
+      back_off_(bounded_wait(options.back_off)),
+      longest_back_off_(bounded_wait(std::max(options.longest_back_off, options.back_off))) {
   children_.reserve(children.size());
   for (const auto one : children)
     children_.push_back({.lifetime = one});

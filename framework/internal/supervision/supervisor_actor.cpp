@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/supervision/actor_run.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -78,7 +79,7 @@ node_error lateness(std::chrono::milliseconds within, const node_error& said) {
 supervisor_actor::supervisor_actor(caf::actor_config& config, const supervisor_spec& spec,
                                    std::shared_ptr<internal::roster> roster)
     : caf::event_based_actor(config),
-      within_(spec.options.within),
+      within_(bounded_wait(spec.options.within)),
       most_(spec.options.most),
       events_(spec.options.events),
       roster_(std::move(roster)),

@@ -10,6 +10,7 @@
 
 #include <asio/io_context.hpp>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
@@ -128,7 +129,7 @@ std::optional<worker_ending> worker_core::ending() const {
 std::optional<worker_ending> worker_core::wait(milliseconds timeout) const {
   std::unique_lock guard{mutex_};
   if (!worker_loop::is_this_thread())
-    changed_.wait_for(guard, timeout, [this] { return ending_.has_value(); });
+    changed_.wait_for(guard, bounded_wait(timeout), [this] { return ending_.has_value(); });
   return ending_;
 }
 

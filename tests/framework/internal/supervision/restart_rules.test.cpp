@@ -82,6 +82,17 @@ supervisor_options with(restart strategy, std::chrono::milliseconds back_off = 0
 
 constexpr auto each = {restart::one_for_one, restart::one_for_all, restart::rest_for_one};
 
+TEST(restart_rules, bound_the_longest_and_the_shortest_times) {
+  constexpr auto most = std::chrono::milliseconds::max();
+  rules_play for_ever{{.most = 1, .within = most, .back_off = most, .longest_back_off = most}, {permanent}};
+  for_ever.begun(1);
+  for_ever.now = 1h;
+  EXPECT_EQ(for_ever.ended(0), "pause 0 3153600000000");
+  rules_play never{{.most = 1, .within = -1ms, .back_off = 0ms}, {permanent}};
+  never.begun(1);
+  EXPECT_EQ(never.ended(0), "pause 0 0, start 0");
+}
+
 TEST(restart_rules, children_start_one_after_the_other) {
   for (const auto strategy : each) {
     rules_play play{with(strategy), {permanent, transient, temporary}};
