@@ -209,9 +209,12 @@ std::expected<team, node_error> supervision::start() {
     owner.link_to(supervisor);
   } else {
     owner.monitor(supervisor);
-    internal::watch_end(caf::strong_actor_ptr{owner.ctrl()}, roster.get(), [supervisor, roster](const caf::error&) {
-      caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
-    });
+    // Weak: the owner may outlive many supervisors.
+    internal::watch_end(caf::strong_actor_ptr{owner.ctrl()}, roster.get(),
+                        [weak = caf::actor_cast<caf::weak_actor_ptr>(supervisor)](const caf::error&) {
+                          if (const auto running = caf::actor_cast<caf::actor>(weak))
+                            caf::anon_send_exit(running, caf::exit_reason::user_shutdown);
+                        });
   }
   return team{std::move(supervisor), std::move(roster)};
 }
