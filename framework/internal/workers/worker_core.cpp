@@ -172,6 +172,7 @@ void worker_core::begin() {
   auto started = start_worker(options_, store, group_);
   if (!started) {
     is_process_over_ = true;
+    group_.reset();
     return fail_start(std::move(started).error());
   }
   process_ = *std::move(started);
