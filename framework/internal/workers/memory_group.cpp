@@ -103,7 +103,7 @@ std::string mounted_folder(std::string_view mounts, std::string_view type, std::
     const auto& root = words[3];
     if (root == "/")
       return words[4] + (path == "/" ? "" : path);
-    if (path.starts_with(root)) // In a container that shows only a part of the hierarchy.
+    if (path == root || path.starts_with(root + '/')) // In a container that shows only a part of the hierarchy.
       return words[4] + path.substr(root.size());
     return words[4];
   }

@@ -30,6 +30,8 @@ TEST(a_memory_group, lies_below_this_processs_own) {
 TEST(a_memory_group, is_found_in_a_container_that_shows_a_part_of_the_hierarchy) {
   EXPECT_EQ(folder("4:memory:/docker/abc/inner\n", "35 31 0:32 /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n"),
             "v1 /cg/memory/inner");
+  EXPECT_EQ(folder("4:memory:/docker/abcd\n", "35 31 0:32 /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n"),
+            "v1 /cg/memory"); // A group outside that part.
 }
 
 TEST(a_memory_group, is_refused_with_the_reason) {
