@@ -191,6 +191,8 @@ void pool_actor::tick() {
   {
     const std::lock_guard guard{mutex_};
     const auto now = clock::now();
+    if (!next_tick_ || *next_tick_ > now)
+      return; // An earlier tick has come instead.
     next_tick_ = std::nullopt;
     auto oldest = now;
     for (auto& one : waiting_)
