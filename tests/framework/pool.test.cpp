@@ -256,6 +256,21 @@ TEST_F(pool_test, a_pool_of_a_supervisor_that_has_ended_says_why) {
   EXPECT_TRUE(reason.message().contains("'child' would be started again")) << reason.message();
 }
 
+TEST_F(pool_test, an_ended_pool_takes_no_children) {
+  auto team = some(1, tally, 0);
+  auto pool = team.pool().value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 1; }));
+  self_->monitor(pool.handle());
+  self_->send_exit(pool.handle(), caf::exit_reason::user_shutdown);
+  self_->receive([](const caf::down_msg&) {});
+  auto later = team.pool().value();
+  self_->send(child_of(team, 0), std::string{"crash"});
+  ASSERT_TRUE(child_of(team, 0, 2));
+  EXPECT_EQ(ask<int>(system_, later.handle(), 1), 1); // It has seen the new child.
+  EXPECT_EQ(pool.stats().running, 0u);
+  EXPECT_EQ(code_of(pool.handle(), 1), node_errc::gave_up);
+}
+
 TEST_F(pool_test, a_pool_takes_only_the_children_that_it_was_told) {
   auto team = supervise(self_, options())
                   .function(signer, 0)

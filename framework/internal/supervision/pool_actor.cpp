@@ -231,7 +231,7 @@ void pool_actor::refresh() {
   work todo;
   {
     const std::lock_guard guard{mutex_};
-    if (has_seen_ && now.version <= seen_version_)
+    if (end_ || (has_seen_ && now.version <= seen_version_))
       return;
     has_seen_ = true;
     seen_version_ = now.version;
