@@ -1,4 +1,5 @@
 // Goal: a pool answers every request once, whatever happens to its children.
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <random>
@@ -206,6 +207,40 @@ TEST_F(pool_test, messages_wait_while_no_child_runs) {
   for (auto& one : asked)
     std::move(one).receive([&](int sum) { sums.push_back(sum); }, [](caf::error&) {});
   EXPECT_EQ(sums, (std::vector{1, 2, 3})); // In their order.
+}
+
+/// Notes each number.
+caf::behavior note_taker(caf::event_based_actor*, std::shared_ptr<std::vector<int>> notes,
+                         std::shared_ptr<std::atomic<int>> taken) {
+  return {[=](int value) {
+    notes->push_back(value);
+    ++*taken;
+  }};
+}
+
+// Method: the child starts while the sender sends, so that some messages wait and others need not.
+TEST_F(pool_test, messages_of_one_sender_keep_their_order_when_the_child_starts) {
+  for (int round = 0; round < 20; ++round) {
+    auto may_start = std::make_shared<std::atomic<bool>>(false);
+    auto notes = std::make_shared<std::vector<int>>();
+    auto taken = std::make_shared<std::atomic<int>>(0);
+    auto team = some(1, [=](caf::actor_system& system) {
+      if (!*may_start)
+        throw std::runtime_error("not yet");
+      return system.spawn(note_taker, notes, taken);
+    });
+    auto pool = team.pool().value();
+    constexpr int count = 3'000;
+    for (int i = 0; i < count; ++i) {
+      if (i == 300)
+        *may_start = true;
+      self_->send(pool.handle(), i);
+      if (i % 16 == 0)
+        std::this_thread::sleep_for(std::chrono::microseconds{1});
+    }
+    ASSERT_TRUE(eventually([&] { return *taken == count; })) << *taken;
+    ASSERT_TRUE(std::ranges::is_sorted(*notes)) << round;
+  }
 }
 
 TEST_F(pool_test, a_message_that_waited_too_long_fails_with_the_reason) {

@@ -24,11 +24,11 @@ std::size_t placement::available() const noexcept {
   return static_cast<std::size_t>(std::ranges::count(children_, true, &candidate::is_available));
 }
 
-std::optional<std::size_t> placement::choose(std::uint64_t key, std::optional<std::size_t> except) {
+std::optional<std::size_t> placement::choose(std::uint64_t key, std::span<const std::size_t> except) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < children_.size(); ++i) {
     const auto at = (next_ + i) % children_.size();
-    if (at == except || !has_room(children_[at]))
+    if (!has_room(children_[at]) || std::ranges::find(except, at) != except.end())
       continue;
     if (!best || is_better(at, *best, key))
       best = at;

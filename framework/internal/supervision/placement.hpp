@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <troupe/framework/pool.hpp>
@@ -25,9 +26,8 @@ public:
   [[nodiscard]] bool is_available(std::size_t child) const { return children_[child].is_available; }
   [[nodiscard]] std::size_t available() const noexcept;
 
-  /// `key` matters only for spread::by_key. Never chooses `except`. Returns nullopt if no child is available and has
-  /// room.
-  [[nodiscard]] std::optional<std::size_t> choose(std::uint64_t key, std::optional<std::size_t> except = std::nullopt);
+  /// `key` matters only for spread::by_key. Returns nullopt if none but `except` is available and has room.
+  [[nodiscard]] std::optional<std::size_t> choose(std::uint64_t key, std::span<const std::size_t> except = {});
 
   /// The child has got a request; the child's request is settled.
   void add_load(std::size_t child) { ++children_[child].load; }

@@ -157,8 +157,10 @@ void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* cont
     placement_.remove_load(settled.place);
     if (auto loss = loss_in(*what, settled)) {
       is_lost = true;
-      const avoided_run by{settled.place, settled.run, clock::now() + avoiding_patience};
-      settle_lost(std::move(settled), "has lost the request", *loss, todo, by);
+      const auto now = clock::now();
+      std::erase_if(settled.avoids, [now](const avoided_run& one) { return one.until <= now; });
+      settled.avoids.push_back({settled.place, settled.run, now + avoiding_patience});
+      settle_lost(std::move(settled), "has lost the request", *loss, todo);
     } else {
       ++counts_.answered;
     }
@@ -218,8 +220,9 @@ void pool_actor::tick() {
     if (!waiting_.empty())
       want_tick(oldest + options_.patience, todo);
     for (const auto& one : waiting_)
-      if (avoided_place(one))
-        want_tick(one.avoids->until, todo);
+      for (const auto& each : one.avoids)
+        if (each.until > now)
+          want_tick(each.until, todo);
     for (const auto& [id, one] : pending_)
       want_tick(std::min(limit_of(one), now + options_.answer_within / 8), todo);
   }
@@ -303,6 +306,8 @@ void pool_actor::do_work(work todo, caf::execution_unit* context) {
     unwatch_end(caf::actor_cast<caf::strong_actor_ptr>(actor), key.get());
   for (auto& [to, content] : todo.deliveries)
     caf::actor_cast<caf::abstract_actor*>(to)->enqueue(std::move(content), context);
+  if (todo.delivers_waiting)
+    deliver_rest(context);
   for (auto& [from, why] : todo.failures)
     if (from.source)
       pass_answer(std::move(from), caf::make_mailbox_element(nullptr, {}, {}, to_caf_error(why)), context);
@@ -313,6 +318,20 @@ void pool_actor::do_work(work todo, caf::execution_unit* context) {
                                            caf::make_mailbox_element(nullptr, {}, {}, pool_tick{}));
   if (todo.end)
     cleanup(*std::move(todo.end), context);
+}
+
+/// Delivers the messages that have come while waiting ones were delivered.
+void pool_actor::deliver_rest(caf::execution_unit* context) {
+  for (auto is_done = false; !is_done;) {
+    work rest;
+    {
+      const std::lock_guard guard{mutex_};
+      is_delivering_waiting_ = false;
+      place_waiting(rest);
+      is_done = !std::exchange(rest.delivers_waiting, false);
+    }
+    do_work(std::move(rest), context);
+  }
 }
 
 void pool_actor::watch(std::size_t which) {
@@ -351,12 +370,14 @@ void pool_actor::place_letter(letter what, work& todo) {
   if (end_)
     return refuse(std::move(what), *end_, todo);
   // Messages overtake no others, except those that were sent before.
-  const auto which =
-      waiting_.empty() || what.repeats > 0 ? placement_.choose(what.key, avoided_place(what)) : std::nullopt;
+  const auto may_go = (waiting_.empty() && !is_delivering_waiting_) || what.repeats > 0;
+  const auto which = may_go ? placement_.choose(what.key, avoided_places(what)) : std::nullopt;
   if (which)
-    give_to(*which, std::move(what), todo);
-  else
-    wait_for_child(std::move(what), todo);
+    return give_to(*which, std::move(what), todo);
+  const auto is_first_try = what.repeats == 0;
+  wait_for_child(std::move(what), todo);
+  if (is_first_try && !waiting_.empty() && !waiting_.front().avoids.empty())
+    place_waiting(todo); // Only messages that avoid a child may be before it.
 }
 
 void pool_actor::give_to(std::size_t which, letter what, work& todo) {
@@ -380,6 +401,7 @@ void pool_actor::give_to(std::size_t which, letter what, work& todo) {
                                  .notes = what.notes,
                                  .key = what.key,
                                  .repeats = what.repeats,
+                                 .avoids = std::move(what.avoids),
                                  .asked = what.asked,
                                  .place = which,
                                  .run = places_[which].run});
@@ -393,14 +415,14 @@ void pool_actor::give_to(std::size_t which, letter what, work& todo) {
 }
 
 void pool_actor::wait_for_child(letter what, work& todo) {
-  if (waiting_.size() >= options_.waiting_most)
+  if (waiting_.size() >= options_.waiting_most && !is_delivering_waiting_) // Then the queue gets shorter.
     return refuse(std::move(what),
                   {node_errc::no_child, std::to_string(waiting_.size()) + " messages wait already; " + absence()},
                   todo);
   what.since = clock::now();
   want_tick(what.since + options_.patience, todo);
-  if (what.avoids)
-    want_tick(what.avoids->until, todo);
+  for (const auto& one : what.avoids)
+    want_tick(one.until, todo);
   if (what.repeats > 0)
     waiting_.push_front(std::move(what));
   else
@@ -439,8 +461,7 @@ void pool_actor::lose_place(std::size_t which, const node_error& why, work& todo
     settle_lost(std::move(one), "ended while it had the request", why, todo);
 }
 
-void pool_actor::settle_lost(pending of, std::string_view how, const node_error& why, work& todo,
-                             std::optional<avoided_run> avoids) {
+void pool_actor::settle_lost(pending of, std::string_view how, const node_error& why, work& todo) {
   if (!of.copy.empty() && of.repeats < options_.repeats_most && !end_) {
     ++counts_.repeated;
     return place_letter({.from = std::move(of.from),
@@ -450,7 +471,7 @@ void pool_actor::settle_lost(pending of, std::string_view how, const node_error&
                          .key = of.key,
                          .repeats = of.repeats + 1,
                          .asked = of.asked,
-                         .avoids = avoids},
+                         .avoids = std::move(of.avoids)},
                         todo);
   }
   ++counts_.failed;
@@ -461,22 +482,32 @@ void pool_actor::settle_lost(pending of, std::string_view how, const node_error&
 }
 
 void pool_actor::place_waiting(work& todo) {
+  if (is_delivering_waiting_)
+    return; // That thread will place them.
   for (auto at = waiting_.begin(); at != waiting_.end();) {
-    if (const auto which = placement_.choose(at->key, avoided_place(*at))) {
+    if (const auto which = placement_.choose(at->key, avoided_places(*at))) {
       auto next = std::move(*at);
       at = waiting_.erase(at);
       give_to(*which, std::move(next), todo);
-    } else if (at->avoids) {
+      todo.delivers_waiting = true;
+    } else if (!at->avoids.empty()) {
       ++at; // Another message may go where this one must not.
     } else {
-      return;
+      break;
     }
   }
+  is_delivering_waiting_ = todo.delivers_waiting;
 }
 
-std::optional<std::size_t> pool_actor::avoided_place(const letter& of) const {
-  const auto holds = of.avoids && places_[of.avoids->place].run == of.avoids->run && clock::now() < of.avoids->until;
-  return holds ? std::optional{of.avoids->place} : std::nullopt;
+std::vector<std::size_t> pool_actor::avoided_places(const letter& of) const {
+  std::vector<std::size_t> all;
+  if (of.avoids.empty())
+    return all;
+  const auto now = clock::now();
+  for (const auto& one : of.avoids)
+    if (one.until > now && places_[one.place].run == one.run)
+      all.push_back(one.place);
+  return all;
 }
 
 void pool_actor::end_with(node_error why, work& todo) {

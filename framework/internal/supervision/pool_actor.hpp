@@ -78,7 +78,7 @@ private:
     std::size_t repeats = 0;
     clock::time_point asked = clock::now();
     clock::time_point since = {}; // When it began to wait.
-    std::optional<avoided_run> avoids = std::nullopt;
+    std::vector<avoided_run> avoids = {};
   };
   /// A request that a child has.
   struct pending {
@@ -87,6 +87,7 @@ private:
     passed_notes notes;
     std::uint64_t key = 0;
     std::size_t repeats = 0;
+    std::vector<avoided_run> avoids = {};
     clock::time_point asked;
     std::size_t place = 0;
     std::uint64_t run = 0;
@@ -114,6 +115,7 @@ private:
     std::vector<caf::actor> released;
     std::vector<std::pair<caf::actor, std::shared_ptr<char>>> unwatched;
     std::vector<std::size_t> watched; // Places.
+    bool delivers_waiting = false;    // Some deliveries are of messages that waited.
     std::optional<clock::time_point> tick;
     std::optional<caf::error> end;
   };
@@ -125,6 +127,7 @@ private:
   void tick();
   void end(node_error why);
   void do_work(work todo, caf::execution_unit* context = nullptr);
+  void deliver_rest(caf::execution_unit* context);
   void watch(std::size_t which);
   void lose(std::size_t which, std::uint64_t run, const node_error& why);
   static void pass_answer(requester to, caf::mailbox_element_ptr what, caf::execution_unit* context);
@@ -136,9 +139,8 @@ private:
   void refuse(letter what, node_error why, work& todo);
   void lose_place(std::size_t which, const node_error& why, work& todo);
   /// `how` is for people: what the child did.
-  void settle_lost(pending of, std::string_view how, const node_error& why, work& todo,
-                   std::optional<avoided_run> avoids = std::nullopt);
-  [[nodiscard]] std::optional<std::size_t> avoided_place(const letter& of) const;
+  void settle_lost(pending of, std::string_view how, const node_error& why, work& todo);
+  [[nodiscard]] std::vector<std::size_t> avoided_places(const letter& of) const;
   [[nodiscard]] std::optional<node_error> loss_in(const caf::mailbox_element& answer, const pending& of) const;
   void take_over(place& known, std::size_t which, roster_entry& entry, work& todo);
   void note_absence(bool was_available);
@@ -156,6 +158,7 @@ private:
   placement placement_;
   std::unordered_map<std::uint64_t, pending> pending_; // By the id under which the child has the request.
   std::deque<letter> waiting_;
+  bool is_delivering_waiting_ = false; // A thread does. Until it is done, new messages wait, so that none overtakes.
   std::uint64_t last_id_ = 0;
   std::uint64_t seen_version_ = 0;
   bool has_seen_ = false;
