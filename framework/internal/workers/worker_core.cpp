@@ -105,7 +105,15 @@ std::expected<std::shared_ptr<worker_core>, node_error> worker_core::launch(std:
     return std::unexpected{loop.error()};
   std::shared_ptr<worker_core> made{new worker_core{**loop, std::move(node), *std::move(to), std::move(options),
                                                     std::move(on_event), listener, std::move(group)}};
-  post_to((*loop)->io(), [made] { made->begin(); });
+  post_to((*loop)->io(), [made] {
+    try {
+      made->begin();
+    } catch (const std::exception& error) {
+      made->is_process_over_ = !made->process_;
+      made->fail_start({node_errc::spawn_failed,
+                        "worker " + made->name_ + " cannot be started: " + one_line(cut(exception_text(error)))});
+    }
+  });
   return made;
 }
 
@@ -180,20 +188,21 @@ void worker_core::begin() {
     std::lock_guard guard{mutex_};
     number_ = process_->number;
   }
+  if (process_->watch) { // First, so that a failure of the rest can kill the process.
+    watch_.emplace(loop_.io(), process_->watch.release());
+    watch_process();
+  }
   output_ = std::make_shared<output_reader>(loop_.io(), process_->output.release(),
                                             [this](std::string_view line) { on_line(line, false); });
   errors_ = std::make_shared<output_reader>(loop_.io(), process_->errors.release(),
                                             [this](std::string_view line) { on_line(line, true); });
   output_->start();
   errors_->start();
-  if (process_->watch) {
-    watch_.emplace(loop_.io(), process_->watch.release());
-    watch_process();
-    return greet();
-  }
   greet();
-  is_status_lost_ = true;
-  process_is_over();
+  if (!watch_) {
+    is_status_lost_ = true;
+    process_is_over();
+  }
 }
 
 void worker_core::watch_process() {
@@ -300,8 +309,9 @@ void worker_core::process_is_over() {
   std::error_code ignored;
   if (watch_)
     watch_->close(ignored);
-  output_->close();
-  errors_->close();
+  for (const auto& each : {output_, errors_})
+    if (each)
+      each->close();
   group_.reset();
   patience_.cancel();
   wait_for_link_end();
