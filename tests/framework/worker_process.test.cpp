@@ -487,6 +487,18 @@ TEST_F(workers, do_not_outlive_a_parent_that_is_killed_in_the_middle_of_a_start)
   }
 }
 
+// Method: workers that have not called worker_main, and never will, so nothing but the kernel ends them.
+TEST_F(workers, that_have_not_begun_do_not_outlive_a_parent_that_is_killed) {
+  auto parent = processes::process::start({.program = peer_program,
+                                           .words = {peer_program, "parent", "", "sleep"},
+                                           .output = processes::lines{},
+                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  ASSERT_TRUE(parent) << parent.error();
+  ASSERT_TRUE(eventually([this] { return left().size() >= 2; })); // The parent and a worker.
+  parent->kill();
+  EXPECT_TRUE(eventually([this] { return left().empty(); }));
+}
+
 // Goal: a killed parent leaves no memory behind, because its workers still end in order.
 TEST_F(workers, free_the_store_of_a_parent_that_is_killed) {
   const auto store = unique_name("orphaned");
