@@ -217,15 +217,23 @@ std::optional<child_report> report_of(pid_t child, int report) {
   return count > 0 ? std::optional{told} : std::nullopt;
 }
 
-std::string text_of(start_failure::step at) {
+/// "0, 1".
+std::string list_of(const std::vector<unsigned>& numbers) {
+  std::string text;
+  for (const auto each : numbers)
+    text += (text.empty() ? "" : ", ") + std::to_string(each);
+  return text;
+}
+
+std::string text_of(const start_options& options, start_failure::step at) {
   using step = start_failure::step;
   switch (at) {
   case step::control_group:
     return "it cannot enter its control group: ";
   case step::niceness:
-    return "its niceness cannot be set: ";
+    return "its niceness cannot be raised by " + std::to_string(options.niceness) + ": ";
   case step::cores:
-    return "its cores cannot be set: ";
+    return "its cores cannot be set to " + list_of(options.cores) + ": ";
   default:
     return {};
   }
@@ -258,8 +266,8 @@ std::expected<started, std::string> start_program(const start_options& options) 
 
 std::expected<started, start_failure> try_to_start(const start_options& options) {
   const auto failed = [&](const std::error_code& why, start_failure::step at = start_failure::step::preparing) {
-    return std::unexpected{
-        start_failure{at, why.value(), "cannot start " + options.program + ": " + text_of(at) + why.message()}};
+    return std::unexpected{start_failure{
+        at, why.value(), "cannot start " + options.program + ": " + text_of(options, at) + why.message()}};
   };
   wiring streams;
   if (const auto error = wire(options, streams))

@@ -375,7 +375,7 @@ TEST_F(pool_test, a_request_that_waits_too_long_for_room_fails) {
   self_->request(pool.handle(), caf::infinite, 1);
   const auto reason = to_node_error(error_of(pool.handle(), 1));
   EXPECT_EQ(reason.code(), node_errc::no_child);
-  EXPECT_EQ(reason.message(), "each of the 1 running children has 1 unanswered requests");
+  EXPECT_EQ(reason.message(), "the only running child has 1 unanswered request");
 }
 
 /// Tells how many seconds are left for the request; -1 if it has no deadline.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/base/text.hpp>
 #include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
 #include <troupe/framework/internal/caf_port/annotated_message.hpp>
@@ -34,7 +35,13 @@ namespace {
 constexpr std::chrono::milliseconds avoiding_patience{100};
 
 std::string milliseconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(to - from).count()) + " ms";
+  const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(to - from).count();
+  return grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0))) + " ms";
+}
+
+/// "1 message", "2,000 messages".
+std::string counted(std::uint64_t count, std::string_view what) {
+  return grouped(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
 }
 
 /// For the text of another error.
@@ -417,7 +424,7 @@ void pool_actor::give_to(std::size_t which, letter what, work& todo) {
 void pool_actor::wait_for_child(letter what, work& todo) {
   if (waiting_.size() >= options_.waiting_most && !is_delivering_waiting_) // Then the queue gets shorter.
     return refuse(std::move(what),
-                  {node_errc::no_child, std::to_string(waiting_.size()) + " messages wait already; " + absence()},
+                  {node_errc::no_child, "already waiting: " + counted(waiting_.size(), "message") + "; " + absence()},
                   todo);
   what.since = clock::now();
   want_tick(what.since + options_.patience, todo);
@@ -477,7 +484,7 @@ void pool_actor::settle_lost(pending of, std::string_view how, const node_error&
   ++counts_.failed;
   auto text = "'" + places_[of.place].name + "' " + std::string{how} + ": " + reason_in(why);
   if (of.repeats > 0)
-    text += "; the request was repeated " + std::to_string(of.repeats) + " times";
+    text += "; the request was repeated " + counted(of.repeats, "time");
   todo.failures.push_back({std::move(of.from), {node_errc::child_lost, std::move(text)}});
 }
 
@@ -532,8 +539,8 @@ void pool_actor::want_tick(clock::time_point at, work& todo) {
 
 std::string pool_actor::absence() const {
   if (const auto running = placement_.available(); running > 0)
-    return "each of the " + std::to_string(running) + " running children has "
-           + std::to_string(options_.requests_per_child) + " unanswered requests";
+    return (running == 1 ? "the only running child has " : "each of the " + grouped(running) + " running children has ")
+           + counted(options_.requests_per_child, "unanswered request");
   auto text = "no child of the pool has been running for " + milliseconds_between(none_since_, clock::now());
   for (const auto& one : places_)
     if (!one.last_reason.message().empty())

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <troupe/base/longest_wait.hpp>
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/supervision/actor_run.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -68,7 +69,7 @@ std::string words_of(const node_error& reason) {
 node_error lateness(std::chrono::milliseconds within, const node_error& said) {
   if (said.code() == node_errc::timed_out)
     return said;
-  auto text = "it has not started within " + std::to_string(within.count()) + " ms";
+  auto text = "it has not started within " + grouped(static_cast<std::uint64_t>(within.count())) + " ms";
   if (said.code() != node_errc::none && !said.message().empty())
     text += "; " + cut(said.message());
   return {node_errc::timed_out, std::move(text)};
@@ -169,9 +170,10 @@ void supervisor_actor::pause(const supervision_step& step) {
 
 void supervisor_actor::give_up(std::size_t which) {
   const auto& of = children_[which];
-  std::string report = "'" + of.name + "' would be started again, but " + std::to_string(rules_.restarts())
-                       + " restarts within " + seconds(rules_.restarts_since(now())) + " exceed the limit of "
-                       + std::to_string(most_) + " within " + seconds(within_) + "; last reasons: ";
+  std::string report = "'" + of.name + "' would be started again, but " + grouped(rules_.restarts())
+                       + (rules_.restarts() == 1 ? " restart within " : " restarts within ")
+                       + seconds(rules_.restarts_since(now())) + (rules_.restarts() == 1 ? " exceeds" : " exceed")
+                       + " the limit of " + grouped(most_) + " within " + seconds(within_) + "; last reasons: ";
   for (const auto& reason : last_reasons_)
     report += (&reason == &last_reasons_.front() ? "" : "; ") + reason;
   auto event = event_of(supervisor_event::kind::gave_up, which);
@@ -241,8 +243,8 @@ void supervisor_actor::kill_is_late(std::size_t which, std::uint64_t number) {
   if (children_[which].number != number || !children_[which].run)
     return;
   auto event = event_of(supervisor_event::kind::child_stuck, which);
-  event.reason = {node_errc::timed_out,
-                  "it was killed " + std::to_string(longest_kill.count()) + " ms ago, and has not ended"};
+  event.reason = {node_errc::timed_out, "it was killed " + grouped(static_cast<std::uint64_t>(longest_kill.count()))
+                                            + " ms ago, and has not ended"};
   events_.tell(event);
   handle_end(which, {.reason = event.reason});
 }
