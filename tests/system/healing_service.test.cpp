@@ -73,7 +73,7 @@ protected:
 
   /// Calls `disturb` again and again while four clients make requests over two handles.
   template <class Disturb>
-  void run(request_retry retry, Disturb disturb) {
+  void run(request_retry retry, Disturb disturb, std::chrono::milliseconds pause_max = 20ms) {
     const std::array handles{lasting(retry), lasting(retry)};
     {
       std::deque<client> clients;
@@ -82,7 +82,7 @@ protected:
                              answers_);
       for (const auto end = clock::now() + service_time; clock::now() < end && !HasFailure();) {
         disturb();
-        std::this_thread::sleep_for(up_to(20ms));
+        std::this_thread::sleep_for(up_to(pause_max));
       }
       resume(true);
       for (auto& each : clients)
@@ -159,7 +159,8 @@ TEST_F(healing_service, that_is_killed_fails_only_requests_under_way) {
 
 TEST_F(healing_service, that_is_cut_off_answers_repeated_requests_from_its_memory) {
   known_addresses_.pop_back(); // With two addresses, the handle may find the other process.
-  run(request_retry::repeat_idempotent, [&] { cut(); });
+  run(
+      request_retry::repeat_idempotent, [&] { cut(); }, 100ms);
   answers_.expect_only({});
   expect_handled_once();
 }
