@@ -49,8 +49,9 @@ enum class request_retry : std::uint8_t {
   /// It fails with `link_down`. It was handled at most once.
   none,
   /// It is sent again to the same process, which recognizes it and handles it once, and answers from memory if it was
-  /// handled before. It fails with `outcome_unknown` if the process has ended, if the actor is found in another process
-  /// first, or if the request is not remembered any more (node_options::answer_memory_bytes). The source of the
+  /// handled before. If there are several addresses, the handle waits for that process for 1 s before it asks another
+  /// one. The request fails with `outcome_unknown` if the process has ended, if the actor is then found in another
+  /// process, or if the request is not remembered any more (node_options::answer_memory_bytes). The source of the
   /// algorithm is RIFL (Lee et al., SOSP 2015); but nothing is kept on disk.
   repeat_idempotent,
   /// It is sent again to whichever actor is found, which may handle it once more: at least once.

@@ -202,6 +202,30 @@ TEST_F(repeating, bounds_the_bytes_of_requests_that_are_not_answered) {
   caf::anon_send_exit(waiting, caf::exit_reason::kill);
 }
 
+TEST_F(repeating, waits_for_the_process_that_had_the_request_before_it_asks_another) {
+  const auto keeper = publish_keeper();
+  side other{{.name = "other", .listen = {"unix://@" + unique_name("other")}, .store = std::nullopt}};
+  const auto service = near().home->lasting(
+      {address_, other.home->addresses().front()}, "service",
+      {.retry = request_retry::repeat_idempotent, .policy = {.first_pause = 1ms, .longest_pause = 20ms}});
+  ASSERT_TRUE(service) << service.error().message();
+  caf::scoped_actor self{near().system};
+  auto asked = self->request(*service, 20s, 4);
+  ASSERT_TRUE(eventually([&] { return handled_ == 1 && near().home->links().size() == 2; }));
+  ASSERT_TRUE(
+      other.home->publish("service", other.system.spawn([]() -> caf::behavior { return {[](int) { return -1; }}; })));
+  const auto before = far().home->links().front().number();
+  far().home->links().front().close();
+  ASSERT_TRUE(eventually([&] {
+    const auto now = far().home->links();
+    return now.size() == 1 && now.front().number() != before && now.front().stats().messages_received == 1;
+  }));
+  caf::anon_send(keeper, caf::atom("go"));
+  asked.receive([](int value) { EXPECT_EQ(value, 8); },
+                [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+  EXPECT_EQ(handled_, 1);
+}
+
 // -- requests in another's name
 
 TEST_F(repeating, answers_requests_that_another_actor_delegates) {

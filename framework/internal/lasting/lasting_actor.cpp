@@ -176,6 +176,11 @@ void lasting_actor::wait() {
   dropped_target = std::exchange(target_, nullptr);
 }
 
+bool lasting_actor::awaits_the_same_process() const {
+  const std::lock_guard guard{mutex_};
+  return its_.retry == request_retry::repeat_idempotent && !requests_.empty();
+}
+
 caf::strong_actor_ptr lasting_actor::target() const {
   std::lock_guard guard{mutex_};
   return target_;

@@ -76,6 +76,8 @@ public:
   [[nodiscard]] flow forward_some(const found_target& target);
   /// From now on messages wait.
   void wait();
+  /// Whether requests are under way that only the same process may get again.
+  [[nodiscard]] bool awaits_the_same_process() const;
   /// The target that messages go to now; null if there is none.
   [[nodiscard]] caf::strong_actor_ptr target() const;
   /// Fails the messages that have waited since before `then`. Returns when the oldest of the others came; nullopt if

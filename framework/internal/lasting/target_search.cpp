@@ -7,6 +7,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::internal {
@@ -17,6 +18,9 @@ using namespace std::chrono_literals;
 
 // How long a peer is asked for a name before the search asks anew.
 constexpr auto lookup_wait = 5s;
+
+// How long the process of requests under way may take to come back before another address is asked.
+constexpr auto return_wait = 1s;
 
 // The pause until a link without room is tried again.
 constexpr auto room_pause = 2ms;
@@ -64,6 +68,7 @@ void target_search::end(const node_error& why) {
   message_timer_ = nullptr;
   retry_timer_ = nullptr;
   flow_timer_ = nullptr;
+  return_timer_ = nullptr;
   pending_ = nullptr;
   give_up_timer_ = nullptr;
   stop_watching();
@@ -87,6 +92,17 @@ void target_search::link_opened(kept_address& at) {
 void target_search::link_lost(kept_address& at, const node_error& why) {
   if (current_ == index_of(at))
     lose(why);
+}
+
+/// Requests under way can be repeated only to the process that has had them. So it gets some time to come back, before
+/// another address is asked.
+void target_search::wait_for_the_same_process(std::size_t which) {
+  awaited_ = which;
+  after(return_timer_, clock::now() + return_wait, [](target_search& self) {
+    self.awaited_.reset();
+    if (!self.current_)
+      self.seek();
+  });
 }
 
 void target_search::address_given_up() {
@@ -124,7 +140,7 @@ void target_search::seek() {
 }
 
 void target_search::ask(std::size_t which, std::chrono::milliseconds wait) {
-  if (is_over_ || places_[which].is_asked || !addresses_[which]->is_open())
+  if (is_over_ || places_[which].is_asked || !addresses_[which]->is_open() || awaited_.value_or(which) != which)
     return;
   places_[which].is_asked = true;
   addresses_[which]->ask(
@@ -141,7 +157,7 @@ void target_search::on_answer(std::size_t which, std::expected<caf::strong_actor
   const auto has_changed = std::exchange(places_[which].has_changed, false);
   const auto code = answer ? node_errc::none : answer.error().code();
   places_[which].problem = answer ? node_error{node_errc::none, {}} : answer.error();
-  if (answer && (!current_ || (current_ == which && *answer != target_)))
+  if (answer && awaited_.value_or(which) == which && (!current_ || (current_ == which && *answer != target_)))
     use(which, *answer);
   else if (current_ == which && code == node_errc::not_found)
     lose({node_errc::not_found, "the name was withdrawn"});
@@ -160,6 +176,7 @@ void target_search::use(std::size_t which, const caf::strong_actor_ptr& found) {
   if (!actor)
     return;
   stop_watching();
+  awaited_.reset();
   current_ = which;
   target_ = found;
   // Called at once if the target has ended, so it must not do more than post.
@@ -209,6 +226,10 @@ void target_search::on_target_ended(std::uint64_t use, const caf::error& why) {
 
 void target_search::lose(const node_error& why) {
   const auto at = addresses_[*current_]->to().address;
+  const auto* const remote = as_proxy(target_);
+  if (const auto actor = handle(); actor && remote != nullptr && remote->link()->is_down() && addresses_.size() > 1
+                                   && as_lasting(actor).awaits_the_same_process())
+    wait_for_the_same_process(*current_);
   stop_watching();
   current_.reset();
   pending_ = nullptr;

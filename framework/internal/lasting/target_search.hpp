@@ -75,6 +75,7 @@ private:
   [[nodiscard]] std::size_t index_of(const kept_address& at) const;
   [[nodiscard]] caf::strong_actor_ptr handle() const { return handle_.lock(); }
   void seek();
+  void wait_for_the_same_process(std::size_t which);
   void ask(std::size_t which, std::chrono::milliseconds wait);
   void on_answer(std::size_t which, std::expected<caf::strong_actor_ptr, node_error> answer);
   void use(std::size_t which, const caf::strong_actor_ptr& found);
@@ -107,6 +108,7 @@ private:
   std::optional<std::size_t> current_;          // The address of the target.
   caf::strong_actor_ptr target_;                // Watched.
   std::shared_ptr<const found_target> pending_; // Set while messages that have waited are forwarded to the target.
+  std::optional<std::size_t> awaited_;          // Only this address is asked, until return_timer_ is due.
   std::uint64_t uses_ = 0;                      // Counts targets, so that late news of an earlier one is ignored.
   clock::time_point away_since_ = clock::now();
   node_error why_away_ = {node_errc::none, {}};
@@ -115,6 +117,7 @@ private:
   std::unique_ptr<io_timer> message_timer_;
   std::unique_ptr<io_timer> retry_timer_;
   std::unique_ptr<io_timer> flow_timer_;
+  std::unique_ptr<io_timer> return_timer_;
   std::unique_ptr<io_timer> give_up_timer_;
   bool has_message_timer_ = false;
 };
