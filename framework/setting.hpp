@@ -57,10 +57,10 @@ public:
 
   [[nodiscard]] constexpr bool is_set() const noexcept { return is_set_; }
 
-  /// Compares the values, and whether they were set.
+  /// Compares the values, whether they were set or not.
   template <std::same_as<setting> One, std::same_as<setting> Other> // So that no other value is converted.
   friend constexpr bool operator==(const One& a, const Other& b) {
-    return a.value_ == b.value_ && a.is_set_ == b.is_set_;
+    return a.value_ == b.value_;
   }
 
   [[nodiscard]] constexpr const T& operator*() const noexcept { return value_; }
