@@ -274,6 +274,13 @@ TEST_F(lasting, counts_the_memory_of_values_that_wait) {
   EXPECT_EQ(to_node_error(answer.error()).code(), node_errc::link_busy);
 }
 
+TEST_F(lasting, keeps_messages_with_actors) {
+  const auto handle = to_adder({.patience = 10ms});
+  caf::scoped_actor self{near().system};
+  self->send(handle, caf::actor{self}, std::vector<caf::actor>{caf::actor{self}});
+  EXPECT_EQ(error_of(handle, 1).code(), node_errc::link_down);
+}
+
 TEST_F(lasting, lets_messages_wait_no_longer_than_its_patience) {
   const auto handle = to_adder({.patience = 30ms});
   const auto begun = std::chrono::steady_clock::now();

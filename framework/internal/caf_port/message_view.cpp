@@ -31,7 +31,7 @@ std::uint64_t value_memory_of(const message_view& message, const type_registry& 
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < message.size(); ++i)
     if (const auto* type = message.type(i).entry_in(types))
-      bytes += type->memory_bytes(message.value(i));
+      bytes += type->is_self_contained() ? type->memory_bytes(message.value(i)) : type->size_bytes();
   return bytes;
 }
 
