@@ -1,4 +1,4 @@
-// Goal: a pool answers every request once, whatever happens to its children.
+// Goal: a pool answers every request once, even if its children end at any time.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -36,7 +36,7 @@ caf::behavior keeper(caf::stateful_actor<keeper_state>* self, std::shared_ptr<st
           }};
 }
 
-/// Answers with its own id, so that a test sees who has answered.
+/// Answers with its own id, so that a test can tell the children apart.
 caf::behavior signer(caf::event_based_actor* self, int) {
   return {[self](int) { return self->id(); }, [self](const std::string&) { self->quit(caf::sec::runtime_error); }};
 }

@@ -81,6 +81,17 @@ protected:
   void order(const worker_process& worker, const std::string& words) {
     caf::anon_send(*worker.link()->find("greeter", 10s), words);
   }
+  /// Starts another process that starts workers, and waits until it has said that they run. Fails with a text.
+  std::expected<processes::process, std::string> parent_of_workers(std::vector<std::string> words) {
+    words.insert(words.begin(), peer_program);
+    auto made = processes::process::start({.program = peer_program,
+                                           .words = std::move(words),
+                                           .output = processes::lines{},
+                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+    if (made && !made->channel().read_line(20s))
+      return std::unexpected{std::string{"the parent of workers has said nothing"}};
+    return made;
+  }
   /// The processes of this test's workers, and their children.
   [[nodiscard]] std::vector<pid_t> left() const { return processes::with_variable("TROUPE_TEST_RUN=" + run_); }
 
@@ -502,12 +513,8 @@ TEST_F(workers, that_have_not_begun_do_not_outlive_a_parent_that_is_killed) {
 // Goal: a killed parent leaves no memory behind, because its workers still end in order.
 TEST_F(workers, free_the_store_of_a_parent_that_is_killed) {
   const auto store = unique_name("orphaned");
-  auto parent = processes::process::start({.program = peer_program,
-                                           .words = {peer_program, "parent", store},
-                                           .output = processes::lines{},
-                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  auto parent = parent_of_workers({"parent", store});
   ASSERT_TRUE(parent) << parent.error();
-  ASSERT_TRUE(parent->channel().read_line(20s));
   parent->kill();
   EXPECT_TRUE(eventually([this] { return left().empty(); }));
   const auto again = store::object_store::open({.name = store, .must_exist = true});
@@ -518,34 +525,22 @@ TEST_F(workers, free_the_store_of_a_parent_that_is_killed) {
 }
 
 TEST_F(workers, that_hang_when_their_parent_is_killed_are_ended_in_time) {
-  auto parent = processes::process::start({.program = peer_program,
-                                           .words = {peer_program, "parent", "", "hanging"},
-                                           .output = processes::lines{},
-                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  auto parent = parent_of_workers({"parent", "", "hanging"});
   ASSERT_TRUE(parent) << parent.error();
-  ASSERT_TRUE(parent->channel().read_line(20s));
   parent->kill();
   EXPECT_TRUE(eventually([this] { return left().empty(); }));
 }
 
 TEST_F(workers, that_hang_after_worker_main_when_their_parent_is_killed_are_ended) {
-  auto parent = processes::process::start({.program = peer_program,
-                                           .words = {peer_program, "parent", "", "lingering"},
-                                           .output = processes::lines{},
-                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  auto parent = parent_of_workers({"parent", "", "lingering"});
   ASSERT_TRUE(parent) << parent.error();
-  ASSERT_TRUE(parent->channel().read_line(20s));
   parent->kill();
   EXPECT_TRUE(eventually([this] { return left().empty(); }));
 }
 
 TEST_F(workers, that_are_stopped_when_their_parent_is_killed_end_as_well) {
-  auto parent = processes::process::start({.program = peer_program,
-                                           .words = {peer_program, "parent"},
-                                           .output = processes::lines{},
-                                           .environment = {{"TROUPE_TEST_RUN", run_}}});
+  auto parent = parent_of_workers({"parent"});
   ASSERT_TRUE(parent) << parent.error();
-  ASSERT_TRUE(parent->channel().read_line(20s));
   parent->signal(SIGSTOP);
   auto stopped = left();
   std::erase_if(stopped, [](pid_t process) {

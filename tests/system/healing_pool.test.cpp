@@ -113,7 +113,7 @@ std::string name_of(const testing::TestParamInfo<restart>& strategy) {
 INSTANTIATE_TEST_SUITE_P(each_strategy, healing_pool,
                          testing::Values(restart::one_for_one, restart::one_for_all, restart::rest_for_one), name_of);
 
-// Goal: whatever happens to the workers, a pool answers each request once, and nothing is left behind.
+// Goal: a pool answers each request once, even if workers end, stop or lose their links. Nothing is left behind.
 // Method: one pool repeats requests, the other one does not; each has two clients.
 TEST_P(healing_pool, answers_every_request_once_and_leaves_nothing) {
   auto team = std::make_optional(start_team());

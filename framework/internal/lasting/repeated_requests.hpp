@@ -32,10 +32,10 @@ public:
     std::uint64_t bytes = 0;
     bool is_sent = false;
     bool was_sent = false; // Before the attempt in progress.
-    // When and to whom it was sent for the first time.
+    // The time and the receiver of the first attempt.
     std::optional<clock::time_point> sent_at = std::nullopt;
     byte_vector memory = {}; // found_target::memory
-    // To whom it was sent last.
+    // The receiver of the last attempt.
     caf::strong_actor_ptr target = nullptr;
   };
 
