@@ -153,7 +153,7 @@ home::home(std::vector<std::string> listen) : config_(std::make_unique<system_co
   types_.add_function<&add>("add").add_function<&fail>("fail");
   node_options options{.name = "home", .listen = std::move(listen), .accepted_links = link_options()};
   options.store = std::nullopt;
-  options.unproven_peers_max = 16;
+  options.unproven_peers_max = 16u;
   node_ = std::make_shared<node_core>(*system_, types_, families_, std::move(options));
   node_->spans()->record_to(std::make_shared<no_spans>(), 0); // For traces that the peer begins.
   const auto started = node_->start();

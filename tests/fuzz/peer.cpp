@@ -54,8 +54,7 @@ hello character::honest_hello(char host) {
 }
 
 peer::peer(home& at, const link_options& options, character self)
-    : home_(at),
-      self_(std::move(self)),
+    : self_(std::move(self)),
       pipe_(std::make_shared<pipe>(at.node().io())),
       link_(at.start(options, other(self_.side), self_.secret, pipe_)),
       proofs_(self_.side, 1, std::string(40, self_.host), self_.secret, nonce_of(self_.host)),

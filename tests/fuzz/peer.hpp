@@ -121,7 +121,6 @@ private:
   void on_chunk(std::uint8_t flags, troupe::internal::bytes_view body);
   void name(std::uint64_t actor);
 
-  home& home_;
   const character self_;
   std::shared_ptr<pipe> pipe_;
   std::shared_ptr<troupe::internal::link_core> link_;

@@ -100,7 +100,7 @@ void player::write_message(script& in) {
     } else if (how % 4 == 2) { // One with an identity: of few callers, so that requests are repeated.
       append_request_identity(
           map, {.key = {.caller = {std::byte{static_cast<std::uint8_t>(how & 16)}}, .number = 1u + in.byte() % 4u},
-                .settled_below = how >> 6u,
+                .settled_below = std::uint64_t{how} >> 6u,
                 .age = std::chrono::microseconds{how & 32}});
     } else {
       append_extension(map, 1 + how % 3u, in.bytes());
