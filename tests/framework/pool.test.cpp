@@ -41,6 +41,19 @@ caf::behavior signer(caf::event_based_actor* self, int) {
   return {[self](int) { return self->id(); }, [self](const std::string&) { self->quit(caf::sec::runtime_error); }};
 }
 
+/// Runs a function on the thread that sends it a message.
+class trap final : public caf::actor_proxy {
+public:
+  trap(caf::actor_config& config, std::function<void()> call) : caf::actor_proxy(config), call_(std::move(call)) {}
+
+  using caf::abstract_actor::enqueue;
+  void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override { call_(); }
+  void kill_proxy(caf::execution_unit*, caf::error) override {}
+
+private:
+  const std::function<void()> call_;
+};
+
 class pool_test : public testing::Test {
 protected:
   pool_test() = default;
@@ -75,6 +88,39 @@ TEST_F(pool_test, requests_take_turns) {
   for (const auto& [who, count] : answers)
     EXPECT_EQ(count, 3) << who;
   EXPECT_EQ(pool.stats().answered, 9u);
+}
+
+// CAF's clock waits when its queue of 64 places is full, and only its own thread empties the queue.
+TEST_F(pool_test, a_message_from_cafs_clock_does_not_stop_the_clock_while_its_queue_is_full) {
+  auto team = some(1, signer, 0);
+  auto pool = team.pool().value();
+  ASSERT_TRUE(eventually([&] { return pool.stats().running == 1; }));
+  std::atomic<int> scheduled{0};
+  std::jthread filler;
+  const auto requester = system_.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(caf::drop);
+    return {[](int) {}};
+  });
+  auto fill = [&] {
+    filler = std::jthread{[&] {
+      for (; scheduled < 200; ++scheduled)
+        system_.clock().schedule_message(std::chrono::steady_clock::now() + 1h,
+                                         caf::actor_cast<caf::strong_actor_ptr>(requester),
+                                         caf::make_mailbox_element(nullptr, {}, {}, 1));
+    }};
+    EXPECT_TRUE(eventually([&] { return scheduled >= 63; }));
+    pool.handle()->enqueue(
+        caf::make_mailbox_element(caf::actor_cast<caf::strong_actor_ptr>(requester), caf::make_message_id(1), {}, 1),
+        nullptr);
+  };
+  caf::actor_config config;
+  const auto in_between = caf::make_actor<trap, caf::strong_actor_ptr>(system_.next_actor_id(), system_.node(),
+                                                                       &system_, config, std::function<void()>{fill});
+  system_.clock().schedule_message(std::chrono::steady_clock::now(), in_between,
+                                   caf::make_mailbox_element(nullptr, {}, {}, 1));
+  EXPECT_TRUE(eventually([&] { return pool.stats().answered == 1; }));
+  EXPECT_TRUE(eventually([&] { return scheduled == 200; })) << "the clock stands still";
+  caf::anon_send_exit(requester, caf::exit_reason::user_shutdown);
 }
 
 TEST_F(pool_test, the_same_key_reaches_the_same_child_also_after_another_ones_restart) {

@@ -18,19 +18,6 @@ namespace troupe::internal {
 
 namespace {
 
-/// Sent by the system's clock.
-struct pool_tick {};
-
-} // namespace
-
-} // namespace troupe::internal
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::internal::pool_tick)
-
-namespace troupe::internal {
-
-namespace {
-
 /// The time for the end of a child to be told, if that end is why a request was lost.
 constexpr std::chrono::milliseconds avoiding_patience{100};
 
@@ -56,6 +43,11 @@ pool_actor::pool_actor(caf::actor_config& config, std::shared_ptr<internal::rost
     : caf::actor_proxy(config),
       roster_(std::move(roster)),
       options_(std::move(options)),
+      alarm_(home_system(),
+             [weak = caf::weak_actor_ptr{ctrl()}] {
+               if (const auto pool = weak.lock())
+                 static_cast<pool_actor*>(pool->get())->tick();
+             }),
       placement_(options_.placement, members.size(), options_.requests_per_child) {
   const auto now = roster_->now();
   for (const auto child : members)
@@ -84,8 +76,6 @@ void pool_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* con
   if (what->mid.is_response())
     return answer(std::move(what), context);
   const auto& content = what->content();
-  if (content.match_elements<pool_tick>())
-    return tick();
   if (content.match_elements<caf::exit_msg>()) {
     if (const auto& reason = content.get_as<caf::exit_msg>(0).reason)
       end({node_errc::gave_up, "the pool was ended: " + troupe::text_of(reason)});
@@ -321,8 +311,7 @@ void pool_actor::do_work(work todo, caf::execution_unit* context) {
   for (const auto which : todo.watched)
     watch(which);
   if (todo.tick)
-    home_system().clock().schedule_message(*todo.tick, caf::strong_actor_ptr{ctrl()},
-                                           caf::make_mailbox_element(nullptr, {}, {}, pool_tick{}));
+    alarm_.set(*todo.tick);
   if (todo.end)
     cleanup(*std::move(todo.end), context);
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/internal/caf_port/actors/alarm.hpp>
 #include <troupe/framework/internal/caf_port/event_actors.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/supervision/placement.hpp>
@@ -151,6 +152,7 @@ private:
 
   const std::shared_ptr<internal::roster> roster_;
   const pool_options options_;
+  alarm alarm_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

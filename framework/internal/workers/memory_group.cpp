@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
