@@ -106,6 +106,9 @@ std::expected<int, node_error> drain_on_signal(node& which, std::chrono::millise
   if (!internal::io_loop::may_wait())
     return internal::fail(node_errc::unsupported,
                           "drain_on_signal would block a node's I/O thread: call it on another thread");
+  if (patience.count() < 0)
+    return internal::bad_option("patience of drain_on_signal is " + std::to_string(patience.count())
+                                + " ms; the minimum is 0");
   if (signals.size() == 0)
     return internal::bad_option("drain_on_signal needs a signal to wait for");
   const auto came = wait_for_signal(signals);

@@ -24,7 +24,8 @@ namespace troupe {
 /// program that has no handler, so make the call at once after the program listens. When the first signal has come, the
 /// earlier handlers are in force again, so a second one ends such a program.
 /// Threads: one call at a time in a process, not on an I/O thread of a node.
-/// Fails as node::drain does, or with `bad_option` if there is no signal, one cannot be handled, or another call waits.
+/// Fails as node::drain does, or with `bad_option` if `patience` is negative, there is no signal, one cannot be
+/// handled, or another call waits.
 [[nodiscard]] TROUPE_EXPORT std::expected<int, node_error>
 drain_on_signal(node& which, std::chrono::milliseconds patience,
                 std::initializer_list<int> signals = {SIGTERM, SIGINT});

@@ -145,7 +145,7 @@ std::expected<reconnecting_link, node_error> node::keep_connected(std::string_vi
 
 std::expected<void, node_error> node::drain(std::chrono::milliseconds patience) {
   auto drained = internal::drain(*core_, patience);
-  if (drained || drained.error().code() != node_errc::unsupported)
+  if (drained || drained.error().code() == node_errc::timed_out)
     core_->shut_down();
   return drained;
 }

@@ -187,10 +187,12 @@ public:
   /// Ends the node's work, then closes the node. New peers are not accepted, and all names are withdrawn. Lasting
   /// handles of peers move to another address that has the name. Requests that have come, or still come over open
   /// links, are answered. When all of them are answered, every message is consumed and no more come, the links are
-  /// closed, as in the destructor. Blocks for at most `patience`, and then for at most `drain_timeout`. Fails with
+  /// closed, as in the destructor. Blocks for at most `patience`, and then for at most `drain_timeout`. A handler of a
+  /// peer's request must not call it, because that request would be waited for. Fails with
   /// - `timed_out`: after `patience`, requests are not answered or messages not consumed; the text says how many. The
   ///   node is closed all the same.
   /// - `unsupported`: the call is on an I/O thread of a node. Nothing has happened.
+  /// - `bad_option`: `patience` is negative. Nothing has happened.
   ///
   ///     auto drained = node->drain(5s); // See also drain_on_signal (drain_on_signal.hpp).
   std::expected<void, node_error> drain(std::chrono::milliseconds patience);

@@ -35,7 +35,7 @@ struct pool_options {
 
   /// The number of unanswered requests that a child gets, 0 for no limit. Further messages wait in the pool for the
   /// first child that has room. Lower: the work is spread more evenly, and less is lost with a child; but a child may
-  /// be idle until its next request arrives. Without effect on spread::by_key.
+  /// be idle until its next request arrives. With spread::by_key there is no limit.
   std::size_t requests_per_child = 0;
 
   /// While no child is running or has room, at most this number of messages wait, each for at most this time. Then

@@ -18,6 +18,7 @@
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/base/value_or_throw.hpp>
+#include <troupe/framework/dead_letter.hpp>
 #include <troupe/framework/drain_on_signal.hpp>
 #include <troupe/framework/log.hpp>
 #include <troupe/framework/node.hpp>

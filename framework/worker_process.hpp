@@ -82,8 +82,8 @@ struct worker_options {
   /// (worker_main.hpp).
   std::string program = "/proc/self/exe";
   std::vector<std::string> arguments = {};
-  /// For events, errors and relayed lines, and the name of the worker's node; at most 200 bytes. Empty: the program's
-  /// file name.
+  /// For events, errors and relayed lines, and the name of the worker's node; at most 200 bytes without
+  /// control characters. Empty: the program's file name.
   std::string name = {};
   /// Variables that are added to this process's, or replace those of the same name.
   std::vector<std::pair<std::string, std::string>> environment = {};

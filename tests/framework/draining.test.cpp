@@ -160,6 +160,17 @@ TEST(draining_on_a_signal, needs_a_signal) {
   EXPECT_EQ(ended.error().code(), node_errc::bad_option);
 }
 
+TEST(draining_a_node, refuses_a_time_below_zero_and_leaves_the_node_open) {
+  side home{{.name = "service", .store = std::nullopt}};
+  const auto drained = home.home->drain(-1ms);
+  ASSERT_FALSE(drained);
+  EXPECT_EQ(drained.error().code(), node_errc::bad_option);
+  const auto on_signal = drain_on_signal(*home.home, -1ms);
+  ASSERT_FALSE(on_signal);
+  EXPECT_EQ(on_signal.error().code(), node_errc::bad_option);
+  EXPECT_TRUE(home.home->listen("unix://@" + unique_name("open")));
+}
+
 TEST(draining_on_a_signal, refuses_signals_that_nobody_can_handle) {
   side home{{.name = "service", .store = std::nullopt}};
   const auto ended = drain_on_signal(*home.home, 5s, {SIGTERM, SIGKILL});

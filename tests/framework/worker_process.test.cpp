@@ -445,7 +445,11 @@ TEST_F(workers, cannot_have_options_out_of_their_ranges) {
   EXPECT_EQ(code_with([](auto& options) { options.start_timeout = -1ms; }), node_errc::bad_option);
   EXPECT_EQ(code_with([](auto& options) { options.program.clear(); }), node_errc::bad_option);
   EXPECT_EQ(code_with([](auto& options) { options.name = std::string(201, 'n'); }), node_errc::bad_option);
+  EXPECT_EQ(code_with([](auto& options) { options.name = "one\ntwo"; }), node_errc::bad_option);
   EXPECT_EQ(code_with([](auto& options) { options.environment = {{"A=B", "C"}}; }), node_errc::bad_option);
+  EXPECT_EQ(code_with([](auto& options) { options.environment = {{"A", std::string("1\0002", 3)}}; }),
+            node_errc::bad_option);
+  EXPECT_EQ(code_with([](auto& options) { options.arguments = {std::string("1\0002", 3)}; }), node_errc::bad_option);
   EXPECT_EQ(code_with([](auto& options) { options.link.serializers = {"klingon"}; }), node_errc::bad_option);
 }
 

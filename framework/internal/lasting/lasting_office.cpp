@@ -86,16 +86,16 @@ std::expected<std::shared_ptr<kept_address>, node_error> lasting_office::claim(c
   const std::lock_guard guard{mutex_};
   if (has_ended_)
     return std::unexpected{node_has_ended()};
-  const auto known = std::ranges::find_if(
-      addresses_, [&](const auto& each) { return !each.at->is_given_up() && each.at->to() == to; });
-  if (known != addresses_.end()) {
-    ++known->handles;
-    return known->at;
-  }
+  const auto [first, last] = addresses_.equal_range(to.address);
+  for (auto known = first; known != last; ++known)
+    if (const auto& at = known->second.at; !at->is_given_up() && at->to() == to) {
+      ++known->second.handles;
+      return at;
+    }
   auto made = std::make_shared<kept_address>(*of_.io, to);
   if (auto prepared = made->prepare(of_.keep); !prepared)
     return std::unexpected{std::move(prepared).error()};
-  addresses_.push_back({.at = made, .handles = 1});
+  addresses_.emplace(to.address, shared_address{.at = made, .handles = 1});
   post_to(*of_.io, [made] { made->begin(); });
   return made;
 }
@@ -103,8 +103,9 @@ std::expected<std::shared_ptr<kept_address>, node_error> lasting_office::claim(c
 void lasting_office::disclaim(const std::vector<std::shared_ptr<kept_address>>& all) {
   const std::lock_guard guard{mutex_};
   for (const auto& each : all) {
-    const auto known = std::ranges::find(addresses_, each, &shared_address::at);
-    if (known == addresses_.end() || --known->handles > 0)
+    const auto [first, last] = addresses_.equal_range(each->to().address);
+    const auto known = std::find_if(first, last, [&](const auto& one) { return one.second.at == each; });
+    if (known == last || --known->second.handles > 0)
       continue;
     addresses_.erase(known);
     post_to(*of_.io, [each] { each->end(); });
@@ -129,7 +130,7 @@ void lasting_office::tell_changes() {
   {
     const std::lock_guard guard{mutex_};
     changed.swap(changed_);
-    for (const auto& each : addresses_)
+    for (const auto& [address, each] : addresses_)
       all.push_back(each.at);
   }
   for (const auto& each : all)
@@ -140,7 +141,7 @@ void lasting_office::tell_changes() {
 
 void lasting_office::end() {
   std::map<std::uint64_t, std::shared_ptr<target_search>> searches;
-  std::vector<shared_address> addresses;
+  std::unordered_multimap<std::string, shared_address> addresses;
   const std::lock_guard guard{mutex_};
   has_ended_ = true;
   searches.swap(searches_);
@@ -148,7 +149,7 @@ void lasting_office::end() {
   post_to(*of_.io, [searches = std::move(searches), addresses = std::move(addresses)] {
     for (const auto& [number, search] : searches)
       search->end(node_has_ended());
-    for (const auto& each : addresses)
+    for (const auto& [address, each] : addresses)
       each.at->end();
   });
 }

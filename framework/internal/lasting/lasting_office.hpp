@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,7 @@ private:
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<shared_address> addresses_;
+  std::unordered_multimap<std::string, shared_address> addresses_; // By address; options may differ.
   std::map<std::uint64_t, std::shared_ptr<target_search>> searches_;
   std::multiset<std::string> names_;                        // Of the searches.
   std::set<std::pair<std::uint64_t, std::string>> changed_; // Link and name, not told to the searches yet.

@@ -64,6 +64,8 @@ std::shared_ptr<std::atomic<std::size_t>> ask_all(const node_core& node) {
 std::expected<void, node_error> drain(node_core& node, std::chrono::milliseconds patience) {
   if (!io_loop::may_wait())
     return fail(node_errc::unsupported, "drain would block a node's I/O thread: call it on another thread");
+  if (patience.count() < 0)
+    return bad_option("patience of drain is " + std::to_string(patience.count()) + " ms; the minimum is 0");
   const auto begun = clock::now();
   const auto until = begun + bounded_wait(patience);
   node.entrances().stop_accepting();

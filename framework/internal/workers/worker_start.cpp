@@ -1,7 +1,9 @@
 #include <troupe/framework/internal/workers/worker_start.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -83,6 +85,11 @@ std::expected<void, node_error> check_worker(const worker_options& options) {
     return bad_option("program of a worker is empty");
   if (name.empty() || name.size() > worker_name_bytes_max)
     return bad_option("the name of a worker has 1 to 200 bytes, this one " + grouped(name.size()));
+  if (std::ranges::any_of(name, [](unsigned char each) { return each < 0x20 || each == 0x7f; }))
+    return bad_option("the name of worker \"" + name + "\" has a control character");
+  const auto has_end = [](std::string_view text) { return text.find('\0') != std::string_view::npos; };
+  if (has_end(options.program) || std::ranges::any_of(options.arguments, has_end))
+    return bad_option("the program or an argument of worker " + name + " contains a zero byte, where it would be cut");
   if (options.limits.niceness < 0 || options.limits.niceness > niceness_max)
     return bad_option("limits.niceness of worker " + name + " is " + std::to_string(options.limits.niceness)
                       + "; it is 0 to 19");
@@ -98,9 +105,9 @@ std::expected<void, node_error> check_worker(const worker_options& options) {
       return bad_option(std::string{option} + " of worker " + name + " is " + std::to_string(value.count())
                         + " ms; it is 0 to 24 hours");
   for (const auto& [variable, value] : options.environment)
-    if (variable.empty() || variable.find('=') != std::string::npos)
+    if (variable.empty() || variable.find('=') != std::string::npos || has_end(variable) || has_end(value))
       return bad_option("environment of worker " + name + " has a variable with the name \"" + variable
-                        + "\"; a name is not empty and has no \"=\"");
+                        + "\"; a name is not empty and has no \"=\", and neither name nor value has a zero byte");
   return {};
 }
 
