@@ -95,13 +95,14 @@ TEST_F(pool_test, a_message_from_cafs_clock_does_not_stop_the_clock_while_its_qu
   auto team = some(1, signer, 0);
   auto pool = team.pool().value();
   ASSERT_TRUE(eventually([&] { return pool.stats().running == 1; }));
-  std::atomic<int> scheduled{0};
+  static std::atomic<int> scheduled; // What the clock's thread reads first: it orders what was written before.
   std::jthread filler;
   const auto requester = system_.spawn([](caf::event_based_actor* self) -> caf::behavior {
     self->set_default_handler(caf::drop);
     return {[](int) {}};
   });
   auto fill = [&] {
+    EXPECT_EQ(scheduled, 0);
     filler = std::jthread{[&] {
       for (; scheduled < 200; ++scheduled)
         system_.clock().schedule_message(std::chrono::steady_clock::now() + 1h,
@@ -116,6 +117,7 @@ TEST_F(pool_test, a_message_from_cafs_clock_does_not_stop_the_clock_while_its_qu
   caf::actor_config config;
   const auto in_between = caf::make_actor<trap, caf::strong_actor_ptr>(system_.next_actor_id(), system_.node(),
                                                                        &system_, config, std::function<void()>{fill});
+  scheduled = 0;
   system_.clock().schedule_message(std::chrono::steady_clock::now(), in_between,
                                    caf::make_mailbox_element(nullptr, {}, {}, 1));
   EXPECT_TRUE(eventually([&] { return pool.stats().answered == 1; }));
@@ -533,7 +535,10 @@ TEST_P(pool_under_kills, answers_every_request_once) {
   const auto is_done = [&] { return work->results + work->errors >= requests; };
   const auto deadline = std::chrono::steady_clock::now() + 60s;
   while (!is_done() && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 4'000));
+    // By answers, not by time, so that a slow machine makes progress between two kills.
+    const auto next = work->results + work->errors + random() % 200;
+    while (!is_done() && work->results + work->errors < next && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     if (const auto victim = team.children()[random() % 4].handle) {
       caf::anon_send_exit(victim, random() % 2 == 0 ? caf::exit_reason::kill : caf::exit_reason::user_shutdown);
       ++kills;
