@@ -9,4 +9,19 @@ pool_stats pool::stats() const {
   return actor != nullptr ? actor->stats() : pool_stats{};
 }
 
+std::expected<actor_pool, node_error> actor_pool::open(caf::actor_system& system, pool_options options) {
+  auto good = internal::checked(std::move(options));
+  if (!good)
+    return std::unexpected{std::move(good).error()};
+  return actor_pool{internal::make_actor_pool(system, *std::move(good))};
+}
+
+void actor_pool::assign(std::vector<pool_member> members) const {
+  internal::as_pool(handle_)->assign(std::move(members));
+}
+
+pool_stats actor_pool::stats() const {
+  return internal::as_pool(handle_)->stats();
+}
+
 } // namespace troupe

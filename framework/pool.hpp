@@ -1,16 +1,20 @@
-// An actor that spreads messages over the children of a supervisor.
+// Actors that spread messages over the children of a supervisor, or over other actors.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <caf/actor.hpp>
+#include <caf/fwd.hpp>
 #include <caf/message.hpp>
 
 #include <troupe/base/export.hpp>
+#include <troupe/framework/node_errc.hpp>
 
 namespace troupe {
 
@@ -94,6 +98,44 @@ public:
   [[nodiscard]] pool_stats stats() const;
 
 private:
+  caf::actor handle_;
+};
+
+/// An actor of an actor_pool, with a name that no other actor of the pool has.
+struct pool_member {
+  std::string name;
+  caf::actor actor;
+};
+
+/// A pool of actors that the program names and may exchange at any time, such as lasting handles to the processes that
+/// provide one service. Copies refer to the same pool.
+///
+/// Requests are answered as those of a pool, where "child" stands for an actor of this pool. If an actor answers
+/// `link_down`, its request counts as lost. `pool_options::children` has no effect. With spread::by_key, pools of
+/// different processes choose alike if their actors have the same names.
+///
+/// Threads: any. Lifetime: the actor lives as long as a handle to it, and keeps its actors alive.
+class TROUPE_EXPORT actor_pool {
+public:
+  /// Opens a pool without actors: messages wait for the first one. Fails with `bad_option`.
+  ///
+  ///     auto pool = troupe::actor_pool::open(system, {.placement = troupe::spread::least_loaded});
+  ///     pool->assign({{"near", near}, {"far", far}});
+  ///     self->request(pool->handle(), 5s, add_v, item);
+  [[nodiscard]] static std::expected<actor_pool, node_error> open(caf::actor_system& system, pool_options options = {});
+
+  /// From now on these are the actors. An actor that stays keeps its requests. One that leaves gets no more messages,
+  /// may answer what it has, and is then released.
+  void assign(std::vector<pool_member> members) const;
+
+  /// An ordinary handle: send to it, make requests, monitor it, publish it.
+  [[nodiscard]] const caf::actor& handle() const noexcept { return handle_; }
+
+  [[nodiscard]] pool_stats stats() const;
+
+private:
+  explicit actor_pool(caf::actor handle) : handle_(std::move(handle)) {}
+
   caf::actor handle_;
 };
 

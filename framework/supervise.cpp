@@ -37,24 +37,18 @@ std::vector<child_status> team::children() const {
 }
 
 std::expected<pool, node_error> team::pool(pool_options options) const {
-  if (options.placement == spread::by_key && !options.key)
-    return bad_option("pool_options::key is not set, but the placement is by_key");
-  if (options.answer_within < std::chrono::milliseconds{10})
-    return bad_option("pool_options::answer_within of " + std::to_string(options.answer_within.count())
-                      + " ms: it is at least 10 ms");
-  if (options.patience < std::chrono::milliseconds{0})
-    return bad_option("pool_options::patience of " + std::to_string(options.patience.count()) + " ms is negative");
-  options.answer_within = bounded_wait(options.answer_within);
-  options.patience = bounded_wait(options.patience);
+  auto good = internal::checked(std::move(options));
+  if (!good)
+    return std::unexpected{std::move(good).error()};
   std::vector<std::size_t> members;
   const auto children = roster_->now().children;
   for (std::size_t i = 0; i < children.size(); ++i)
-    if (options.children.empty() || options.children == children[i].group)
+    if (good->children.empty() || good->children == children[i].group)
       members.push_back(i);
   if (members.empty())
-    return bad_option("pool_options::children is '" + options.children + "', but no child has this name");
+    return bad_option("pool_options::children is '" + good->children + "', but no child has this name");
   auto& system = caf::actor_cast<caf::abstract_actor*>(supervisor_)->home_system();
-  return troupe::pool{internal::make_pool(system, roster_, std::move(members), std::move(options))};
+  return troupe::pool{internal::make_pool(system, roster_, std::move(members), *std::move(good))};
 }
 
 void team::stop() const {

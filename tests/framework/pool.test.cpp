@@ -1,6 +1,7 @@
 // Goal: a pool answers every request once, even if its children end at any time.
 #include <algorithm>
 #include <deque>
+#include <future>
 #include <map>
 #include <random>
 #include <set>
@@ -559,6 +560,100 @@ INSTANTIATE_TEST_SUITE_P(strategies, pool_under_kills,
                          testing::Combine(testing::Values(restart::one_for_one, restart::one_for_all,
                                                           restart::rest_for_one),
                                           testing::Bool()));
+
+// -- of actors that the program names --
+
+class assigned_pool : public pool_test {
+protected:
+  actor_pool open(pool_options options = {}) { return actor_pool::open(system_, std::move(options)).value(); }
+  caf::actor new_signer() {
+    spawned_.push_back(system_.spawn(signer, 0));
+    return spawned_.back();
+  }
+  caf::actor_id asked(const actor_pool& pool, int value = 1) {
+    return ask<caf::actor_id>(system_, pool.handle(), value).value();
+  }
+  ~assigned_pool() override {
+    for (const auto& one : spawned_)
+      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  }
+
+private:
+  std::vector<caf::actor> spawned_;
+};
+
+TEST_F(assigned_pool, lets_messages_wait_for_its_first_actor) {
+  const auto pool = open();
+  auto answer = std::async(std::launch::async, [&] { return asked(pool); });
+  ASSERT_TRUE(eventually([&] { return pool.stats().waiting == 1; }));
+  const auto one = new_signer();
+  pool.assign({{"one", one}});
+  EXPECT_EQ(answer.get(), one.id());
+}
+
+TEST_F(assigned_pool, sends_to_those_that_were_named_last) {
+  const auto pool = open();
+  const auto one = new_signer();
+  const auto two = new_signer();
+  pool.assign({{"one", one}, {"two", two}});
+  EXPECT_NE(asked(pool), asked(pool));
+  pool.assign({{"two", two}});
+  EXPECT_EQ(asked(pool), two.id());
+  EXPECT_EQ(asked(pool), two.id());
+  const auto three = new_signer();
+  pool.assign({{"three", three}});
+  EXPECT_EQ(asked(pool), three.id());
+  EXPECT_EQ(pool.stats().running, 1u);
+}
+
+TEST_F(assigned_pool, gets_the_answer_of_an_actor_that_has_left) {
+  const auto pool = open();
+  std::atomic<int> handled{0};
+  const auto slow = system_.spawn(keeper, std::shared_ptr<std::atomic<int>>{&handled, [](auto*) {}});
+  pool.assign({{"slow", slow}});
+  auto answer = std::async(std::launch::async, [&] { return ask<int>(system_, pool.handle(), 1); });
+  ASSERT_TRUE(eventually([&] { return handled == 1; }));
+  const auto one = new_signer();
+  pool.assign({{"one", one}});
+  EXPECT_EQ(asked(pool), one.id());
+  caf::anon_send(slow, std::string{"let go"});
+  EXPECT_EQ(answer.get().value(), 1);
+  caf::anon_send_exit(slow, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(assigned_pool, releases_an_actor_that_has_left) {
+  const auto pool = open();
+  auto one = new_signer();
+  const auto before = caf::actor_cast<caf::strong_actor_ptr>(one)->strong_refs.load();
+  pool.assign({{"one", one}});
+  EXPECT_GT(caf::actor_cast<caf::strong_actor_ptr>(one)->strong_refs.load(), before);
+  pool.assign({});
+  EXPECT_TRUE(eventually([&] { return caf::actor_cast<caf::strong_actor_ptr>(one)->strong_refs.load() == before; }));
+}
+
+TEST_F(assigned_pool, chooses_by_name_like_other_pools) {
+  const auto by_value = [](const caf::message& what) { return static_cast<std::size_t>(what.get_as<int>(0)); };
+  const auto left = open({.placement = spread::by_key, .key = by_value});
+  const auto right = open({.placement = spread::by_key, .key = by_value});
+  const auto one = new_signer();
+  const auto two = new_signer();
+  const auto three = new_signer();
+  left.assign({{"one", one}, {"two", two}, {"three", three}});
+  right.assign({{"three", three}});
+  right.assign({{"two", two}, {"three", three}});
+  right.assign({{"one", one}, {"two", two}, {"three", three}});
+  std::set<caf::actor_id> chosen;
+  for (int key = 0; key < 50; ++key) {
+    chosen.insert(asked(left, key));
+    EXPECT_EQ(asked(left, key), asked(right, key)) << key;
+  }
+  EXPECT_EQ(chosen.size(), 3u);
+}
+
+TEST_F(assigned_pool, refuses_options_that_make_no_sense) {
+  EXPECT_EQ(actor_pool::open(system_, {.placement = spread::by_key}).error().code(), node_errc::bad_option);
+  EXPECT_EQ(actor_pool::open(system_, {.patience = -1ms}).error().code(), node_errc::bad_option);
+}
 
 // -- over links --
 

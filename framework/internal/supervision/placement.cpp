@@ -14,11 +14,24 @@ std::uint64_t mixed(std::uint64_t bits) {
   return bits ^ (bits >> 31);
 }
 
-std::uint64_t weight(std::uint64_t key, std::size_t child) {
-  return mixed(mixed(key) + 0x9e3779b97f4a7c15 * (child + 1));
+std::uint64_t weight(std::uint64_t key, std::uint64_t salt) {
+  return mixed(mixed(key) + salt);
 }
 
 } // namespace
+
+std::size_t placement::add() {
+  children_.push_back({.salt = 0x9e3779b97f4a7c15 * (children_.size() + 1)});
+  return children_.size() - 1;
+}
+
+/// FNV-1a (Fowler, Noll and Vo).
+void placement::set_name(std::size_t child, std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const auto each : name)
+    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+  children_[child].salt = hash;
+}
 
 std::size_t placement::available() const noexcept {
   return static_cast<std::size_t>(std::ranges::count(children_, true, &candidate::is_available));
@@ -43,7 +56,7 @@ std::optional<std::size_t> placement::choose(std::uint64_t key, std::span<const 
 bool placement::is_better(std::size_t one, std::size_t other, std::uint64_t key) const {
   if (how_ == spread::least_loaded)
     return children_[one].load < children_[other].load;
-  return weight(key, one) > weight(key, other);
+  return weight(key, children_[one].salt) > weight(key, children_[other].salt);
 }
 
 } // namespace troupe::internal

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <troupe/framework/pool.hpp>
@@ -20,7 +21,16 @@ class placement {
 public:
   /// A child with `load_most` requests gets none; 0: there is no limit, as for spread::by_key.
   placement(spread how, std::size_t children, std::size_t load_most = 0)
-      : how_(how), load_most_(how == spread::by_key ? 0 : load_most), children_(children) {}
+      : how_(how), load_most_(how == spread::by_key ? 0 : load_most) {
+    for (std::size_t i = 0; i < children; ++i)
+      add();
+  }
+
+  /// One more child, which is not available yet. Returns its number.
+  std::size_t add();
+  /// What stands for the child when keys are spread: from now on this text, instead of its number. So several pools
+  /// agree if their children have the same names.
+  void set_name(std::size_t child, std::string_view name);
 
   void set_available(std::size_t child, bool is_available) { children_[child].is_available = is_available; }
   [[nodiscard]] bool is_available(std::size_t child) const { return children_[child].is_available; }
@@ -38,6 +48,7 @@ private:
   struct candidate {
     bool is_available = false;
     std::size_t load = 0;
+    std::uint64_t salt = 0;
   };
 
   [[nodiscard]] bool has_room(const candidate& one) const noexcept {

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <map>
 #include <utility>
 
+#include <troupe/base/longest_wait.hpp>
 #include <troupe/base/sizes.hpp>
 #include <troupe/base/text.hpp>
 #include <troupe/framework/internal/caf_port/actors/end_watch.hpp>
 #include <troupe/framework/internal/caf_port/annotated_message.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/exactly.hpp>
+#include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -49,10 +52,15 @@ pool_actor::pool_actor(caf::actor_config& config, std::shared_ptr<internal::rost
                  static_cast<pool_actor*>(pool->get())->tick();
              }),
       placement_(options_.placement, members.size(), options_.requests_per_child) {
+  if (!roster_)
+    return;
   const auto now = roster_->now();
   for (const auto child : members)
     places_.push_back({.child = child, .name = now.children[child].name});
 }
+
+pool_actor::pool_actor(caf::actor_config& config, pool_options options)
+    : pool_actor(config, nullptr, {}, std::move(options)) {}
 
 /// Reached if neither a handle nor a child's promise refers to the pool any more.
 pool_actor::~pool_actor() {
@@ -151,7 +159,8 @@ void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* cont
       return; // Has failed before.
     settled = std::move(found->second);
     pending_.erase(found);
-    placement_.remove_load(settled.place);
+    const auto settled_place = settled.place;
+    placement_.remove_load(settled_place);
     if (auto loss = loss_in(*what, settled)) {
       is_lost = true;
       const auto now = clock::now();
@@ -161,6 +170,7 @@ void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* cont
     } else {
       ++counts_.answered;
     }
+    release_if_idle(settled_place, todo);
     place_waiting(todo);
   }
   if (!is_lost)
@@ -179,7 +189,8 @@ std::optional<node_error> pool_actor::loss_in(const caf::mailbox_element& answer
   if (error.category() == error_category) {
     const auto code = static_cast<node_errc>(error.code());
     const auto& handle = places_[of.place].handle;
-    const auto is_remote = handle && handle.node() != home_system().node();
+    // An assigned actor may be a lasting handle, which belongs to this process.
+    const auto is_remote = handle && (!roster_ || handle.node() != home_system().node());
     is_loss = (code == node_errc::link_down && is_remote) || (code == node_errc::broken_promise && !of.copy.empty());
   }
   return is_loss ? std::optional{to_node_error(error)} : std::nullopt;
@@ -213,6 +224,8 @@ void pool_actor::tick() {
                                                           + milliseconds_between(of.asked, now)}});
       one = pending_.erase(one);
     }
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      release_if_idle(i, todo);
     place_waiting(todo);
     if (!waiting_.empty())
       want_tick(oldest + options_.patience, todo);
@@ -255,12 +268,74 @@ void pool_actor::take_over(place& known, std::size_t which, roster_entry& entry,
     if (!entry.is_running)
       known.last_reason = entry.last_reason;
   } else if (entry.starts != known.run) {
-    known.handle = entry.handle;
-    known.run = entry.starts;
-    known.watch_key = std::make_shared<char>();
-    placement_.set_available(which, true);
-    todo.watched.push_back(which);
+    occupy(which, entry.handle, entry.starts, todo);
   }
+}
+
+void pool_actor::occupy(std::size_t which, caf::actor handle, std::uint64_t run, work& todo) {
+  auto& one = places_[which];
+  one.handle = std::move(handle);
+  one.run = run;
+  one.watch_key = std::make_shared<char>();
+  one.is_leaving = false;
+  placement_.set_available(which, true);
+  todo.watched.push_back(which);
+}
+
+void pool_actor::assign(std::vector<pool_member> members) {
+  std::map<std::string, caf::actor> wanted;
+  for (auto& one : members)
+    wanted.insert_or_assign(std::move(one.name), std::move(one.actor));
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    if (end_)
+      return;
+    const auto was_available = placement_.available() > 0;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      auto& one = places_[i];
+      if (!one.handle)
+        continue;
+      const auto found = wanted.find(one.name);
+      if (found != wanted.end() && found->second == one.handle) { // It stays, or has come back.
+        one.is_leaving = false;
+        placement_.set_available(i, true);
+        wanted.erase(found);
+      } else {
+        one.is_leaving = true;
+        placement_.set_available(i, false);
+        release_if_idle(i, todo);
+      }
+    }
+    for (auto& [name, actor] : wanted) {
+      if (!actor)
+        continue;
+      const auto which = free_place();
+      places_[which].name = name;
+      placement_.set_name(which, name);
+      occupy(which, std::move(actor), ++last_run_, todo);
+    }
+    note_absence(was_available);
+    place_waiting(todo);
+  }
+  do_work(std::move(todo));
+}
+
+std::size_t pool_actor::free_place() {
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (!places_[i].handle && placement_.load(i) == 0)
+      return i;
+  places_.push_back({.child = 0, .name = {}});
+  return placement_.add();
+}
+
+void pool_actor::release_if_idle(std::size_t which, work& todo) {
+  auto& one = places_[which];
+  if (!one.is_leaving || !one.handle || placement_.load(which) > 0)
+    return;
+  todo.unwatched.emplace_back(one.handle, std::exchange(one.watch_key, nullptr));
+  todo.released.push_back(std::exchange(one.handle, {}));
+  one.is_leaving = false;
 }
 
 void pool_actor::note_absence(bool was_available) {
@@ -537,11 +612,20 @@ std::string pool_actor::absence() const {
   return text;
 }
 
+namespace {
+
+template <class... Parts>
+caf::strong_actor_ptr make_pool_actor(caf::actor_system& system, Parts&&... parts) {
+  caf::actor_config config;
+  return caf::make_actor<pool_actor, caf::strong_actor_ptr>(system.next_actor_id(), system.node(), &system, config,
+                                                            std::forward<Parts>(parts)...);
+}
+
+} // namespace
+
 caf::actor make_pool(caf::actor_system& system, std::shared_ptr<roster> roster, std::vector<std::size_t> members,
                      pool_options options) {
-  caf::actor_config config;
-  auto made = caf::make_actor<pool_actor, caf::strong_actor_ptr>(system.next_actor_id(), system.node(), &system, config,
-                                                                 roster, std::move(members), std::move(options));
+  auto made = make_pool_actor(system, roster, std::move(members), std::move(options));
   roster->add([weak = caf::weak_actor_ptr{made.get()}] {
     const auto pool = weak.lock();
     if (pool)
@@ -552,8 +636,25 @@ caf::actor make_pool(caf::actor_system& system, std::shared_ptr<roster> roster, 
   return caf::actor_cast<caf::actor>(std::move(made));
 }
 
-const pool_actor* as_pool(const caf::actor& actor) {
+caf::actor make_actor_pool(caf::actor_system& system, pool_options options) {
+  return caf::actor_cast<caf::actor>(make_pool_actor(system, std::move(options)));
+}
+
+pool_actor* as_pool(const caf::actor& actor) {
   return exactly<pool_actor>(caf::actor_cast<caf::abstract_actor*>(actor));
+}
+
+std::expected<pool_options, node_error> checked(pool_options options) {
+  if (options.placement == spread::by_key && !options.key)
+    return bad_option("pool_options::key is not set, but the placement is by_key");
+  if (options.answer_within < std::chrono::milliseconds{10})
+    return bad_option("pool_options::answer_within of " + std::to_string(options.answer_within.count())
+                      + " ms: it is at least 10 ms");
+  if (options.patience < std::chrono::milliseconds{0})
+    return bad_option("pool_options::patience of " + std::to_string(options.patience.count()) + " ms is negative");
+  options.answer_within = bounded_wait(options.answer_within);
+  options.patience = bounded_wait(options.patience);
+  return options;
 }
 
 } // namespace troupe::internal

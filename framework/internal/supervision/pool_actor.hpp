@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <expected>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,8 @@ class pool_actor final : public caf::actor_proxy {
 public:
   pool_actor(caf::actor_config& config, std::shared_ptr<internal::roster> roster, std::vector<std::size_t> members,
              pool_options options);
+  /// A pool whose actors assign() names.
+  pool_actor(caf::actor_config& config, pool_options options);
   ~pool_actor() override;
 
   using caf::abstract_actor::enqueue;
@@ -43,6 +46,8 @@ public:
 
   /// Takes over what the roster says.
   void refresh();
+  /// From now on these are the actors. Requires: there is no roster.
+  void assign(std::vector<pool_member> members);
 
   [[nodiscard]] pool_stats stats() const;
 
@@ -96,8 +101,9 @@ private:
   struct place {
     std::size_t child; // In the roster.
     std::string name;
-    caf::actor handle = {}; // Null while no child is running.
-    std::uint64_t run = 0;  // The child's starts, which tells its runs apart.
+    bool is_leaving = false; // It gets no more messages, and goes when it has no more requests.
+    caf::actor handle = {};  // Null while no child is running.
+    std::uint64_t run = 0;   // The child's starts, which tells its runs apart.
     std::shared_ptr<char> watch_key = {};
     node_error last_reason = {node_errc::none, {}};
   };
@@ -143,6 +149,9 @@ private:
   void settle_lost(pending of, std::string_view how, const node_error& why, work& todo);
   [[nodiscard]] std::vector<std::size_t> avoided_places(const letter& of) const;
   [[nodiscard]] std::optional<node_error> loss_in(const caf::mailbox_element& answer, const pending& of) const;
+  void occupy(std::size_t which, caf::actor handle, std::uint64_t run, work& todo);
+  void release_if_idle(std::size_t which, work& todo);
+  [[nodiscard]] std::size_t free_place();
   void take_over(place& known, std::size_t which, roster_entry& entry, work& todo);
   void note_absence(bool was_available);
   void place_waiting(work& todo);
@@ -150,7 +159,7 @@ private:
   void want_tick(clock::time_point at, work& todo);
   [[nodiscard]] std::string absence() const;
 
-  const std::shared_ptr<internal::roster> roster_;
+  const std::shared_ptr<internal::roster> roster_; // Null if the actors are assigned.
   const pool_options options_;
   alarm alarm_;
 
@@ -162,6 +171,7 @@ private:
   std::deque<letter> waiting_;
   bool is_delivering_waiting_ = false; // A thread does. Until it is done, new messages wait, so that none overtakes.
   std::uint64_t last_id_ = 0;
+  std::uint64_t last_run_ = 0; // Of assigned actors.
   std::uint64_t seen_version_ = 0;
   bool has_seen_ = false;
   clock::time_point none_since_ = clock::now();
@@ -174,7 +184,12 @@ private:
 [[nodiscard]] caf::actor make_pool(caf::actor_system& system, std::shared_ptr<roster> roster,
                                    std::vector<std::size_t> members, pool_options options);
 
+[[nodiscard]] caf::actor make_actor_pool(caf::actor_system& system, pool_options options);
+
 /// Null if the actor is not a pool.
-[[nodiscard]] const pool_actor* as_pool(const caf::actor& actor);
+[[nodiscard]] pool_actor* as_pool(const caf::actor& actor);
+
+/// Fails with `bad_option`; otherwise the bounded options.
+[[nodiscard]] std::expected<pool_options, node_error> checked(pool_options options);
 
 } // namespace troupe::internal
