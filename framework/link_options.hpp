@@ -160,6 +160,10 @@ struct link_options {
   /// framework/handle-protocol.md.
   setting<bool> dial_introduced{by_default, true};
 
+  /// The identity of the peer's node (node::identity), which it has to prove in the handshake. For an address that
+  /// others have told, such as a directory: a link to any other node fails with `another_peer`. Empty: any node.
+  setting<std::string> peer_identity = {};
+
   /// How the ends authenticate over TCP and TLS.
   struct credentials credentials = {};
 

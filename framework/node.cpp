@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/putting.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/system_config.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
@@ -174,6 +175,10 @@ std::expected<caf::strong_actor_ptr, node_error> node::lasting_untyped(std::span
 
 const std::string& node::name() const {
   return *core_->options().name;
+}
+
+std::string node::identity() const {
+  return internal::hex(core_->key().public_part());
 }
 
 std::vector<std::string> node::addresses() const {

@@ -103,8 +103,8 @@ public:
   /// Lets peers find `actor` under `name`, and keeps the actor alive until the name is unpublished or the node ends. A
   /// peer may look up a name before it is published. A name that must exist from the start belongs in
   /// `node_options::publish`, or is published before `listen`.
-  /// Fails with `name_taken`, with `bad_option` if the name has no or more than 1,024 bytes or the actor is null, or with
-  /// `link_down` after drain().
+  /// Fails with `name_taken`, with `bad_option` if the name has no or more than 1,024 bytes or the actor is null, or
+  /// with `link_down` after drain().
   template <class Handle>
   [[nodiscard]] std::expected<void, node_error> publish(std::string name, const Handle& actor) {
     return publish_untyped(std::move(name), caf::actor_cast<caf::strong_actor_ptr>(actor));
@@ -133,6 +133,7 @@ public:
   /// Fails with
   /// - `bad_option`, `bad_address`, `cannot_connect`, `refused`, `timed_out`, `protocol_violation`.
   /// - `nothing_in_common`: the text has the lists of both ends.
+  /// - `another_peer`: the listener is not the node of link_options::peer_identity.
   /// - `version_mismatch`: the listener speaks another version of the link protocol; the text has both.
   /// - `link_down`: the listener speaks another protocol, or a node is closing.
   /// - `unsupported`: the call is on an I/O thread of a node, such as in a callback of a reconnecting link.
@@ -155,7 +156,8 @@ public:
   /// withdrawn or published anew, the node looks it up again at all addresses.
   /// - While there is no actor, messages wait in order, as `queue` and `patience` say. Then a request fails with
   ///   `link_busy` or `link_down`; the text says since when and why. Any other message becomes a dead letter.
-  /// - If the link is lost, requests under way fail with `link_down`, or are repeated, as `retry` says. Without `retry`,
+  /// - If the link is lost, requests under way fail with `link_down`, or are repeated, as `retry` says. Without
+  /// `retry`,
   ///   each message is delivered at most once, and the messages of one sender arrive in order.
   /// - Actors that monitor the handle learn when it is given up, not of each interruption; `events` tell of those.
   /// Does not block. Options that are not set take the values of the configuration for each address, or else their
@@ -199,6 +201,10 @@ public:
 
   /// The name that this node was opened with.
   [[nodiscard]] const std::string& name() const;
+
+  /// What no other node has, and this one proves to each peer: 64 hexadecimal digits, chosen when it was opened. With
+  /// link_options::peer_identity, a peer makes sure that an address leads to this node.
+  [[nodiscard]] std::string identity() const;
 
   /// The addresses at which this node listens: first those of its options, then those of `listen`, in order. They
   /// contain the ports that the system chose.

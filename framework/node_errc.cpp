@@ -69,6 +69,8 @@ std::string to_string(node_errc code) {
     return "child_lost";
   case no_child:
     return "no_child";
+  case another_peer:
+    return "another_peer";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }

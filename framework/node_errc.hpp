@@ -55,6 +55,8 @@ enum class node_errc : std::uint8_t {
   gave_up = 29,    // A supervisor has restarted its children too often; the text is its report.
   child_lost = 30, // The child that had the request has ended. Whether it handled the request is not known.
   no_child = 31,   // A pool had no running child in time, or too many messages waited for one. Send again later.
+  // About the node at an address.
+  another_peer = 32, // The node there has not proven the identity that link_options::peer_identity names.
 };
 
 /// An error: its code, and a text of one line for people.

@@ -252,5 +252,36 @@ TEST_F(two_nodes, a_plain_message_beyond_a_limit_of_the_peer_is_told_at_its_send
   EXPECT_EQ(far().home->links().at(0).stats().undecodable, 0u);
 }
 
+// -- the node that is meant --
+
+TEST(the_peers_identity, is_proven_by_the_node_that_is_meant_and_by_no_other) {
+  const std::vector<std::string> there{"unix://@" + unique_name("identity"), "tcp://127.0.0.1:0"};
+  const link_options with_secret{.credentials = {.secret = "a secret of at least 16 bytes"}};
+  side far{{.name = "far", .listen = there, .accepted_links = with_secret, .store = std::nullopt}};
+  side near{{.name = "near", .store = std::nullopt}};
+  EXPECT_EQ(far.home->identity().size(), 64u);
+  EXPECT_NE(far.home->identity(), near.home->identity());
+  for (const auto& address : far.home->addresses()) {
+    auto wanted = with_secret;
+    wanted.peer_identity = far.home->identity();
+    EXPECT_TRUE(near.home->connect(address, wanted)) << address;
+    wanted.peer_identity = near.home->identity();
+    const auto refused = near.home->connect(address, wanted);
+    ASSERT_FALSE(refused) << address;
+    EXPECT_EQ(refused.error().code(), node_errc::another_peer);
+    EXPECT_NE(refused.error().message().find(far.home->identity()), std::string::npos) << refused.error().message();
+    EXPECT_NE(refused.error().message().find("far"), std::string::npos) << refused.error().message();
+  }
+}
+
+TEST(the_peers_identity, is_asked_within_a_process_too) {
+  const auto address = "inproc://" + unique_name("identity");
+  side far{{.name = "far", .listen = {address}, .store = std::nullopt}};
+  side near{{.name = "near", .store = std::nullopt}};
+  EXPECT_TRUE(near.home->connect(address, {.peer_identity = far.home->identity()}));
+  EXPECT_EQ(near.home->connect(address, {.peer_identity = near.home->identity()}).error().code(),
+            node_errc::another_peer);
+}
+
 } // namespace
 } // namespace troupe::tests

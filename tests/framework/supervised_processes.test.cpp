@@ -113,7 +113,7 @@ TEST_F(supervised_processes, a_function_that_throws_instead_of_spawning_is_a_fai
 TEST_F(supervised_processes, a_process_that_hangs_in_its_start_is_told_with_its_last_words) {
   auto team = supervise(self_, options(0))
                   .process(*side_.home, program({"sleep"}))
-                  .with({.start_within = 500ms})
+                  .with({.start_within = 2s})
                   .start()
                   .value();
   ASSERT_TRUE(eventually([&] { return events_.count(event::gave_up) == 1; }));

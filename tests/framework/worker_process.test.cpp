@@ -239,7 +239,7 @@ TEST_F(workers, go_on_if_a_function_throws) {
   auto options = with("flood");
   options.output = [](std::string_view, bool) { throw std::runtime_error("oh"); };
   auto worker = worker_process::launch(*home.home, options, {});
-  const auto how = worker->wait(10s);
+  const auto how = worker->wait(60s);
   ASSERT_TRUE(how);
   EXPECT_EQ(how->value, 4);
   EXPECT_GT(log.with("has thrown: oh"), 0u);

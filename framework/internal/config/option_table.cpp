@@ -134,6 +134,7 @@ constexpr std::array all_link_rows{
     link_row<&link_options::allow_memory_summary>("allow-memory-summary", "whether the peer may ask what is kept here"),
     link_row<&link_options::allow_report>("allow-report", "whether it may ask for links, figures and types"),
     link_row<&link_options::dial_introduced>("dial-introduced", "whether nodes that the peer names may be dialed"),
+    link_row<&link_options::peer_identity>("peer-identity", "what the peer's node must prove to be"),
     link_row<&link_options::verify_serialization>("verify-serialization", "within a process: encode nevertheless"),
     link_row<&link_options::credentials, &credentials::secret>("credentials.secret", "what both ends know"),
     link_row<&link_options::credentials, &credentials::secret_file>("credentials.secret-file",

@@ -275,6 +275,11 @@ std::expected<void, node_error> handshake::know_peer(const hello& theirs) {
                 "the peer uses the id of a node that is linked already, without proof that it is that node");
   if (has_key && !(shared_key_ = mine_.key.shared_with(theirs.token)))
     return fail(node_errc::refused, "the peer's token is not a public key");
+  if (const auto& wanted = *options_.peer_identity; !wanted.empty() && !(has_key && hex(theirs.token) == wanted))
+    return fail(node_errc::another_peer, "the node " + cut(theirs.name) + " has the identity "
+                                             + (has_key ? hex(theirs.token) : "of a version that proves none")
+                                             + ", but this link is for " + cut(wanted)
+                                             + " (link_options::peer_identity)");
   return {};
 }
 
