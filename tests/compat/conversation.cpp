@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -100,26 +101,43 @@ packet head_in(std::istringstream& words, const std::string& side, std::size_t l
     fail_at(line, "a packet needs a kind and a detail");
   result.kind = kind_of(kind, line);
   result.detail = static_cast<std::uint8_t>(detail);
+  std::string more;
+  if (words >> more) {
+    if (more != "lost")
+      fail_at(line, "\"" + more + "\" says nothing about a packet");
+    result.is_lost = true;
+  }
   return result;
+}
+
+void append_text(std::string& to, const packets& link) {
+  std::map<end, link_reader> readers;
+  for (const auto& each : link) {
+    to += each.from == end::dialer ? "dialer " : "acceptor ";
+    to += name_of(each.kind) + ' ' + std::to_string(each.detail) + (each.is_lost ? " lost" : "") + "  # "
+          + summary_of(readers[each.from].read(each)) + '\n';
+    append_hex(to, each.body);
+  }
 }
 
 } // namespace
 
 std::string to_text(const conversation& what) {
-  std::string text = "# A recorded link. README.md describes this form and how to record.\nfamily " + what.family
-                     + "\ntroupe " + what.troupe + "\nprotocol " + what.protocol + "\n";
-  link_reader from_dialer, from_acceptor;
-  for (const auto& each : what.packets) {
-    text += each.from == end::dialer ? "dialer " : "acceptor ";
-    text += name_of(each.kind) + ' ' + std::to_string(each.detail) + "  # "
-            + summary_of((each.from == end::dialer ? from_dialer : from_acceptor).read(each)) + '\n';
-    append_hex(text, each.body);
+  std::string text =
+      "# A recorded link. README.md describes this form and how to record.\nfamily " + what.family + '\n';
+  if (what.subject != conversation{}.subject)
+    text += "subject " + what.subject + '\n';
+  text += "troupe " + what.troupe + "\nprotocol " + what.protocol + '\n';
+  for (std::size_t i = 0; i < what.links.size(); ++i) {
+    if (i > 0)
+      text += "link " + std::to_string(i + 1) + '\n';
+    append_text(text, what.links[i]);
   }
   return text;
 }
 
 conversation from_text(const std::string& text) {
-  conversation result;
+  conversation result{.links = {{}}};
   std::istringstream lines{text};
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -129,23 +147,31 @@ conversation from_text(const std::string& text) {
     std::string first;
     if (!(words >> first))
       continue;
+    auto& link = result.links.back();
     if (is_body) {
-      if (result.packets.empty())
+      if (link.empty())
         fail_at(number, "bytes before the first packet");
       do
-        append_bytes(result.packets.back().body, first, number);
+        append_bytes(link.back().body, first, number);
       while (words >> first);
     } else if (first == "family") {
       words >> result.family;
+    } else if (first == "subject") {
+      words >> result.subject;
     } else if (first == "troupe") {
       words >> result.troupe;
     } else if (first == "protocol") {
       words >> result.protocol;
+    } else if (first == "link") {
+      std::size_t next = 0;
+      if (link.empty() || !(words >> next) || next != result.links.size() + 1)
+        fail_at(number, "a link that is not the next one");
+      result.links.emplace_back();
     } else {
-      result.packets.push_back(head_in(words, first, number));
+      link.push_back(head_in(words, first, number));
     }
   }
-  if (result.packets.empty())
+  if (result.links.back().empty())
     fail_at(number, "no packets");
   return result;
 }

@@ -1,4 +1,4 @@
-// A recorded conversation: the packets of both ends of a link, in the order in which they passed a point in between.
+// A recorded conversation: the packets of both ends of its links, in the order in which they passed a point in between.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +23,20 @@ struct packet {
   std::uint8_t kind = 0;
   std::uint8_t detail = 0;
   bytes body;
+  bool is_lost = false; // The link broke before the other end had read the packet.
 };
+
+using packets = std::vector<packet>;
 
 /// The secret of all recorded links.
 inline constexpr const char* recorded_secret = "a secret of at least 16 bytes";
 
 struct conversation {
-  std::string family;   // With which both ends encode their values.
-  std::string troupe;   // The version of the project that was recorded.
-  std::string protocol; // Major and minor version.
-  std::vector<packet> packets;
+  std::string family;             // With which both ends encode their values.
+  std::string subject = "values"; // subject::name of the actors that have talked.
+  std::string troupe;             // The version of the project that was recorded.
+  std::string protocol;           // Major and minor version.
+  std::vector<packets> links;     // One after the other. Each link but the last has broken.
 };
 
 /// The text form of a conversation, which README.md describes.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cast.hpp"
 #include "fresh_recording.hpp"
 
 namespace {
@@ -16,6 +17,11 @@ using namespace troupe::tests::compat;
 /// For example "0.1-protocol-1.2".
 std::string name_of(const conversation& what) {
   return what.troupe.substr(0, what.troupe.rfind('.')) + "-protocol-" + what.protocol;
+}
+
+/// For example "typed" or "typed.lasting".
+std::string file_of(const conversation& what) {
+  return what.family + (what.subject == conversation{}.subject ? "" : '.' + what.subject);
 }
 
 void write(const std::filesystem::path& file, const std::string& text) {
@@ -33,13 +39,14 @@ int main(int argument_count, char** arguments) try {
     return 2;
   }
   std::vector<conversation> all; // Nothing is written if one of them fails.
-  for (const auto& family : families)
-    all.push_back(record(family));
+  for (const auto& about : subjects())
+    for (const auto& family : families)
+      all.push_back(record(about, family));
   const auto folder = std::filesystem::path{arguments[1]} / name_of(all[0]);
   if (!std::filesystem::create_directories(folder))
     throw std::runtime_error(folder.string() + " is there already, and a frozen version never changes");
   for (const auto& each : all)
-    write(folder / (each.family + ".conversation"), to_text(each));
+    write(folder / (file_of(each) + ".conversation"), to_text(each));
   std::cout << folder.string() << '\n';
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';

@@ -3,42 +3,49 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <troupe/base/version.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 
 #include "../eventually.hpp"
 
-#include "cast.hpp"
 #include "protocol_1.hpp"
 #include "recorder.hpp"
+#include "subject.hpp"
 
 namespace troupe::tests::compat {
 
 /// Throws std::runtime_error if the conversation does not go as it should.
-[[nodiscard]] inline conversation record(const std::string& family) {
+[[nodiscard]] inline conversation record(const subject& about, const std::string& family) {
   conversation result{.family = family,
+                      .subject = about.name,
                       .troupe = TROUPE_VERSION,
                       .protocol = std::to_string(internal::protocol_version) + '.'
                                   + std::to_string(internal::protocol_minor_version),
-                      .packets = {}};
+                      .links = {}};
   std::string problems;
-  acceptor_cast acceptor{family};
-  recorder between{acceptor.address()};
-  const auto nothing_is_kept = [&] {
-    result.packets = between.so_far();
-    return unreleased(result) == 0;
+  const auto acceptor = about.listen(family);
+  recorder between{acceptor->address()};
+  const auto unreleased_now = [&] {
+    const auto links = between.so_far();
+    return links.empty() ? 0 : unreleased(links.back());
   };
-  const auto said = hold_conversation(family, between.address(), [&] {
-    if (!eventually(nothing_is_kept))
-      problems += "\n" + std::to_string(unreleased(result)) + " mentions of actors and objects are not released";
-  });
-  result.packets = between.all();
-  for (const auto& list : {said, acceptor.problems()})
+  const auto said = about.talk(family, between.address(),
+                               {.before_lost_answer = [&] { between.lose_answer(); },
+                                .before_close =
+                                    [&] {
+                                      if (!eventually([&] { return unreleased_now() == 0; }))
+                                        problems += '\n' + std::to_string(unreleased_now())
+                                                    + " mentions of actors and objects are not released";
+                                    }});
+  for (const auto& link : between.all())
+    result.links.push_back(without_polling(link));
+  for (const auto& list : {said, acceptor->problems()})
     for (const auto& each : list)
       problems += '\n' + each;
   if (!problems.empty())
-    throw std::runtime_error("the conversation in " + family + " fails:" + problems);
+    throw std::runtime_error("the conversation about " + about.name + " in " + family + " fails:" + problems);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "player.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -46,13 +47,29 @@ std::int64_t count_of(const statement& release) {
   return static_cast<std::int64_t>(release.find("count")->number);
 }
 
+/// Of a question for a name, or of news about one.
+std::string name_in(const statement& said) {
+  const auto& name = said.find("name")->value;
+  return {reinterpret_cast<const char*>(name.data()), name.size()};
+}
+
+std::uint64_t microseconds_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
 } // namespace
 
-player::player(int connected, end mine, const conversation& recorded)
-    : wire_(connected), mine_(mine), recorded_(recorded), transcript_(internal::sha256(view_of("troupe handshake"))) {
+player::player(int connected, end mine, const packets& recorded, played_node& node)
+    : wire_(connected),
+      mine_(mine),
+      recorded_(recorded),
+      node_(node),
+      transcript_(internal::sha256(view_of("troupe handshake"))) {
+  node_.known.begin_link();
   std::map<end, link_reader> readers;
-  for (std::size_t i = 0; i < recorded.packets.size(); ++i) {
-    const auto& each = recorded.packets[i];
+  for (std::size_t i = 0; i < recorded.size(); ++i) {
+    const auto& each = recorded[i];
     const auto& said = statements_.emplace_back(readers[each.from].read(each));
     if (each.from == mine)
       continue;
@@ -70,31 +87,41 @@ void player::play(const std::function<void()>& all_but_farewell) {
   bytes theirs(preamble().size());
   if (!wire_.read(theirs) || theirs != preamble())
     throw std::runtime_error("the live end does not speak protocol 1");
-  for (std::size_t i = 0; i < statements_.size(); ++i) {
-    if (statements_[i].is_admin(op::goodbye)) {
+  for (next_ = 0; next_ < statements_.size(); ++next_) {
+    if (statements_[next_].is_admin(op::goodbye)) {
       hear_rest();
       all_but_farewell();
     }
-    if (recorded_.packets[i].from != mine_)
-      hear_all(i);
-    else if (!statements_[i].is_admin(op::pong)) // Pings are answered when they come.
-      say(i);
+    if (recorded_[next_].from != mine_)
+      hear_all(next_);
+    else if (!statements_[next_].is_admin(op::pong) && !recorded_[next_].is_lost) // Pings are answered when they come.
+      say(next_);
   }
-  if (!missing_.empty())
-    throw std::runtime_error("the recording has no goodbye");
 }
 
 void player::say(std::size_t index) {
   auto own = statements_[index];
-  auto speaking = recorded_.packets[index];
+  auto speaking = recorded_[index];
   const auto has_numbers =
       own.what == statement::sort::normal || own.what == statement::sort::timed || own.kind == kind::handles;
   if (has_numbers) {
     make_fresh(own);
-    speaking.body = body_for(own, known_);
+    node_.known.keep_ids(own);
+    speaking.body = body_for(own, node_.known);
   }
   add_to_transcript(speaking);
   wire_.write_packet(speaking);
+  if (own.is_admin(op::found))
+    answers_[name_asked_by(own.find("query")->number)] = index;
+}
+
+/// The name in the live end's recorded question.
+std::string player::name_asked_by(std::uint64_t query) const {
+  for (std::size_t i = 0; i < statements_.size(); ++i)
+    if (recorded_[i].from != mine_ && statements_[i].is_admin(op::find)
+        && statements_[i].find("query")->number == query)
+      return name_in(statements_[i]);
+  throw std::runtime_error("the recording answers a question that it does not have");
 }
 
 void player::hear_all(std::size_t index) {
@@ -107,9 +134,9 @@ bool player::has_rest() const {
   if (std::ranges::any_of(releases_, is_due))
     return true;
   for (std::size_t i = 0; i < statements_.size(); ++i)
-    if (recorded_.packets[i].from != mine_ && statements_[i].is_admin(op::credit)) {
+    if (recorded_[i].from != mine_ && statements_[i].is_admin(op::credit)) {
       const auto& actor = *statements_[i].find("actor");
-      const auto live = known_.live(actor.domain, actor.number);
+      const auto live = node_.known.live(actor.domain, actor.number);
       if (!live || !credited_.contains(*live))
         return true;
     }
@@ -167,19 +194,48 @@ void player::take(const statement& said) {
   std::string nearest;
   for (const auto index : missing_) {
     const auto& expected = statements_[index];
-    if (expected.kind != said.kind || (said.kind == kind::admin && expected.detail != said.detail))
+    if (expected.kind != said.kind || (said.kind == kind::admin && expected.detail != said.detail)
+        || !may_come_now(index))
       continue;
-    auto trial = known_;
+    auto trial = node_.known;
     auto why = difference(expected, said, trial);
     if (why.empty()) {
-      known_ = std::move(trial);
+      node_.known = std::move(trial);
       missing_.erase(index);
       return;
     }
     if (nearest.empty())
       nearest = "; " + why;
   }
+  if (said.is_admin(op::find) && answer_again(said))
+    return;
   throw std::runtime_error("the recording has no such packet: " + summary_of(said) + nearest);
+}
+
+/// A question for a name comes after the news that it is about.
+bool player::may_come_now(std::size_t index) const {
+  const auto& expected = statements_[index];
+  if (!expected.is_admin(op::find))
+    return true;
+  for (auto i = next_; i < index; ++i)
+    if (recorded_[i].from == mine_ && statements_[i].is_admin(op::name_changed)
+        && name_in(statements_[i]) == name_in(expected))
+      return false;
+  return true;
+}
+
+/// A name may be asked for more often than recorded. Returns false if it was not asked for before.
+bool player::answer_again(const statement& question) {
+  const auto last = answers_.find(name_in(question));
+  if (last == answers_.end())
+    return false;
+  auto answer = statements_[last->second];
+  set_number(answer, "query", question.find("query")->number);
+  wire_.write_packet({.from = mine_, .kind = kind::admin, .detail = op::found, .body = body_for(answer, node_.known)});
+  const auto& actor = *answer.find("actor");
+  if (actor.number != 0 && !actor.is_readers)
+    ++releases_[std::to_string(op::release_actor) + '/' + std::to_string(actor.number)];
+  return true;
 }
 
 // -- the handshake
@@ -204,13 +260,15 @@ bytes player::proof(end by, const std::string& label_of_dialer, const std::strin
 }
 
 bytes player::shared_key() const {
-  const auto shared = key_.shared_with(live_token_);
+  const auto shared = node_.key.shared_with(live_token_);
   if (!shared)
     throw std::runtime_error("the live end's token is no public part of a key");
   return bytes_of(*shared);
 }
 
 void player::make_fresh(statement& own) {
+  if (own.kind == kind::message)
+    set_number(own, sent_at, microseconds_now());
   if (is_open_ || own.kind != kind::admin)
     return;
   const auto secret = view_of(recorded_secret);
@@ -220,7 +278,7 @@ void player::make_fresh(statement& own) {
     set_binary(own, "proof",
                proof(mine_, "troupe dialer knows the secret", "troupe acceptor knows the secret", secret));
   if (own.detail == op::hello)
-    set_binary(own, "token", bytes_of(key_.public_part()));
+    set_binary(own, "token", bytes_of(node_.key.public_part()));
   if (own.detail == op::ready || own.detail == op::opened) {
     set_binary(own, "proof", proof(mine_, "troupe dialer is ready", "troupe acceptor has opened", secret));
     set_binary(own, "key_proof",

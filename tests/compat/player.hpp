@@ -14,17 +14,23 @@
 
 namespace troupe::tests::compat {
 
-/// Says what the recorded end has said, in the recorded order, and waits before each packet for all that the other end
-/// had said before. Only what must be fresh is made anew: the nonce, the node's key, proofs, and the numbers that the
-/// live end has chosen.
+/// What the recorded end's node keeps from link to link.
+struct played_node {
+  internal::node_key key;
+  bindings known;
+};
+
+/// Plays one link. Says what the recorded end has said, in the recorded order, and waits before each packet for all
+/// that the other end had said before. Only what must be fresh is made anew: the nonce, the node's key, proofs, the
+/// time at which a message is sent, and the numbers that the live end has chosen.
 class player {
 public:
-  /// Takes over the socket. `recorded` must outlive the player.
-  player(int connected, end mine, const conversation& recorded);
+  /// Takes over the socket. The other arguments must outlive the player.
+  player(int connected, end mine, const packets& recorded, played_node& node);
 
-  /// Plays to the end. Calls `all_but_farewell` when only the last packet is missing. Throws std::runtime_error if the
-  /// live end says anything that the recording does not have, does not say something that it has, or breaks the frozen
-  /// rules.
+  /// Plays to the end, or to the moment at which the recorded link has broken. Calls `all_but_farewell` when only the
+  /// last packet is missing. Throws std::runtime_error if the live end says anything that the recording does not have,
+  /// does not say something that it has, or breaks the frozen rules.
   void play(const std::function<void()>& all_but_farewell = [] {});
 
 private:
@@ -34,6 +40,9 @@ private:
   void hear_one();
   void take_timed(const statement& said);
   void take(const statement& said);
+  [[nodiscard]] std::string name_asked_by(std::uint64_t query) const;
+  [[nodiscard]] bool may_come_now(std::size_t index) const;
+  [[nodiscard]] bool answer_again(const statement& question);
   void make_fresh(statement& own);
   void check_proofs(const statement& theirs);
   [[nodiscard]] bool has_rest() const;
@@ -45,18 +54,19 @@ private:
 
   wire wire_;
   const end mine_;
-  const conversation& recorded_;
+  const packets& recorded_;
   std::vector<statement> statements_;            // Of the recording.
+  std::size_t next_ = 0;                         // The first one that was not said or heard.
+  std::map<std::string, std::size_t> answers_;   // The last answer of this end to the question for each name.
   std::set<std::size_t> missing_;                // The live end's recorded packets that have not come, by their index.
   std::map<std::string, std::int64_t> releases_; // What the live end has yet to release.
   std::set<std::uint64_t> credited_;             // Actors of the live end.
   link_reader live_;
-  bindings known_;
+  played_node& node_;
 
   internal::digest transcript_;
   int greetings_ = 0;
   bool is_open_ = false;
-  const internal::node_key key_;
   bytes live_token_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <stdexcept>
 
@@ -26,6 +27,9 @@ bytes as_bytes(std::string_view text) {
 std::string text_of(const bytes& value) {
   return {reinterpret_cast<const char*>(value.data()), value.size()};
 }
+
+constexpr std::size_t fixed_bytes = 8, hex_digits = 16;
+constexpr std::string_view hex_alphabet = "0123456789abcdef";
 
 } // namespace
 
@@ -62,6 +66,37 @@ public:
     auto& result = binary(path, size);
     result.what = sort::text;
     return result;
+  }
+
+  /// A number of 8 bytes, little-endian.
+  field& fixed(const std::string& path) {
+    auto raw = take(fixed_bytes);
+    std::uint64_t value = 0;
+    for (auto i = raw.size(); i > 0; --i)
+      value = value << 8 | std::to_integer<std::uint64_t>(raw[i - 1]);
+    return add({.path = path, .number = value, .raw = std::move(raw), .form = field::form::fixed});
+  }
+
+  /// A number of 16 hexadecimal digits in lower case.
+  field& hex(const std::string& path) {
+    auto raw = take(hex_digits);
+    std::uint64_t value = 0;
+    for (const auto each : text_of(raw)) {
+      const auto digit = hex_alphabet.find(each);
+      if (digit == std::string_view::npos)
+        fail(path + ": not in hexadecimal digits");
+      value = value << 4 | digit;
+    }
+    return add({.path = path, .number = value, .raw = std::move(raw), .form = field::form::hex});
+  }
+
+  /// Reads without a field.
+  bytes take(std::uint64_t size) {
+    if (size > body_.size() - at_)
+      fail("a packet ends too early");
+    const auto begin = body_.begin() + static_cast<std::ptrdiff_t>(at_);
+    at_ += static_cast<std::size_t>(size);
+    return {begin, begin + static_cast<std::ptrdiff_t>(size)};
   }
 
   /// Reads one value of msgpack with all its parts.
@@ -123,14 +158,6 @@ public:
 private:
   field& add(field&& what) { return to_.emplace_back(std::move(what)); }
 
-  bytes take(std::uint64_t size) {
-    if (size > body_.size() - at_)
-      fail("a packet ends too early");
-    const auto begin = body_.begin() + static_cast<std::ptrdiff_t>(at_);
-    at_ += static_cast<std::size_t>(size);
-    return {begin, begin + static_cast<std::ptrdiff_t>(size)};
-  }
-
   [[nodiscard]] bytes since(std::size_t begin) const {
     return {body_.begin() + static_cast<std::ptrdiff_t>(begin), body_.begin() + static_cast<std::ptrdiff_t>(at_)};
   }
@@ -183,6 +210,7 @@ struct admin_rule {
 };
 
 constexpr std::string_view actors = "actor", queries = "query", questions = "question", objects = "object";
+constexpr std::string_view traces = "trace", spans = "span", callers = "caller"; // Ids.
 
 // Fields without a row are equal.
 constexpr auto admin_rules = std::to_array<admin_rule>({
@@ -247,9 +275,10 @@ constexpr auto admin_rules = std::to_array<admin_rule>({
     {128, "addresses*", rule::same_sort},
 });
 
-/// The last operation that protocol 1.2 knows, and the last one that may be skipped.
+/// The last operations that protocol 1.4 knows: of those that a reader has to understand, and of those that it may
+/// skip.
 constexpr std::uint8_t last_operation = 34;
-constexpr std::uint8_t last_skippable_operation = 131;
+constexpr std::uint8_t last_skippable_operation = op::name_changed;
 
 bool fits(const admin_rule& one, std::uint8_t operation, std::string_view path) {
   if (one.operation != operation)
@@ -335,7 +364,12 @@ namespace {
 
 constexpr std::uint8_t request_flag = 2, response_flag = 4, returned_flag = 8, extended_flag = 16;
 constexpr std::uint8_t required_flags = 0x3f;
-constexpr std::uint64_t value_bytes_key = 1;
+
+// The keys of extension maps.
+constexpr std::uint64_t value_bytes_key = 1, time_left_key = 2, traceparent_key = 3, tracestate_key = 4,
+                        baggage_key = 5, sent_at_key = 6, request_identity_key = 7;
+constexpr std::uint64_t extension_map_bytes_max = 16'384;
+constexpr std::uint64_t traceparent_bytes = 55, request_identity_bytes = 40;
 
 /// Descriptions of handles: framework/link-protocol.md, "Objects".
 void read_description(field_reader& in, std::vector<field>& to, const std::string& path) {
@@ -363,6 +397,80 @@ void read_description(field_reader& in, std::vector<field>& to, const std::strin
   if ((flags & (has_home | has_own_home)) != 0)
     in.varint(path + ".home.proof").rule = rule::same_sort;
   name_objects(to);
+}
+
+void read_id(field& to, std::string_view domain) {
+  to.rule = rule::id;
+  to.domain = domain;
+}
+
+/// Version 00 of W3C Trace Context.
+void read_traceparent(field_reader& in, const std::string& path) {
+  in.text(path + ".version", 3);
+  read_id(in.hex(path + ".trace[0]"), traces);
+  read_id(in.hex(path + ".trace[1]"), traces);
+  in.text(path + ".trace_end", 1);
+  read_id(in.hex(path + ".parent"), spans);
+  in.text(path + ".flags", 3);
+}
+
+void read_request_identity(field_reader& in, const std::string& path) {
+  read_id(in.fixed(path + ".caller[0]"), callers);
+  read_id(in.fixed(path + ".caller[1]"), callers);
+  in.fixed(path + ".number");
+  in.fixed(path + ".settled_below");
+  in.fixed(path + ".age").rule = rule::zero_or_not;
+}
+
+/// The value of an entry. One of an unknown key, or of another size than a reader accepts, is one field.
+void read_extension(field_reader& in, std::uint64_t key, std::uint64_t size, const std::string& path) {
+  if (key == time_left_key && size == fixed_bytes)
+    in.fixed(path + ".value").rule = rule::magnitude;
+  else if (key == traceparent_key && size == traceparent_bytes)
+    read_traceparent(in, path);
+  else if (key == tracestate_key || key == baggage_key)
+    in.text(path + ".value", size);
+  else if (key == sent_at_key && size == fixed_bytes)
+    in.fixed(path + ".value").rule = rule::instant;
+  else if (key == request_identity_key && size == request_identity_bytes)
+    read_request_identity(in, path);
+  else
+    in.binary(path + ".value", size).rule = key == value_bytes_key ? rule::any : rule::same_sort;
+}
+
+/// A writer may add entries. It states value_bytes only if the values take more memory than the message.
+void read_extensions(field_reader& in, std::vector<field>& to) {
+  const auto size = in.varint("extensions").number;
+  to.back().rule = rule::same_sort;
+  if (size == 0 || size > extension_map_bytes_max)
+    fail("an extension map of " + std::to_string(size) + " bytes");
+  const auto map = in.take(size);
+  to.push_back({.path = "extension_map", .what = sort::binary, .value = map, .rule = rule::same_sort});
+  std::vector<field> entries;
+  std::uint64_t before = 0;
+  for (field_reader each{map, entries}; !each.is_finished();) {
+    auto head = entries.size();
+    const auto key = each.varint("").number;
+    const auto path = "extension[" + std::to_string(key) + ']';
+    if (key <= before)
+      fail(path + " is not in order");
+    before = key;
+    const auto value_size = each.varint("").number;
+    for (; head < entries.size(); ++head) {
+      entries[head].path = path + ".head";
+      entries[head].rule = rule::any;
+    }
+    if (key != value_bytes_key) { // The entry as a whole: that it is there, and for people.
+      auto rest = each;
+      const auto is_text = key >= traceparent_key && key <= baggage_key;
+      entries.push_back({.path = path,
+                         .what = is_text ? sort::text : sort::binary,
+                         .value = rest.take(value_size),
+                         .rule = rule::same_sort});
+    }
+    read_extension(each, key, value_size, path);
+  }
+  to.insert(to.end(), entries.begin(), entries.end());
 }
 
 /// Repeats fields of an earlier packet, for comparison only.
@@ -461,23 +569,8 @@ void link_reader::read_message(field_reader& in, statement& to) {
     fail("signature " + std::to_string(signature) + " is not defined");
   const auto& aliases = signatures_[signature];
   to.fields.push_back({.path = "signature", .what = sort::text, .value = as_bytes(aliases)});
-  if ((flags & extended_flag) != 0) {
-    // A writer may add entries, and states times, which differ.
-    in.varint("extensions").rule = rule::same_sort;
-    const auto size = to.fields.back().number;
-    in.binary("extension_map", size).rule = rule::same_sort;
-    const auto map = to.fields.back().value;
-    std::vector<field> entries;
-    for (field_reader each{map, entries}; !each.is_finished();) {
-      const auto key = each.varint("key").number;
-      const auto length = each.varint("length").number;
-      auto entry = each.binary("extension[" + std::to_string(key) + ']', length);
-      if (key == value_bytes_key) // Only if the values take more memory than the message.
-        continue;
-      entry.rule = rule::same_sort;
-      repeat(to.fields, {entry}, "");
-    }
-  }
+  if ((flags & extended_flag) != 0)
+    read_extensions(in, to.fields);
   repeat(to.fields, descriptions_, "");
   to.fields.push_back({.path = "described", .number = described_});
   descriptions_.clear();
@@ -587,6 +680,21 @@ std::optional<std::uint64_t> bindings::live(const std::string& domain, std::uint
   return at == live_.end() ? std::nullopt : std::optional{at->second};
 }
 
+void bindings::keep_ids(const statement& own) {
+  for (const auto& each : own.fields)
+    if (each.rule == rule::id && !live(each.domain, each.number))
+      static_cast<void>(bind(each.domain, each.number, each.number)); // Fails if the live end has chosen it by chance.
+}
+
+void bindings::begin_link() {
+  const auto is_of_link = [](const auto& each) {
+    const auto& domain = each.first.first;
+    return domain != traces && domain != spans && domain != callers;
+  };
+  std::erase_if(live_, is_of_link);
+  std::erase_if(recorded_, is_of_link);
+}
+
 namespace {
 
 std::string shown(const field& what) {
@@ -611,6 +719,9 @@ bool stands_for_none(const field& what) {
   return what.domain == actors && what.number == 0;
 }
 
+constexpr std::uint64_t magnitude_max = 100;
+constexpr std::uint64_t earliest_instant = std::uint64_t{1} << 50, latest_instant = std::uint64_t{1} << 53;
+
 bool is_same(const field& recorded, const field& live, bindings& known) {
   if (recorded.what != live.what)
     return false;
@@ -624,8 +735,18 @@ bool is_same(const field& recorded, const field& live, bindings& known) {
     if (recorded.is_readers || stands_for_none(recorded) || stands_for_none(live))
       return recorded.number == live.number; // The replaying end uses its recorded numbers.
     return known.bind(recorded.domain, recorded.number, live.number);
+  case rule::id:
+    return known.bind(recorded.domain, recorded.number, live.number);
+  case rule::magnitude:
+    return live.number / magnitude_max <= recorded.number && recorded.number / magnitude_max <= live.number;
+  case rule::zero_or_not:
+    return (recorded.number == 0) == (live.number == 0);
+  case rule::instant:
+    return live.number >= earliest_instant && live.number < latest_instant;
   case rule::equal:
     return recorded.what == sort::map || (recorded.number == live.number && recorded.value == live.value);
+  case rule::any:
+    return true;
   }
   return false;
 }
@@ -657,17 +778,37 @@ void append_varint(bytes& to, std::uint64_t value) {
 /// The bytes of a number alone, without the key of a map before them.
 bytes encoded(const field& what, std::uint64_t value) {
   bytes result;
-  if (what.form == field::form::msgpack)
+  switch (what.form) {
+  case field::form::msgpack:
     append_msgpack_number(result, value);
-  else
+    break;
+  case field::form::fixed:
+    for (std::size_t i = 0; i < fixed_bytes; ++i)
+      result.push_back(static_cast<std::byte>(value >> 8 * i & 0xff));
+    break;
+  case field::form::hex:
+    for (auto i = hex_digits; i > 0; --i)
+      result.push_back(static_cast<std::byte>(hex_alphabet[value >> 4 * (i - 1) & 15]));
+    break;
+  default:
     append_varint(result, value);
+  }
   return result;
+}
+
+/// Puts another number in place of the one that `raw` ends with.
+void replace_number(bytes& raw, const field& what, std::uint64_t value) {
+  raw.resize(raw.size() - encoded(what, what.number).size());
+  const auto now = encoded(what, value);
+  raw.insert(raw.end(), now.begin(), now.end());
 }
 
 } // namespace
 
 std::string difference(const statement& recorded, const statement& live, bindings& known) {
   for (const auto& each : recorded.fields) {
+    if (each.rule == rule::any)
+      continue;
     const auto* now = live.find(each.path);
     if (now == nullptr)
       return each.path + " is missing";
@@ -685,9 +826,9 @@ bytes body_for(const statement& own, const bindings& known) {
       const auto live = known.live(each.domain, each.number);
       if (!live)
         fail(each.path + ": the live end has no " + each.domain + " that stands for " + std::to_string(each.number));
-      raw.resize(raw.size() - encoded(each, each.number).size());
-      const auto now = encoded(each, *live);
-      raw.insert(raw.end(), now.begin(), now.end());
+      replace_number(raw, each, *live);
+    } else if (const auto live = each.rule == rule::id ? known.live(each.domain, each.number) : std::nullopt) {
+      replace_number(raw, each, *live);
     }
     body.insert(body.end(), raw.begin(), raw.end());
   }
@@ -703,6 +844,15 @@ void set_binary(statement& in, std::string_view path, const bytes& value) {
       each.raw.push_back(static_cast<std::byte>(value.size()));
       each.raw.insert(each.raw.end(), value.begin(), value.end());
       each.value = value;
+    }
+}
+
+void set_number(statement& in, std::string_view path, std::uint64_t value) {
+  for (auto& each : in.fields)
+    if (each.path == path && each.what == sort::number) {
+      replace_number(each.raw, each, value);
+      each.number = value;
+      each.rule = rule::equal;
     }
 }
 
@@ -729,13 +879,16 @@ std::string summary_of(const statement& what) {
                                                          {29, "pull"},
                                                          {31, "pull_head"},
                                                          {33, "question_refused"},
-                                                         {128, "whereabouts"}};
+                                                         {128, "whereabouts"},
+                                                         {op::name_changed, "name_changed"}};
   std::string text;
   if (what.kind == kind::admin) {
     const auto name = names.find(what.detail);
     text = name == names.end() ? "operation " + std::to_string(what.detail) : name->second;
   }
   for (const auto& each : what.fields) {
+    if (each.path.starts_with("extension[") && each.path.find("].") != std::string::npos)
+      continue; // The entry as a whole was named.
     const auto is_short = each.what != sort::map && each.what != sort::list && each.what != sort::nothing;
     auto value = is_short && !each.path.empty() ? (text.empty() ? "" : " ") + each.path + '=' + shown(each) : "";
     std::ranges::replace_if(
@@ -748,10 +901,10 @@ std::string summary_of(const statement& what) {
   return text;
 }
 
-std::int64_t unreleased(const conversation& what) {
+std::int64_t unreleased(const packets& link) {
   std::int64_t count = 0;
   std::array<link_reader, 2> readers;
-  for (const auto& each : what.packets) {
+  for (const auto& each : link) {
     const auto said = readers[each.from == end::dialer ? 0 : 1].read(each);
     const auto is_release = said.is_admin(op::release_actor) || said.is_admin(op::release_handle);
     if (is_release)
@@ -763,6 +916,40 @@ std::int64_t unreleased(const conversation& what) {
           ++count;
   }
   return count;
+}
+
+packets without_polling(const packets& link) {
+  struct question {
+    std::size_t at = 0;
+    std::string name;
+  };
+  std::map<end, link_reader> readers;
+  std::map<std::pair<end, std::uint64_t>, question> open; // By the asking end, and the question's number.
+  std::map<std::pair<end, std::string>, bool> has_found;  // The last answer to each question.
+  std::set<std::size_t> dropped;
+  for (std::size_t i = 0; i < link.size(); ++i) {
+    const auto by = link[i].from;
+    const auto said = readers[by].read(link[i]);
+    if (said.is_admin(op::find)) {
+      open[{by, said.find("query")->number}] = {i, text_of(said.find("name")->value)};
+    } else if (said.is_admin(op::found)) {
+      const auto asked = open.extract({other(by), said.find("query")->number});
+      if (asked.empty())
+        throw std::runtime_error("an answer to a question that was not asked");
+      const auto finds = said.find("actor")->number != 0;
+      const auto before = has_found.emplace(std::pair{other(by), asked.mapped().name}, true);
+      if (!finds && !before.first->second)
+        dropped.insert({asked.mapped().at, i});
+      before.first->second = finds;
+    }
+  }
+  for (const auto& [key, asked] : open)
+    dropped.insert(asked.at);
+  packets result;
+  for (std::size_t i = 0; i < link.size(); ++i)
+    if (!dropped.contains(i))
+      result.push_back(link[i]);
+  return result;
 }
 
 } // namespace troupe::tests::compat

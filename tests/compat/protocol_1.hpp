@@ -19,7 +19,7 @@ namespace troupe::tests::compat {
 namespace op {
 inline constexpr std::uint8_t hello = 1, ready = 2, goodbye = 4, find = 5, found = 6, release_actor = 9,
                               release_object = 10, credit = 11, ping = 12, pong = 13, greet = 14, prove = 15,
-                              opened = 16, release_handle = 23;
+                              opened = 16, release_handle = 23, name_changed = 132;
 } // namespace op
 
 namespace kind {
@@ -32,12 +32,17 @@ struct field {
   enum class sort : std::uint8_t { number, text, binary, boolean, nothing, real, list, map };
   /// What another recording of the same conversation has here.
   enum class rule : std::uint8_t {
-    equal,     // The same value.
-    same_sort, // Any value of the same sort.
-    at_least,  // The same number, or a larger one.
-    own_number // A number that an end has chosen; it stands for the same thing everywhere in one recording.
+    equal,       // The same value.
+    same_sort,   // Any value of the same sort.
+    at_least,    // The same number, or a larger one.
+    own_number,  // A number that an end has chosen; it stands for the same thing everywhere on one link.
+    id,          // As own_number, but random: either end may use the id, and it means the same on all links.
+    magnitude,   // A number that is at most a hundred times larger or smaller.
+    zero_or_not, // Any number except zero if this one is not zero; otherwise zero.
+    instant,     // Microseconds since 1970, between the years 2005 and 2255.
+    any          // Anything, or nothing.
   };
-  enum class form : std::uint8_t { none, varint, msgpack };
+  enum class form : std::uint8_t { none, varint, msgpack, fixed, hex };
 
   std::string path = {};
   sort what = sort::number;
@@ -46,9 +51,9 @@ struct field {
   bytes raw = {};           // Empty if the field repeats what an earlier packet has said.
   form form = form::none;
   rule rule = rule::equal;
-  // For own_number:
+  // For own_number and id:
   std::string domain = {}; // Numbers of different domains are independent.
-  bool is_readers = false; // The reader of the packet has chosen the number; otherwise its writer.
+  bool is_readers = false; // own_number: the reader of the packet has chosen the number; otherwise its writer.
 };
 
 /// What one packet says.
@@ -93,6 +98,10 @@ public:
   /// Returns false if either number stands for another one already.
   [[nodiscard]] bool bind(const std::string& domain, std::uint64_t recorded, std::uint64_t live);
   [[nodiscard]] std::optional<std::uint64_t> live(const std::string& domain, std::uint64_t recorded) const;
+  /// The ids in a packet of the recorded end stand for themselves, unless the live end has chosen them.
+  void keep_ids(const statement& own);
+  /// Forgets everything but ids.
+  void begin_link();
 
 private:
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> live_;
@@ -109,8 +118,16 @@ private:
 
 /// Replaces the value of a binary field. Does nothing if the statement has no such field.
 void set_binary(statement& in, std::string_view path, const bytes& value);
+/// Replaces a number, which then is not the live end's any more. Does nothing if the statement has no such field.
+void set_number(statement& in, std::string_view path, std::uint64_t value);
 
 /// How often the ends have mentioned their actors and objects, less how often these were released.
-[[nodiscard]] std::int64_t unreleased(const conversation& what);
+[[nodiscard]] std::int64_t unreleased(const packets& link);
+
+/// Without repeated questions for names: those that find nothing, as the question before.
+[[nodiscard]] packets without_polling(const packets& link);
+
+/// The path of the time at which a traced message was sent.
+inline constexpr const char* sent_at = "extension[6].value";
 
 } // namespace troupe::tests::compat

@@ -40,9 +40,11 @@ std::future<std::string> beside(Play play) {
 }
 
 /// Returns why the recorded dialer and the live acceptor do not understand each other, or an empty text.
-std::string failure_of_dialer(acceptor_cast& live, const conversation& recorded) {
+std::string failure_of_dialer(listening_cast& live, const conversation& recorded) {
   try {
-    player{dial(live.address()), end::dialer, recorded}.play();
+    played_node dialer;
+    for (const auto& link : recorded.links)
+      player{dial(live.address()), end::dialer, link, dialer}.play();
     return {};
   } catch (const std::exception& error) {
     return error.what();
@@ -50,9 +52,9 @@ std::string failure_of_dialer(acceptor_cast& live, const conversation& recorded)
 }
 
 void expect_dialer_is_understood(const conversation& recorded) {
-  acceptor_cast live{recorded.family};
-  EXPECT_EQ(failure_of_dialer(live, recorded), "");
-  EXPECT_EQ(joined(live.problems()), "");
+  const auto live = subject_of(recorded.subject).listen(recorded.family);
+  EXPECT_EQ(failure_of_dialer(*live, recorded), "");
+  EXPECT_EQ(joined(live->problems()), "");
 }
 
 void expect_acceptor_is_understood(const conversation& recorded) {
@@ -63,11 +65,15 @@ void expect_acceptor_is_understood(const conversation& recorded) {
     const auto go_on = [&] { std::call_once(once, [&] { said.set_value(); }); };
     // Also on failure, so that the live end does not wait for ever.
     const std::shared_ptr<void> in_any_case{nullptr, [&](void*) { go_on(); }};
-    player{at.accept(), end::acceptor, recorded}.play(go_on);
+    played_node acceptor;
+    for (const auto& link : recorded.links)
+      player{at.accept(), end::acceptor, link, acceptor}.play(go_on);
   });
   std::vector<std::string> problems;
   try {
-    problems = hold_conversation(recorded.family, at.address(), [&] { said.get_future().wait(); });
+    problems = subject_of(recorded.subject).talk(recorded.family, at.address(), {.before_close = [&] {
+                                                   said.get_future().wait();
+                                                 }});
   } catch (const std::exception& error) {
     problems.emplace_back(error.what());
   }
@@ -104,54 +110,108 @@ TEST_P(frozen, acceptor_is_understood) {
 }
 
 TEST(recording, of_this_version_can_be_played) {
-  const auto fresh = record("msgpack");
-  expect_dialer_is_understood(fresh);
-  expect_acceptor_is_understood(fresh);
+  for (const auto& about : subjects()) {
+    const auto fresh = record(about, "msgpack");
+    expect_dialer_is_understood(fresh);
+    expect_acceptor_is_understood(fresh);
+  }
 }
 
 /// Plays a damaged recording and expects to be told what is wrong.
+constexpr auto values_file = "0.1-protocol-1.2/typed";
+constexpr auto lasting_file = "0.1-protocol-1.4/typed.lasting";
+
 class damaged : public testing::Test {
 protected:
+  void read(const std::string& file) {
+    recorded_ = read_conversation(std::filesystem::path{TROUPE_FROZEN} / (file + ".conversation"));
+  }
+
+  template <class Condition>
+  packet& first_of(end from, Condition&& condition) {
+    for (auto& link : recorded_.links)
+      for (auto& each : link)
+        if (each.from == from && condition(each))
+          return each;
+    throw std::runtime_error("the recording has no such packet");
+  }
   packet& first(end from, std::uint8_t kind, std::uint8_t detail) {
-    const auto at = std::ranges::find_if(recorded_.packets, [&](const packet& each) {
-      return each.from == from && each.kind == kind && each.detail == detail;
-    });
-    EXPECT_NE(at, recorded_.packets.end());
-    return *at;
+    return first_of(from, [&](const packet& each) { return each.kind == kind && each.detail == detail; });
   }
 
-  void expect_failure(const std::string& part) {
-    acceptor_cast live{recorded_.family};
-    const auto failure = failure_of_dialer(live, recorded_);
+  void expect_failure(const std::string& part, const std::string& problem = {}) {
+    const auto live = subject_of(recorded_.subject).listen(recorded_.family);
+    const auto failure = failure_of_dialer(*live, recorded_);
     EXPECT_NE(failure.find(part), std::string::npos) << failure;
+    const auto problems = joined(live->problems());
+    EXPECT_NE(problems.find(problem), std::string::npos) << problems;
   }
 
-  conversation recorded_ = read_conversation(recordings().back()); // Of the family "typed".
+  conversation recorded_;
 };
 
 TEST_F(damaged, an_answer_of_the_live_end_with_another_value_is_noticed) {
+  read(values_file);
   auto& answer = first(end::acceptor, kind::message, 4);
   answer.body.back() ^= std::byte{1};
   expect_failure("element[0].inline[0] is");
 }
 
 TEST_F(damaged, a_message_with_another_value_is_noticed) {
-  const auto text = std::ranges::find_if(
-      recorded_.packets, [](const packet& each) { return each.from == end::dialer && each.kind == kind::chunk; });
-  ASSERT_NE(text, recorded_.packets.end());
-  text->body.back() = std::byte{'z'};
-  acceptor_cast live{recorded_.family};
-  EXPECT_NE(failure_of_dialer(live, recorded_).find("the recording has no such packet"), std::string::npos);
-  EXPECT_NE(joined(live.problems()).find("a text has other characters"), std::string::npos);
+  read(values_file);
+  first_of(end::dialer, [](const packet& each) { return each.kind == kind::chunk; }).body.back() = std::byte{'z'};
+  expect_failure("the recording has no such packet", "a text has other characters");
 }
 
 TEST_F(damaged, a_feature_that_the_live_end_has_lost_is_noticed) {
+  read(values_file);
   auto& hello = first(end::acceptor, kind::admin, op::hello);
   const std::string name = "deadlines";
   const auto at = std::ranges::search(hello.body, std::as_bytes(std::span{name}));
   ASSERT_FALSE(at.empty());
   at.front() = std::byte{'D'};
   expect_failure("features[Deadlines] is missing");
+}
+
+/// The bytes of an entry's value in the nth extended message of a link's dialer.
+class damaged_extension : public damaged {
+protected:
+  damaged_extension() { read(lasting_file); }
+
+  std::span<std::byte> value(std::size_t link, std::size_t nth, std::initializer_list<int> entry_head) {
+    for (auto& each : recorded_.links.at(link)) {
+      const auto is_extended = each.kind == kind::message && (each.detail & 16) != 0;
+      if (each.from != end::dialer || !is_extended || nth-- > 0)
+        continue;
+      bytes head;
+      for (const auto part : entry_head)
+        head.push_back(static_cast<std::byte>(part));
+      const auto at = std::ranges::search(each.body, head);
+      if (at.empty())
+        break;
+      return std::span{each.body}.subspan(static_cast<std::size_t>(at.end() - each.body.begin()));
+    }
+    throw std::runtime_error("the recording has no such entry");
+  }
+  std::span<std::byte> identity_number(std::size_t link, std::size_t nth) {
+    return value(link, nth, {7, 40}).subspan(16, 8);
+  }
+};
+
+TEST_F(damaged_extension, a_repeated_request_with_another_number_is_handled_again) {
+  identity_number(1, 0)[0] = std::byte{99};
+  expect_failure("", "5 entries came instead of 4");
+}
+
+// Goal: the receiver forgets answers that the caller does not need any more.
+TEST_F(damaged_extension, a_request_that_comes_again_after_it_was_settled_is_refused) {
+  identity_number(1, 6)[0] = std::byte{1};
+  expect_failure("signature=\"caf.error \"", "3 entries came instead of 4");
+}
+
+TEST_F(damaged_extension, a_message_of_another_trace_is_noticed) {
+  value(1, 3, {3, 55})[3] = std::byte{'f'};
+  expect_failure("extension[3].trace[0] is", "a context has another trace");
 }
 
 INSTANTIATE_TEST_SUITE_P(compat, frozen, testing::ValuesIn(names()), name_of);
