@@ -1,10 +1,11 @@
 # Finds libraries for which CMake has no find module, and which themselves do not install a CMake file on every system.
 # This file is installed with Troupe's own package, so that a program finds the libraries on its own machine.
 #
-# Components: cereal (headers only), isal, lz4, zstd. Result: TroupeThirdParty_FOUND and a target
+# Components: cares, cereal (headers only), isal, lz4, zstd. Result: TroupeThirdParty_FOUND and a target
 # troupe_third_party::<component> for each.
 include(FindPackageHandleStandardArgs)
 
+set(troupe_third_party_header_cares ares.h)
 set(troupe_third_party_header_cereal cereal/cereal.hpp)
 set(troupe_third_party_header_isal isa-l/crc.h)
 set(troupe_third_party_header_lz4 lz4.h)

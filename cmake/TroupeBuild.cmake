@@ -126,11 +126,12 @@ function(troupe_library name)
                            LINKED_PUBLIC ${arg_LINKED_PUBLIC} LINKED ${arg_LINKED} FLAGS ${arg_FLAGS})
 endfunction()
 
-# troupe_test(<name> [FAST] SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>])
+# troupe_test(<name> [FAST] SOURCES <sources...> LIBRARIES <targets...> [TIMEOUT <seconds>] [LABELS <labels...>]
+#             [FIXTURES <fixtures...>])
 # Makes one GoogleTest program; each of its tests becomes a separate ctest test. Tests take longer to compile than to run.
 # Therefore they are not optimized, unless they are FAST.
 function(troupe_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "FAST" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "FAST" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;FIXTURES")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -142,8 +143,12 @@ function(troupe_test name)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O0>)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} troupe_build_flags GTest::gmock GTest::gtest_main)
+  set(fixtures)
+  if(arg_FIXTURES)
+    set(fixtures FIXTURES_REQUIRED "${arg_FIXTURES}")
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+                       PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ${fixtures})
 endfunction()
 
 # Adds a test that passes if `source` does not compile and the compiler prints the text SAYING. `suite` is the first word

@@ -56,7 +56,7 @@ debian_package(runtime libtroupe${TROUPE_SOVERSION} libs SHLIBDEPS
        "immutable objects in shared memory."
        "."
        "These are the shared libraries.")
-foreach(component otlp protobuf prometheus)
+foreach(component cluster otlp protobuf prometheus)
   if(NOT TARGET troupe_${component})
     continue()
   endif()
@@ -71,11 +71,12 @@ endforeach()
 debian_package(development libtroupe-dev libdevel
   DEPENDS ${deb_libraries} "libcaf-dev (>= 0.17.6)" "libcaf-dev (<< 0.18)" libssl-dev libfmt-dev libisal-dev liblz4-dev
           libzstd-dev
-  SUGGESTS libcereal-dev libcurl4-openssl-dev libprotobuf-dev prometheus-cpp-dev pkgconf cmake
+  SUGGESTS libcereal-dev libcurl4-openssl-dev libsqlite3-dev libc-ares-dev libprotobuf-dev prometheus-cpp-dev pkgconf cmake
   TEXT "What programs are built with against Troupe's libraries, by CMake or by"
        "pkg-config. The component cereal needs libcereal-dev, protobuf needs"
-       "libprotobuf-dev, prometheus needs prometheus-cpp-dev, and otlp needs"
-       "libcurl4-openssl-dev.")
+       "libprotobuf-dev, prometheus needs prometheus-cpp-dev, otlp needs"
+       "libcurl4-openssl-dev, and cluster needs that, libsqlite3-dev and"
+       "libc-ares-dev.")
 
 if(TROUPE_TOOLS)
   debian_package(tools troupe-tools utils SHLIBDEPS
@@ -93,7 +94,7 @@ if(TROUPE_TOOLS)
 endif()
 
 # The folders in which dpkg-shlibdeps finds the libraries that are not installed yet.
-foreach(component base serializers store framework otlp protobuf prometheus)
+foreach(component base serializers store framework directory cluster otlp protobuf prometheus)
   if(TARGET troupe_${component})
     get_target_property(folder troupe_${component} BINARY_DIR)
     list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${folder})

@@ -21,7 +21,9 @@ function(troupe_install_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMPONENTS;PACKAGES;LINKED_PUBLIC;LINKED;FLAGS")
   # Components that need a less common library have their own packages.
   set(runtime runtime)
-  if(name MATCHES "^(otlp|protobuf|prometheus)$")
+  if(name MATCHES "^(cluster|directory)$")
+    set(runtime runtime_cluster)
+  elseif(name MATCHES "^(otlp|protobuf|prometheus)$")
     set(runtime runtime_${name})
   endif()
   install(TARGETS troupe_${name} EXPORT troupe_${name} ARCHIVE COMPONENT development

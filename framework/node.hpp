@@ -199,6 +199,9 @@ public:
   ///     auto drained = node->drain(5s); // See also drain_on_signal (drain_on_signal.hpp).
   std::expected<void, node_error> drain(std::chrono::milliseconds patience);
 
+  /// The actor system that the node was opened for.
+  [[nodiscard]] caf::actor_system& system() const;
+
   /// The name that this node was opened with.
   [[nodiscard]] const std::string& name() const;
 
@@ -325,7 +328,6 @@ public:
 
 private:
   explicit node(std::shared_ptr<internal::node_core> core);
-  [[nodiscard]] caf::actor_system& system() const;
   [[nodiscard]] std::expected<void, node_error> publish_untyped(std::string name, caf::strong_actor_ptr actor);
   [[nodiscard]] std::expected<caf::strong_actor_ptr, node_error> lasting_untyped(std::span<const std::string> addresses,
                                                                                  std::string name,

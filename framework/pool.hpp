@@ -124,6 +124,9 @@ public:
   ///     self->request(pool->handle(), 5s, add_v, item);
   [[nodiscard]] static std::expected<actor_pool, node_error> open(caf::actor_system& system, pool_options options = {});
 
+  /// `handle` is that of an actor_pool.
+  explicit actor_pool(caf::actor handle) : handle_(std::move(handle)) {}
+
   /// From now on these are the actors. An actor that stays keeps its requests. One that leaves gets no more messages,
   /// may answer what it has, and is then released.
   void assign(std::vector<pool_member> members) const;
@@ -134,8 +137,6 @@ public:
   [[nodiscard]] pool_stats stats() const;
 
 private:
-  explicit actor_pool(caf::actor handle) : handle_(std::move(handle)) {}
-
   caf::actor handle_;
 };
 

@@ -68,7 +68,7 @@ public:
   static number of(std::uint64_t value) { return {sort::natural, value}; }
   static number of(double value) { return {sort::real, std::bit_cast<std::uint64_t>(value)}; }
   /// A whole number of more than 64 bits, as the nearest double. No integer type can hold it.
-  static number rounded(double nearest) { return {sort::rounded, std::bit_cast<std::uint64_t>(nearest)}; }
+  static number rounded(double close) { return {sort::rounded, std::bit_cast<std::uint64_t>(close)}; }
   /// Reads a number of that kind at `bytes`, which may be unaligned.
   static number load(number_kind kind, const std::byte* bytes);
 

@@ -1,0 +1,148 @@
+#include <troupe/framework/cluster/cluster.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/base/version.hpp>
+#include <troupe/framework/cluster/internal/membership/addresses.hpp>
+#include <troupe/framework/cluster/internal/join/cluster_core.hpp>
+
+namespace troupe {
+
+namespace {
+
+constexpr std::size_t member_name_bytes_max = 200;
+// A message that reaches a handle just when its member is lost fails, or goes to another member, after this time.
+constexpr std::chrono::milliseconds handle_patience{500};
+constexpr std::chrono::milliseconds lease_min{1'000};
+constexpr std::chrono::milliseconds lease_max{std::chrono::hours{1}};
+
+std::unexpected<directory_error> unusable(std::string text) {
+  return std::unexpected{directory_error{directory_errc::invalid_argument, std::move(text)}};
+}
+
+} // namespace
+
+cluster::cluster(std::shared_ptr<membership::cluster_core> core) : core_(std::move(core)) {}
+cluster::cluster(cluster&&) noexcept = default;
+cluster& cluster::operator=(cluster&&) noexcept = default;
+cluster::~cluster() = default;
+
+std::expected<cluster, directory_error> cluster::join(node& with, cluster_options options) {
+  const auto until = std::chrono::steady_clock::now() + options.join_timeout;
+  if (options.lease < lease_min || options.lease > lease_max)
+    return unusable("cluster_options::lease is " + std::to_string(options.lease.count()) + " ms; it is 1 s to 1 h");
+  auto name = options.name.empty() ? with.name() : options.name;
+  if (name.empty() || name.size() > member_name_bytes_max)
+    return unusable("a member's name has 1 to 200 bytes, this one " + grouped(name.size())
+                    + ": set cluster_options::name or node_options::name");
+  auto where = options.opened;
+  if (!where) {
+    // Two tries within a third of the lease, so that one lost request does not cost the lease.
+    options.access.timeout = std::min(options.access.timeout, options.lease / 6);
+    auto opened = open_directory(options.directory, options.access);
+    if (!opened)
+      return std::unexpected{std::move(opened).error()};
+    where = *std::move(opened);
+  }
+  if (const auto identity = where->identity(); !identity) // Also lets an etcd that is wiped later be recognized.
+    return std::unexpected{identity.error()};
+  cluster_member self{.name = std::move(name),
+                      .incarnation = with.identity(),
+                      .addresses = {},
+                      .roles = options.roles,
+                      .host = membership::this_host(),
+                      .version = "Troupe " + std::string{TROUPE_VERSION}};
+  if (where->is_writable()) {
+    auto addresses = membership::advertised_addresses(options.advertise, with.addresses());
+    if (!addresses)
+      return unusable(std::move(addresses).error());
+    self.addresses = *std::move(addresses);
+  }
+  auto core =
+      std::make_shared<membership::cluster_core>(membership::cluster_core::parts{.home = with,
+                                                                                 .system = with.system(),
+                                                                                 .where = std::move(where),
+                                                                                 .self = std::move(self),
+                                                                                 .options = std::move(options)});
+  if (auto joined = core->wait_until_joined(until); !joined)
+    return std::unexpected{std::move(joined).error()};
+  return cluster{std::move(core)};
+}
+
+std::expected<void, directory_error> cluster::publish_untyped(std::string name, caf::actor actor) {
+  return core_->publish(std::move(name), std::move(actor));
+}
+
+bool cluster::unpublish(std::string_view name) {
+  return core_->unpublish(name);
+}
+
+cluster::member_dialer cluster::dialing(handle_maker make) const {
+  // The core outlives its routes.
+  return [core = core_.get(),
+          make = std::move(make)](const cluster_member& of, const std::string& name,
+                                  std::function<void(bool)> is_found) -> std::expected<caf::actor, node_error> {
+    const auto& parts = core->of();
+    const auto address = membership::best_address(of, parts.self.host);
+    if (!address) {
+      node_error why{node_errc::bad_address, "it has no address that leads from here to it"};
+      core->note_problem("member " + of.name, why.message());
+      return std::unexpected{std::move(why)};
+    }
+    auto link = parts.options.link;
+    link.peer_identity = of.incarnation;
+    auto made = make(parts.home, {*address}, name,
+                     {.patience = handle_patience,
+                      .link = std::move(link),
+                      .events = {.callback = [is_found = std::move(is_found)](const lasting_event& event) {
+                        is_found(event.what == lasting_event::kind::found);
+                      }}});
+    if (!made)
+      core->note_problem("member " + of.name, made.error().message());
+    return made;
+  };
+}
+
+actor_pool cluster::service_of(std::string name, service_options options, handle_maker make) {
+  return core_->add_service(std::move(name), options, dialing(std::move(make)));
+}
+
+actor_pool cluster::singleton_of(std::string name, service_options options, handle_maker make) {
+  return core_->singleton(name, options, dialing(std::move(make)));
+}
+
+std::expected<void, directory_error> cluster::own(std::string name, std::function<caf::actor(const ownership&)> make) {
+  return core_->own(std::move(name), std::move(make));
+}
+
+caf::actor_system& cluster::system() const {
+  return core_->of().system;
+}
+
+std::vector<std::pair<std::string, std::string>> cluster::singletons() const {
+  return core_->follower().with_view([](const auto& view) { return view.singletons(); });
+}
+
+void cluster::watch(const caf::actor& receiver) {
+  core_->watch(receiver);
+}
+
+std::vector<cluster_member> cluster::members() const {
+  return core_->follower().with_view([](const auto& view) { return view.members(); });
+}
+
+std::vector<std::pair<std::string, std::string>> cluster::names() const {
+  return core_->follower().with_view([](const auto& view) { return view.names(); });
+}
+
+std::vector<std::string> cluster::problems() const {
+  return core_->problems();
+}
+
+const cluster_member& cluster::self() const noexcept {
+  return core_->of().self;
+}
+
+} // namespace troupe

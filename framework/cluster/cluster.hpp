@@ -1,0 +1,223 @@
+// Nodes that find each other: cluster::join.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <expected>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
+
+#include <troupe/framework/cluster/cluster_member.hpp>
+#include <troupe/framework/cluster/directory.hpp>
+#include <troupe/framework/cluster/ownership.hpp>
+#include <troupe/framework/cluster/pick.hpp>
+#include <troupe/framework/lasting.hpp>
+#include <troupe/framework/node.hpp>
+#include <troupe/framework/pool.hpp>
+
+namespace troupe {
+
+namespace membership {
+
+class cluster_core;
+
+} // namespace membership
+
+/// One address or several.
+class address_list : public std::vector<std::string> {
+public:
+  address_list() = default;
+  address_list(const char* one) : std::vector<std::string>{one} {}
+  address_list(std::string one) : std::vector<std::string>{std::move(one)} {}
+  address_list(std::initializer_list<std::string> all) : std::vector<std::string>{all} {}
+};
+
+struct cluster_options {
+  /// The address of the directory: see open_directory().
+  std::string directory = {};
+  directory_options access = {};
+  /// A directory that the program has opened, in place of the two above.
+  std::shared_ptr<troupe::directory> opened = {};
+
+  /// This member's name, unique in the cluster. Empty: the node's name.
+  std::string name = {};
+  /// Where the others can reach this node. Empty: where it listens.
+  address_list advertise = {};
+  std::vector<std::string> roles = {};
+
+  /// How long the others keep this member after its last sign of life; 1 s to 1 h. A directory may round it up. Lower:
+  /// a lost member is noticed sooner, but a directory that is away for as long loses all members.
+  std::chrono::milliseconds lease{10'000};
+  /// How long join() waits for the directory, and for the end of an earlier member of the same name.
+  std::chrono::milliseconds join_timeout{15'000};
+
+  /// The options of the links to other members. `peer_identity` is set for each member.
+  link_options link = {};
+};
+
+struct service_options {
+  troupe::pick pick = nearest;
+  /// While no member has published the name, at most this number of messages wait, each for at most this time.
+  std::size_t waiting_most = 10'000;
+  std::chrono::milliseconds patience{30'000};
+  /// A request that is not answered within this time fails with `timed_out`.
+  std::chrono::milliseconds answer_within{std::chrono::minutes(10)};
+  /// True: a request whose member is lost goes to another one, at most `repeats_most` times. Set it only if it does no
+  /// harm to handle a request twice.
+  bool retry_idempotent = false;
+  std::size_t repeats_most = 3;
+};
+
+/// A service of the cluster: the actors that members have published under one name. Copies refer to the same service.
+///
+/// Requests are answered as those of an actor_pool (pool.hpp), where "child" stands for a member's actor.
+/// Threads: any. Lifetime: the handle follows the members as long as the cluster object lives.
+template <class Handle>
+class service {
+public:
+  /// @private
+  explicit service(actor_pool pool) : pool_(std::move(pool)), handle_(caf::actor_cast<Handle>(pool_.handle())) {}
+
+  /// An ordinary handle.
+  [[nodiscard]] const Handle& handle() const noexcept { return handle_; }
+  [[nodiscard]] pool_stats stats() const { return pool_.stats(); }
+
+private:
+  actor_pool pool_;
+  Handle handle_;
+};
+
+/// A node's membership in a cluster.
+///
+/// The directory has an entry for the member and for each name that it has published. They live as long as the member's
+/// lease, which a thread of its own keeps alive. While the directory is away, links and handles go on, and what is
+/// known of the others stays; nothing new is published. When it is back, everything is registered again.
+///
+/// An entry can only lead to a node that proves to be the member (link_options::peer_identity).
+///
+/// Threads: any. Calls that change entries block until the directory has answered, so they do not belong in handlers.
+/// Lifetime: the node must outlive the cluster object, and must not be moved meanwhile. The destructor leaves the
+/// cluster.
+class TROUPE_EXPORT cluster {
+public:
+  /// Joins the cluster whose members the directory knows. Blocks, at most for about join_timeout. If the directory is
+  /// read-only, the node is not registered, and only finds the others.
+  /// Fails with
+  /// - `invalid_argument`: an option has an unusable value, or others cannot reach this node; the text says what to do.
+  /// - `busy`: another member has the name.
+  /// - the errors of open_directory() and of a directory's calls.
+  ///
+  ///     auto cluster = troupe::cluster::join(*node, {.directory = "etcd://10.0.0.5:2379/shop", .roles = {"worker"}});
+  [[nodiscard]] static std::expected<cluster, directory_error> join(node& with, cluster_options options);
+
+  /// A moved-from object can only be assigned to or destroyed.
+  cluster(cluster&&) noexcept;
+  cluster& operator=(cluster&&) noexcept;
+  ~cluster();
+
+  /// Publishes the actor on the node, and tells the others, under this member's lease. A name may be published by any
+  /// number of members. Fails with `invalid_argument` if this node has published the name already or the name is
+  /// unusable, and if the directory did not take the entry in time, which is then written later.
+  template <class Handle>
+  [[nodiscard]] std::expected<void, directory_error> publish(std::string name, const Handle& actor) {
+    return publish_untyped(std::move(name), caf::actor_cast<caf::actor>(actor));
+  }
+
+  /// Withdraws the name. Returns false if this member has not published it.
+  bool unpublish(std::string_view name);
+
+  /// The actors that members have published under `name`, now and later. `Handle` is caf::actor or a typed handle; a
+  /// published actor with another interface is not used. Does not block.
+  ///
+  ///     auto carts = cluster->service<cart_actor>("cart", {.pick = troupe::least_loaded});
+  ///     self->request(carts.handle(), 5s, add_v, item);
+  template <class Handle = caf::actor>
+  [[nodiscard]] troupe::service<Handle> service(std::string name, service_options options = {}) {
+    return troupe::service<Handle>{service_of(std::move(name), std::move(options), maker_of<Handle>())};
+  }
+
+  /// A handle to the one actor of this name in the cluster, which `make` makes in one of the processes that have called
+  /// this. `make` takes the actor system and the ownership, and returns a handle. If its process or its actor ends, or
+  /// its lease may end, another process makes the next one, with a higher fencing number. Messages wait meanwhile.
+  ///
+  /// An actor is told to end a quarter of the lease before its process may lose it. A handler that runs longer than
+  /// that, and a process that is stopped, can act at the same time as their successor: whatever must not be done twice
+  /// needs a receiver that checks the fencing number (ownership.hpp). Without such a receiver, nothing is promised.
+  ///
+  /// `make` is called on a thread of the cluster. If it throws or returns a null handle, another process gets its turn.
+  /// Does not block. Fails with `read_only`, or with `invalid_argument` if this process has called it for this name.
+  ///
+  ///     auto clock = cluster->singleton("clock", [](caf::actor_system& system, const troupe::ownership& own) {
+  ///       return system.spawn(clock_actor, own);
+  ///     });
+  template <class Handle = caf::actor, class Make>
+  [[nodiscard]] std::expected<troupe::service<Handle>, directory_error> singleton(std::string name, Make make,
+                                                                                  service_options options = {}) {
+    if (auto ready = own(name,
+                         [make = std::move(make), this_system = &system()](const ownership& own) mutable {
+                           return caf::actor_cast<caf::actor>(make(*this_system, own));
+                         });
+        !ready)
+      return std::unexpected{std::move(ready).error()};
+    return singleton<Handle>(std::move(name), std::move(options));
+  }
+
+  /// The same handle, for processes that do not make the actor.
+  template <class Handle = caf::actor>
+  [[nodiscard]] troupe::service<Handle> singleton(std::string name, service_options options = {}) {
+    return troupe::service<Handle>{singleton_of(std::move(name), std::move(options), maker_of<Handle>())};
+  }
+
+  /// From now on sends each cluster_event to `receiver`, first the members and names that are there. It must be an
+  /// actor of this process, and is not kept alive.
+  void watch(const caf::actor& receiver);
+
+  [[nodiscard]] std::vector<cluster_member> members() const;
+  /// Published names, each with the name of the member that has published it.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> names() const;
+  /// What is wrong with the cluster as seen from here, for people: entries that cannot be read, members that cannot be
+  /// dialed, why the directory does not answer. Empty: nothing is known to be wrong.
+  [[nodiscard]] std::vector<std::string> problems() const;
+  /// Singletons, each with the name of the member that owns it.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> singletons() const;
+  /// This member, as it is registered.
+  [[nodiscard]] const cluster_member& self() const noexcept;
+
+private:
+  using handle_maker = std::function<std::expected<caf::actor, node_error>(
+      node& with, const std::vector<std::string>& addresses, const std::string& name, lasting_options how)>;
+
+  explicit cluster(std::shared_ptr<membership::cluster_core> core);
+  [[nodiscard]] std::expected<void, directory_error> publish_untyped(std::string name, caf::actor actor);
+  using member_dialer = std::function<std::expected<caf::actor, node_error>(
+      const cluster_member& to, const std::string& name, std::function<void(bool is_found)> is_found)>;
+  [[nodiscard]] member_dialer dialing(handle_maker make) const;
+  [[nodiscard]] actor_pool service_of(std::string name, service_options options, handle_maker make);
+  [[nodiscard]] actor_pool singleton_of(std::string name, service_options options, handle_maker make);
+  [[nodiscard]] std::expected<void, directory_error> own(std::string name,
+                                                         std::function<caf::actor(const ownership&)> make);
+  [[nodiscard]] caf::actor_system& system() const;
+
+  template <class Handle>
+  [[nodiscard]] static handle_maker maker_of() {
+    return [](node& with, const std::vector<std::string>& addresses, const std::string& name,
+              lasting_options how) -> std::expected<caf::actor, node_error> {
+      auto made = with.lasting<Handle>(std::span<const std::string>{addresses}, name, std::move(how));
+      if (!made)
+        return std::unexpected{std::move(made).error()};
+      return caf::actor_cast<caf::actor>(*made);
+    };
+  }
+
+  std::shared_ptr<membership::cluster_core> core_; // Null after a move.
+};
+
+} // namespace troupe

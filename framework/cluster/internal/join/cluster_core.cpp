@@ -1,0 +1,292 @@
+#include <troupe/framework/cluster/internal/join/cluster_core.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/framework/cluster/internal/membership/addresses.hpp>
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/cluster/internal/membership/member_record.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe::membership {
+
+namespace {
+
+/// The name under which the owner of a singleton publishes its actor.
+std::string published_singleton(const std::string& name) {
+  return "troupe.singleton." + name;
+}
+
+} // namespace
+
+cluster_core::cluster_core(parts of) : of_(std::move(of)) {
+  if (of_.where->is_writable())
+    registrar_ = std::make_unique<registrar>(
+        of_.where,
+        registrar::exclusive_entry{.key = member_key(of_.self.name),
+                                   .value = member_record(of_.self),
+                                   .is_left_over = [this](const auto& entry) { return is_left_over(entry); }},
+        of_.options.lease / 10);
+  follower_ =
+      std::make_unique<view_follower>(of_.where, [this](const auto& events, const auto& view) { take(events, view); });
+  if (!registrar_)
+    return;
+  keeper_ = std::make_unique<lease_keeper>(of_.where, of_.options.lease, [this](const held_lease& now) {
+    registrar_->use_lease(now.id);
+    wake_runner();
+  });
+  runner_ = std::make_unique<singleton_runner>(singleton_runner::parts{
+      .where = of_.where,
+      .value = of_.self.name,
+      .lease = keeper_->reader(),
+      .margin = of_.options.lease / 4,
+      .show = [this](const auto& name, const auto& actor) { show(name, actor); },
+      .problem = [this](const auto& name, auto text) { note_problem("singleton " + name, std::move(text)); }});
+  const std::lock_guard guard{mutex_};
+  woken_ = runner_.get();
+}
+
+cluster_core::~cluster_core() {
+  {
+    const std::lock_guard guard{mutex_};
+    woken_ = nullptr;
+  }
+  runner_.reset();
+  keeper_.reset(); // Revokes the lease, and with it every entry.
+  registrar_.reset();
+  of_.where->close();
+  follower_.reset();
+  for (const auto& [name, actor] : std::exchange(published_, {}))
+    of_.home.unpublish(name);
+}
+
+void cluster_core::wake_runner() {
+  const std::lock_guard guard{mutex_};
+  if (woken_ != nullptr)
+    woken_->wake();
+}
+
+/// An earlier process has left the entry if it said an address at which this one listens now. Only at the beginning:
+/// two nodes that claim one address would otherwise replace each other for ever.
+bool cluster_core::is_left_over(const directory_entry& entry) const {
+  {
+    const std::lock_guard guard{mutex_};
+    if (has_joined_)
+      return false;
+  }
+  const auto found = read_member_record(of_.self.name, entry.value);
+  return found && std::ranges::any_of(found->addresses, [this](const auto& each) {
+           return std::ranges::find(of_.self.addresses, each) != of_.self.addresses.end();
+         });
+}
+
+std::expected<void, directory_error> cluster_core::wait_until_joined(std::chrono::steady_clock::time_point until) {
+  if (auto read = follower_->wait_until_read(until); !read)
+    return read;
+  if (!registrar_)
+    return {};
+  if (auto settled = registrar_->settle(until); !settled) {
+    const auto trouble = keeper_->trouble();
+    return trouble ? std::unexpected{*trouble} : settled;
+  }
+  const auto is_there = [this](const cluster_view& view) {
+    const auto found = view.member(of_.self.name);
+    return found && found->incarnation == of_.self.incarnation;
+  };
+  if (!follower_->wait_until(is_there, until))
+    return std::unexpected{
+        directory_error{directory_errc::unavailable, "the directory at " + of_.where->shown_address()
+                                                         + " took this member's entry, but did not show it in time"}};
+  const std::lock_guard guard{mutex_};
+  has_joined_ = true;
+  return {};
+}
+
+std::expected<void, directory_error> cluster_core::publish(std::string name, caf::actor actor) {
+  if (auto published = of_.home.publish(name, actor); !published)
+    return std::unexpected{directory_error{directory_errc::invalid_argument, published.error().message()}};
+  const auto key = name_key(of_.self.name, name);
+  {
+    const std::lock_guard guard{mutex_};
+    published_.insert_or_assign(std::move(name), std::move(actor));
+  }
+  if (!registrar_)
+    return {};
+  registrar_->set(key, "{}");
+  return registrar_->settle(std::chrono::steady_clock::now() + of_.options.access.timeout);
+}
+
+bool cluster_core::unpublish(std::string_view name) {
+  caf::actor released;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto found = published_.find(name);
+    if (found == published_.end())
+      return false;
+    released = std::move(found->second);
+    published_.erase(found);
+  }
+  if (registrar_)
+    registrar_->remove(name_key(of_.self.name, name));
+  return of_.home.unpublish(name);
+}
+
+actor_pool cluster_core::add_service(std::string name, const service_options& options,
+                                     service_route::handle_maker make) {
+  return add_route(std::move(name), std::nullopt, options, std::move(make));
+}
+
+actor_pool cluster_core::singleton(const std::string& name, const service_options& options,
+                                   service_route::handle_maker make) {
+  return add_route(published_singleton(name), name, options, std::move(make));
+}
+
+std::expected<void, directory_error> cluster_core::own(std::string name, singleton_runner::maker make) {
+  if (!runner_)
+    return std::unexpected{
+        directory_error{directory_errc::read_only, "the directory at " + of_.where->shown_address()
+                                                       + " finds members only: use etcd:// or host:// for singletons"}};
+  if (name.empty() || singleton_key(name).size() > directory::key_bytes_max)
+    return std::unexpected{
+        directory_error{directory_errc::invalid_argument,
+                        "a singleton's name has 1 to about 1,000 bytes, this one " + std::to_string(name.size())}};
+  if (!runner_->add(name, std::move(make)))
+    return std::unexpected{directory_error{directory_errc::invalid_argument,
+                                           "this process is ready to own the singleton " + name + " already"}};
+  return {};
+}
+
+actor_pool cluster_core::add_route(std::string name, std::optional<std::string> singleton,
+                                   const service_options& options, service_route::handle_maker make) {
+  auto pool =
+      actor_pool::open(of_.system, {.placement = options.pick.how(),
+                                    .key = options.pick.key(),
+                                    .waiting_most = options.waiting_most,
+                                    .patience = std::max(options.patience, std::chrono::milliseconds{0}),
+                                    .answer_within = std::max(options.answer_within, std::chrono::milliseconds{10}),
+                                    .retry_idempotent = options.retry_idempotent,
+                                    .repeats_most = options.repeats_most});
+  follower_->between_batches([&](const cluster_view& view) {
+    routes_.push_back(
+        {.route =
+             {std::move(name), options.pick.prefers_near(), {of_.self.name, of_.self.host}, *pool, std::move(make)},
+         .singleton = std::move(singleton)});
+    lead(routes_.back(), view);
+  });
+  return *pool;
+}
+
+void cluster_core::lead(leader& of, const cluster_view& view) {
+  std::optional<caf::actor> own;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto found = published_.find(of.route.name()); found != published_.end())
+      own = found->second;
+  }
+  if (of.singleton) {
+    const auto owner = view.owner(*of.singleton);
+    return of.route.lead_to(owner ? std::vector{*owner} : std::vector<cluster_member>{}, own);
+  }
+  // A read-only directory has no names: every member may have published it.
+  of.route.lead_to(registrar_ ? view.providers(of.route.name()) : view.members(), own);
+}
+
+/// The actor is known before the others learn of its entry, or a moment later: their handles look for the name until
+/// they find it.
+void cluster_core::show(const std::string& name, const caf::actor& actor) {
+  const auto published = published_singleton(name);
+  if (!actor) {
+    caf::actor released;
+    {
+      const std::lock_guard guard{mutex_};
+      if (const auto found = published_.find(published); found != published_.end()) {
+        released = std::move(found->second);
+        published_.erase(found);
+      }
+    }
+    of_.home.unpublish(published);
+  } else if (const auto done = of_.home.publish(published, actor); !done) {
+    note_problem("singleton " + name, done.error().message());
+  } else {
+    const std::lock_guard guard{mutex_};
+    published_.insert_or_assign(published, actor);
+  }
+  follower_->between_batches([&](const cluster_view& view) {
+    for (auto& one : routes_)
+      if (one.singleton == name)
+        lead(one, view);
+  });
+}
+
+void cluster_core::watch(const caf::actor& receiver) {
+  follower_->between_batches([&](const cluster_view& view) {
+    for (auto& one : view.members()) {
+      const auto names = view.names_of(one.name);
+      caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::member_up, .member = one});
+      for (const auto& name : names)
+        caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::name_added, .member = one, .name = name});
+    }
+    const std::lock_guard guard{mutex_};
+    watchers_.push_back(caf::actor_cast<caf::weak_actor_ptr>(receiver));
+  });
+}
+
+void cluster_core::take(const cluster_view::events& events, const cluster_view& view) {
+  std::vector<caf::actor> told;
+  {
+    const std::lock_guard guard{mutex_};
+    std::erase_if(watchers_, [&](const caf::weak_actor_ptr& one) {
+      const auto strong = one.lock();
+      if (strong)
+        told.push_back(caf::actor_cast<caf::actor>(strong));
+      return !strong;
+    });
+  }
+  for (const auto& event : events)
+    for (const auto& receiver : told)
+      caf::anon_send(receiver, event);
+  std::set<std::string> names;
+  std::set<std::string> singletons;
+  auto all = false;
+  for (const auto& event : events) {
+    using enum cluster_event::kind;
+    if (event.what == name_added || event.what == name_gone)
+      names.insert(event.name);
+    else if (event.what == singleton_moved)
+      singletons.insert(event.name);
+    else if (event.what == member_changed || !registrar_)
+      all = true;
+  }
+  if (!singletons.empty())
+    wake_runner();
+  std::erase_if(routes_, [](const leader& one) { return !one.route.is_wanted(); });
+  for (auto& one : routes_)
+    if (all || (one.singleton ? singletons.contains(*one.singleton) : names.contains(one.route.name())))
+      lead(one, view);
+}
+
+void cluster_core::note_problem(const std::string& about, std::string text) {
+  const std::lock_guard guard{mutex_};
+  problems_.insert_or_assign(about, std::move(text));
+}
+
+std::vector<std::string> cluster_core::problems() const {
+  std::vector<std::string> all;
+  follower_->with_view([&](const cluster_view& view) {
+    for (const auto& [key, why] : view.unreadable())
+      all.push_back("the entry " + key + " cannot be read: " + why);
+  });
+  if (keeper_)
+    if (const auto trouble = keeper_->trouble())
+      all.push_back("the lease: " + trouble->message());
+  const std::lock_guard guard{mutex_};
+  for (const auto& [about, text] : problems_)
+    all.push_back(about + ": " + text);
+  return all;
+}
+
+} // namespace troupe::membership

@@ -1,0 +1,100 @@
+// One node's membership in a cluster.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/actor_control_block.hpp>
+
+#include <troupe/framework/cluster/cluster.hpp>
+#include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
+#include <troupe/framework/cluster/internal/membership/registrar.hpp>
+#include <troupe/framework/cluster/internal/join/service_route.hpp>
+#include <troupe/framework/cluster/internal/membership/view_follower.hpp>
+#include <troupe/framework/cluster/internal/ownership/singleton_runner.hpp>
+
+namespace troupe::membership {
+
+/// Joins the parts of a membership: what this node wants in the directory, what the directory says of the others, and
+/// who is told.
+///
+/// Threads: any.
+class cluster_core {
+public:
+  struct parts {
+    node& home;
+    caf::actor_system& system;
+    std::shared_ptr<directory> where;
+    cluster_member self;
+    cluster_options options;
+  };
+
+  explicit cluster_core(parts of);
+  cluster_core(const cluster_core&) = delete;
+  cluster_core& operator=(const cluster_core&) = delete;
+  ~cluster_core();
+
+  /// Waits until this member is registered and the others are known.
+  [[nodiscard]] std::expected<void, directory_error> wait_until_joined(std::chrono::steady_clock::time_point until);
+
+  [[nodiscard]] std::expected<void, directory_error> publish(std::string name, caf::actor actor);
+  bool unpublish(std::string_view name);
+  [[nodiscard]] actor_pool add_service(std::string name, const service_options& options,
+                                       service_route::handle_maker make);
+  /// A handle to the owner of the singleton, whichever member that is.
+  [[nodiscard]] actor_pool singleton(const std::string& name, const service_options& options,
+                                     service_route::handle_maker make);
+  /// From now on this process is ready to own the singleton. Fails with `read_only` or `invalid_argument`.
+  [[nodiscard]] std::expected<void, directory_error> own(std::string name, singleton_runner::maker make);
+  void watch(const caf::actor& receiver);
+
+  [[nodiscard]] const parts& of() const noexcept { return of_; }
+  [[nodiscard]] const view_follower& follower() const noexcept { return *follower_; }
+  [[nodiscard]] std::vector<std::string> problems() const;
+  void note_problem(const std::string& about, std::string text);
+
+private:
+  void take(const cluster_view::events& events, const cluster_view& view);
+  void wake_runner();
+  struct leader {
+    service_route route;
+    std::optional<std::string> singleton; // Its name, if the route leads to one.
+  };
+
+  [[nodiscard]] actor_pool add_route(std::string name, std::optional<std::string> singleton,
+                                     const service_options& options, service_route::handle_maker make);
+  void lead(leader& of, const cluster_view& view);
+  void show(const std::string& name, const caf::actor& actor);
+  [[nodiscard]] bool is_left_over(const directory_entry& entry) const;
+
+  const parts of_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<std::string, caf::actor, std::less<>> published_;
+  std::vector<caf::weak_actor_ptr> watchers_;
+  std::map<std::string, std::string> problems_; // By what they are about.
+  bool has_joined_ = false;
+  singleton_runner* woken_ = nullptr; // Null before and after the runner's life.
+
+  std::list<leader> routes_; // Used between batches of the follower.
+
+  std::unique_ptr<registrar> registrar_; // Null if the directory is read-only.
+  std::unique_ptr<view_follower> follower_;
+  std::unique_ptr<lease_keeper> keeper_;     // Null if the directory is read-only.
+  std::unique_ptr<singleton_runner> runner_; // Null if the directory is read-only.
+};
+
+} // namespace troupe::membership

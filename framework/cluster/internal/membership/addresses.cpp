@@ -1,0 +1,71 @@
+#include <troupe/framework/cluster/internal/membership/addresses.hpp>
+
+#include <array>
+#include <fstream>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace troupe::membership {
+
+namespace {
+
+/// "net:[4026531840]".
+std::string name_space(const char* which) {
+  std::array<char, 64> name{};
+  const auto size = ::readlink(("/proc/self/ns/" + std::string{which}).c_str(), name.data(), name.size());
+  return size > 0 ? std::string{name.data(), static_cast<std::size_t>(size)} : std::string{};
+}
+
+bool is_local(std::string_view address) {
+  return address.starts_with("unix://") || address.starts_with("shm://");
+}
+
+bool is_unspecified(std::string_view address) {
+  const auto host = address.substr(address.find("://") + 3);
+  return host.starts_with("0.0.0.0:") || host.starts_with("[::]:") || host.starts_with("*:");
+}
+
+} // namespace
+
+std::string this_host() {
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  std::string boot;
+  std::getline(file, boot);
+  return boot + '/' + std::to_string(::getuid()) + '/' + name_space("net") + '/' + name_space("mnt");
+}
+
+std::expected<std::vector<std::string>, std::string> advertised_addresses(std::span<const std::string> wanted,
+                                                                          std::span<const std::string> listening) {
+  std::vector<std::string> all;
+  for (const auto& each : wanted.empty() ? listening : wanted) {
+    if (each.starts_with("inproc://"))
+      continue; // It leads to this process only.
+    if (each.find("://") == std::string::npos)
+      return std::unexpected{"cluster_options::advertise has \"" + each
+                             + "\", which is no address; an address is like tls://host:4000"};
+    if (is_unspecified(each))
+      return std::unexpected{"no other host can reach this node at " + each
+                             + ": set cluster_options::advertise to the address by which they can"};
+    all.push_back(each);
+  }
+  if (all.empty())
+    return std::unexpected{std::string{
+        "no other process can reach this node: listen at an address (node_options::listen) before the node joins"}};
+  return all;
+}
+
+std::optional<std::string> best_address(const cluster_member& member, std::string_view host) {
+  std::optional<std::string> best;
+  for (const auto& each : member.addresses) {
+    if (is_local(each)) {
+      if (member.host.empty() || member.host == host) // A list of addresses says nothing of hosts.
+        return each;
+    } else if (!best || (each.starts_with("tls://") && !best->starts_with("tls://"))) {
+      best = each;
+    }
+  }
+  return best;
+}
+
+} // namespace troupe::membership

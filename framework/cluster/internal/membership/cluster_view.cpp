@@ -1,0 +1,203 @@
+#include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
+
+#include <utility>
+
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/cluster/internal/membership/member_record.hpp>
+
+namespace troupe::membership {
+
+using enum cluster_event::kind;
+
+bool cluster_view::slot::has(std::string_view name) const {
+  const auto found = names.find(name);
+  return member && found != names.end() && found->second == lease;
+}
+
+std::set<std::string> cluster_view::slot::visible() const {
+  std::set<std::string> all;
+  if (member)
+    for (const auto& [name, its_lease] : names)
+      if (its_lease == lease)
+        all.insert(name);
+  return all;
+}
+
+cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
+  const auto owned_before = owners();
+  const auto before = std::exchange(slots_, {});
+  claims_.clear();
+  unreadable_.clear();
+  for (const auto& entry : all)
+    take(entry);
+  events told;
+  for (const auto& [name, was] : before)
+    if (!slots_.contains(name))
+      tell_difference(was, {}, told);
+  for (const auto& [name, is] : slots_) {
+    const auto was = before.find(name);
+    tell_difference(was == before.end() ? slot{} : was->second, is, told);
+  }
+  tell_moves(owned_before, *this, told);
+  return told;
+}
+
+cluster_view::events cluster_view::apply(std::span<const directory_change> changes) {
+  const auto owned_before = owners();
+  slots before; // Of the members that are concerned.
+  const auto keep = [&](std::string_view member) {
+    if (!before.contains(member)) {
+      const auto found = slots_.find(member);
+      before.emplace(member, found == slots_.end() ? slot{} : found->second);
+    }
+  };
+  for (const auto& change : changes) {
+    const auto& key = change.entry.key;
+    if (const auto member = member_in(key))
+      keep(*member);
+    else if (const auto name = published_name_in(key))
+      keep(name->member);
+    if (change.what == directory_change::kind::put)
+      take(change.entry);
+    else
+      take_away(key);
+  }
+  events told;
+  for (const auto& [name, was] : before) {
+    const auto is = slots_.find(name);
+    tell_difference(was, is == slots_.end() ? slot{} : is->second, told);
+    if (is != slots_.end() && !is->second.member && is->second.names.empty())
+      slots_.erase(is);
+  }
+  tell_moves(owned_before, *this, told);
+  return told;
+}
+
+void cluster_view::take(const directory_entry& entry) {
+  unreadable_.erase(entry.key);
+  if (auto name = member_in(entry.key)) {
+    auto& of = slots_[*name];
+    auto read = read_member_record(*name, entry.value);
+    if (!read)
+      unreadable_[entry.key] = read.error();
+    of.member = read ? std::optional{*std::move(read)} : std::nullopt;
+    of.lease = entry.lease;
+    return;
+  }
+  if (auto published = published_name_in(entry.key)) {
+    slots_[published->member].names[published->name] = entry.lease;
+    return;
+  }
+  if (auto singleton = singleton_in(entry.key))
+    claims_.insert_or_assign(*std::move(singleton), claim{entry.value, entry.lease});
+}
+
+void cluster_view::take_away(const std::string& key) {
+  unreadable_.erase(key);
+  if (auto name = member_in(key)) {
+    auto& of = slots_[*name];
+    of.member.reset();
+    of.lease = 0;
+    return;
+  }
+  if (auto published = published_name_in(key)) {
+    slots_[published->member].names.erase(published->name);
+    return;
+  }
+  if (const auto singleton = singleton_in(key))
+    claims_.erase(*singleton);
+}
+
+void cluster_view::tell_difference(const slot& before, const slot& after, events& told) {
+  const auto is_same = before.member && after.member && before.member->incarnation == after.member->incarnation;
+  const auto was = before.visible();
+  const auto is = after.visible();
+  if (before.member) {
+    for (const auto& name : was)
+      if (!is_same || !is.contains(name))
+        told.push_back({.what = name_gone, .member = *before.member, .name = name});
+    if (!is_same)
+      told.push_back({.what = member_down, .member = *before.member});
+  }
+  if (!after.member)
+    return;
+  if (!is_same)
+    told.push_back({.what = member_up, .member = *after.member});
+  else if (*before.member != *after.member)
+    told.push_back({.what = member_changed, .member = *after.member});
+  for (const auto& name : is)
+    if (!is_same || !was.contains(name))
+      told.push_back({.what = name_added, .member = *after.member, .name = name});
+}
+
+std::vector<cluster_member> cluster_view::members() const {
+  std::vector<cluster_member> all;
+  for (const auto& [name, of] : slots_)
+    if (of.member)
+      all.push_back(*of.member);
+  return all;
+}
+
+std::optional<cluster_member> cluster_view::member(std::string_view name) const {
+  const auto found = slots_.find(name);
+  return found == slots_.end() ? std::nullopt : found->second.member;
+}
+
+std::vector<cluster_member> cluster_view::providers(std::string_view name) const {
+  std::vector<cluster_member> all;
+  for (const auto& [member, of] : slots_)
+    if (of.has(name))
+      all.push_back(*of.member);
+  return all;
+}
+
+std::optional<cluster_member> cluster_view::owner(std::string_view singleton) const {
+  const auto claimed = claims_.find(singleton);
+  if (claimed == claims_.end())
+    return std::nullopt;
+  const auto found = slots_.find(claimed->second.member);
+  if (found == slots_.end() || found->second.lease != claimed->second.lease)
+    return std::nullopt;
+  return found->second.member;
+}
+
+cluster_view::owner_names cluster_view::owners() const {
+  owner_names all;
+  for (const auto& [name, claimed] : claims_)
+    if (const auto by = owner(name))
+      all.emplace(name, by->name);
+  return all;
+}
+
+std::vector<std::pair<std::string, std::string>> cluster_view::singletons() const {
+  const auto all = owners();
+  return {all.begin(), all.end()};
+}
+
+void cluster_view::tell_moves(const owner_names& before, const cluster_view& now, events& told) {
+  const auto after = now.owners();
+  for (const auto& [name, member] : before)
+    if (!after.contains(name))
+      told.push_back({.what = singleton_moved, .name = name});
+  for (const auto& [name, member] : after)
+    if (const auto was = before.find(name); was == before.end() || was->second != member)
+      told.push_back({.what = singleton_moved, .member = *now.owner(name), .name = name});
+}
+
+std::vector<std::string> cluster_view::names_of(std::string_view member) const {
+  const auto found = slots_.find(member);
+  if (found == slots_.end())
+    return {};
+  const auto visible = found->second.visible();
+  return {visible.begin(), visible.end()};
+}
+
+std::vector<std::pair<std::string, std::string>> cluster_view::names() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [member, of] : slots_)
+    for (const auto& name : of.visible())
+      all.emplace_back(name, member);
+  return all;
+}
+
+} // namespace troupe::membership

@@ -1,0 +1,75 @@
+// What a directory says about a cluster.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <troupe/framework/cluster/cluster_member.hpp>
+#include <troupe/framework/cluster/directory.hpp>
+
+namespace troupe::membership {
+
+/// Reads the entries of members, names and singletons. A name counts if its entry has the lease of its member's entry,
+/// so that no name outlives its member, and no member publishes for another. The same holds for the owner of a
+/// singleton.
+///
+/// Threads: one at a time.
+class cluster_view {
+public:
+  using events = std::vector<cluster_event>;
+
+  /// Takes over all entries, and returns what has changed.
+  [[nodiscard]] events reset(std::span<const directory_entry> all);
+  [[nodiscard]] events apply(std::span<const directory_change> changes);
+
+  [[nodiscard]] std::vector<cluster_member> members() const;
+  [[nodiscard]] std::optional<cluster_member> member(std::string_view name) const;
+  /// The members that have published `name`.
+  [[nodiscard]] std::vector<cluster_member> providers(std::string_view name) const;
+  /// The member that owns the singleton.
+  [[nodiscard]] std::optional<cluster_member> owner(std::string_view singleton) const;
+  /// Singletons with their owners' names.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> singletons() const;
+  /// The names that the member has published.
+  [[nodiscard]] std::vector<std::string> names_of(std::string_view member) const;
+  /// Published names with their members' names.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> names() const;
+  /// Entries that cannot be read: their keys, with the reason.
+  [[nodiscard]] const std::map<std::string, std::string>& unreadable() const noexcept { return unreadable_; }
+
+private:
+  struct slot {
+    std::optional<cluster_member> member;
+    std::uint64_t lease = 0;                                 // Of the member's entry.
+    std::map<std::string, std::uint64_t, std::less<>> names; // With the leases of their entries.
+
+    [[nodiscard]] bool has(std::string_view name) const;
+    [[nodiscard]] std::set<std::string> visible() const;
+  };
+  using slots = std::map<std::string, slot, std::less<>>;
+
+  struct claim {
+    std::string member;
+    std::uint64_t lease = 0;
+  };
+  using owner_names = std::map<std::string, std::string>; // By singleton; "" for none.
+
+  void take(const directory_entry& entry);
+  void take_away(const std::string& key);
+  static void tell_difference(const slot& before, const slot& after, events& told);
+
+  [[nodiscard]] owner_names owners() const;
+  static void tell_moves(const owner_names& before, const cluster_view& now, events& told);
+
+  slots slots_;
+  std::map<std::string, claim, std::less<>> claims_; // By singleton.
+  std::map<std::string, std::string> unreadable_;
+};
+
+} // namespace troupe::membership

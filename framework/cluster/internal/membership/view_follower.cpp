@@ -1,0 +1,137 @@
+#include <troupe/framework/cluster/internal/membership/view_follower.hpp>
+
+namespace troupe::membership {
+
+view_follower::view_follower(std::shared_ptr<directory> where, handler on_events)
+    : where_(std::move(where)), on_events_(std::move(on_events)) {
+  thread_ = std::thread{[this] { run(); }};
+}
+
+view_follower::~view_follower() {
+  {
+    const std::lock_guard guard{mutex_};
+    ends_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::expected<void, directory_error> view_follower::wait_until_read(std::chrono::steady_clock::time_point until) {
+  std::unique_lock guard{mutex_};
+  if (changed_.wait_until(guard, until, [this] { return was_read_ || ends_; }) && was_read_)
+    return {};
+  return std::unexpected{trouble_.value_or(directory_error{
+      directory_errc::unavailable, "the directory at " + where_->shown_address() + " has not answered in time"})};
+}
+
+bool view_follower::wait_until(const std::function<bool(const cluster_view&)>& is_so,
+                               std::chrono::steady_clock::time_point until) {
+  std::unique_lock guard{mutex_};
+  return changed_.wait_until(guard, until, [&] { return ends_ || is_so(view_); }) && is_so(view_);
+}
+
+void view_follower::between_batches(const std::function<void(const cluster_view&)>& call) const {
+  const std::lock_guard told{telling_};
+  const auto copy = with_view([](const cluster_view& view) { return view; });
+  call(copy);
+}
+
+void view_follower::run() {
+  for (;;) {
+    {
+      const std::lock_guard guard{mutex_};
+      if (ends_)
+        return;
+    }
+    if (const auto revision = read_all())
+      follow(*revision);
+    else
+      lose(revision.error());
+  }
+}
+
+std::expected<std::uint64_t, directory_error> view_follower::read_all() {
+  const auto listed = where_->list("");
+  if (!listed)
+    return std::unexpected{listed.error()};
+  const std::lock_guard told{telling_};
+  cluster_view::events events;
+  {
+    const std::lock_guard guard{mutex_};
+    events = view_.reset(listed->entries);
+    was_read_ = true;
+    if (std::exchange(trouble_, std::nullopt))
+      events.push_back({.what = cluster_event::kind::directory_found});
+    retry_.reset();
+  }
+  changed_.notify_all();
+  tell(events);
+  return listed->revision;
+}
+
+/// Returns when the watch has ended.
+void view_follower::follow(std::uint64_t revision) {
+  {
+    const std::lock_guard guard{mutex_};
+    watch_end_.reset();
+  }
+  const auto watch = where_->watch("", revision + 1,
+                                   {.on_changes =
+                                        [this](std::span<const directory_change> changes, std::uint64_t) {
+                                          const std::lock_guard told{telling_};
+                                          cluster_view::events events;
+                                          {
+                                            const std::lock_guard guard{mutex_};
+                                            events = view_.apply(changes);
+                                          }
+                                          changed_.notify_all();
+                                          tell(events);
+                                        },
+                                    .on_end =
+                                        [this](const directory_error& why) {
+                                          {
+                                            const std::lock_guard guard{mutex_};
+                                            watch_end_ = why;
+                                          }
+                                          changed_.notify_all();
+                                        }});
+  if (!watch) {
+    if (watch.error().code() != directory_errc::compacted)
+      lose(watch.error());
+    return;
+  }
+  std::unique_lock guard{mutex_};
+  changed_.wait(guard, [this] { return ends_ || watch_end_; });
+  const auto end = watch_end_;
+  guard.unlock();
+  if (end && end->code() != directory_errc::compacted)
+    lose(*end);
+}
+
+void view_follower::tell(const cluster_view::events& all) const {
+  if (!all.empty())
+    on_events_(all, with_view([](const cluster_view& view) { return view; }));
+}
+
+void view_follower::lose(const directory_error& why) {
+  auto is_news = false;
+  {
+    const std::lock_guard told{telling_};
+    {
+      const std::lock_guard guard{mutex_};
+      is_news = !trouble_ && was_read_;
+      trouble_ = why;
+    }
+    if (is_news)
+      tell({{.what = cluster_event::kind::directory_lost, .reason = why}});
+  }
+  changed_.notify_all();
+  pause();
+}
+
+void view_follower::pause() {
+  std::unique_lock guard{mutex_};
+  changed_.wait_for(guard, retry_.next(), [this] { return ends_; });
+}
+
+} // namespace troupe::membership

@@ -1,0 +1,188 @@
+#include <troupe/framework/cluster/internal/ownership/singleton_runner.hpp>
+
+#include <algorithm>
+#include <exception>
+
+#include <caf/actor_cast.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+
+namespace troupe::membership {
+
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+// While another process owns a name, its entry is looked at this often, in case its removal was not told.
+constexpr auto look_pause = 5s;
+
+} // namespace
+
+singleton_runner::singleton_runner(parts of) : of_(std::move(of)) {
+  thread_ = std::thread{[this] { run(); }};
+}
+
+singleton_runner::~singleton_runner() {
+  {
+    const std::lock_guard guard{bell_->mutex};
+    bell_->ends = true;
+  }
+  bell_->rung.notify_all();
+  thread_.join();
+  for (auto& [name, one] : all_)
+    end(name, one);
+  // Handlers that run now may finish, within the margin.
+  const auto until = steady::now() + of_.margin;
+  for (auto& [name, one] : all_) {
+    if (one.lease == 0)
+      continue;
+    std::unique_lock guard{bell_->mutex};
+    const auto has_ended = bell_->rung.wait_until(guard, until, [&] { return one.has_ended->load(); });
+    guard.unlock();
+    if (has_ended)
+      release(name, one);
+  }
+}
+
+void singleton_runner::bell::ring() {
+  {
+    const std::lock_guard guard{mutex};
+    is_rung = true;
+  }
+  rung.notify_all();
+}
+
+bool singleton_runner::add(std::string name, maker make) {
+  {
+    const std::lock_guard guard{bell_->mutex};
+    if (!added_.emplace(std::move(name), std::move(make)).second)
+      return false;
+  }
+  bell_->ring();
+  return true;
+}
+
+void singleton_runner::wake() {
+  bell_->ring();
+}
+
+void singleton_runner::run() {
+  for (;;) {
+    auto next = steady::now() + look_pause;
+    for (auto& [name, one] : all_)
+      next = std::min<steady::time_point>(next, step(name, one));
+    std::unique_lock guard{bell_->mutex};
+    bell_->rung.wait_until(guard, next, [this] { return bell_->is_rung || bell_->ends; });
+    if (bell_->ends)
+      return;
+    bell_->is_rung = false;
+    for (const auto& [name, make] : added_)
+      if (!all_.contains(name))
+        all_[name].make = make;
+  }
+}
+
+bool singleton_runner::is_sure(std::uint64_t lease) const {
+  const auto held = of_.lease();
+  return held.id == lease && held.is_sure(boot_clock::now() + of_.margin);
+}
+
+std::chrono::steady_clock::time_point singleton_runner::step(const std::string& name, candidate& of) {
+  if (of.lease != 0) {
+    if (!of.has_ended->load() && of.actor && is_sure(of.lease)) {
+      const auto left = of_.lease().sure_until - of_.margin - boot_clock::now();
+      return steady::now() + std::max<boot_clock::duration>(left, 1ms);
+    }
+    const auto ended_itself = of.actor && of.has_ended->load();
+    end(name, of);
+    if (of_.lease().id != of.lease)
+      of.lease = 0; // The directory has removed the entry.
+    else if (of.has_ended->load())
+      release(name, of);
+    else
+      return steady::now() + look_pause; // The actor's end rings.
+    if (ended_itself)
+      of.next = steady::now() + of.pause.next();
+  }
+  if (steady::now() < of.next)
+    return of.next;
+  const auto lease = of_.lease();
+  if (lease.id == 0 || !is_sure(lease.id))
+    return steady::now() + look_pause; // The lease's change wakes.
+  acquire(name, of, lease);
+  if (of.lease != 0)
+    return steady::now();
+  return of.next > steady::now() ? of.next : steady::now() + look_pause;
+}
+
+void singleton_runner::acquire(const std::string& name, candidate& of, const held_lease& lease) {
+  const directory_condition is_free{.key = singleton_key(name)};
+  const directory_write write{.key = is_free.key, .value = of_.value, .lease = lease.id};
+  const auto taken = of_.where->commit({&is_free, 1}, {&write, 1});
+  if (!taken) {
+    of_.problem(name, taken.error().message());
+    of.next = steady::now() + of.pause.next();
+    return;
+  }
+  if (!taken->is_applied) {
+    if (!taken->found.empty() && taken->found.front().lease == lease.id
+        && (!of.has_ended || of.has_ended->load())) { // The answer to an earlier request was lost.
+      of.fence = taken->found.front().created_revision;
+      release(name, of);
+      wake();
+    }
+    return;
+  }
+  of.lease = lease.id;
+  of.fence = taken->revision;
+  begin(name, of);
+}
+
+void singleton_runner::begin(const std::string& name, candidate& of) {
+  const auto lease = of.lease;
+  of.has_ended = std::make_shared<std::atomic<bool>>(false);
+  try {
+    of.actor = of.make(ownership{of.fence, [lease, now = of_.lease, margin = of_.margin] {
+                                   const auto held = now();
+                                   return held.id == lease && held.is_sure(boot_clock::now() + margin);
+                                 }});
+  } catch (const std::exception& thrown) {
+    of_.problem(name, std::string{"its function threw: "} + thrown.what());
+  } catch (...) {
+    of_.problem(name, "its function threw an object that is not a std::exception");
+  }
+  if (!of.actor) {
+    *of.has_ended = true; // Another process may be able to.
+    of.next = steady::now() + of.pause.next();
+    return;
+  }
+  caf::actor_cast<caf::abstract_actor*>(of.actor)->attach_functor(
+      [ended = of.has_ended, bell = bell_](const caf::error&) {
+        *ended = true;
+        bell->ring();
+      });
+  of_.show(name, of.actor);
+}
+
+void singleton_runner::end(const std::string& name, candidate& of) {
+  if (!of.actor)
+    return;
+  of_.show(name, nullptr);
+  caf::anon_send_exit(of.actor, caf::exit_reason::user_shutdown);
+  of.actor = nullptr;
+}
+
+/// The entry is removed only if it is the one of this run.
+void singleton_runner::release(const std::string& name, candidate& of) {
+  const directory_condition is_mine{
+      .key = singleton_key(name), .what = directory_condition::kind::created_at, .revision = of.fence};
+  const directory_write remove{.key = is_mine.key, .what = directory_write::kind::remove};
+  if (const auto removed = of_.where->commit({&is_mine, 1}, {&remove, 1}); !removed)
+    of_.problem(name, removed.error().message()); // Its lease's end removes it.
+  of.lease = 0;
+}
+
+} // namespace troupe::membership

@@ -1,0 +1,297 @@
+// Goal: nodes that have joined find each other's actors, as long as they live.
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include <troupe/framework/cluster/cluster.hpp>
+#include <troupe/framework/cluster/internal/membership/addresses.hpp>
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+
+#include "../../framework/two_nodes.hpp"
+#include "../memory_directory.hpp"
+
+namespace troupe::tests {
+namespace {
+
+/// Answers with the name of its member.
+caf::behavior signer(caf::event_based_actor*, const std::string& name) {
+  return {[name](int) { return name; }};
+}
+
+class a_cluster : public testing::Test {
+protected:
+  struct member {
+    explicit member(node_options options) : at(std::move(options)) {}
+
+    side at;
+    std::optional<cluster> in;
+  };
+
+  node_options options(std::string name) {
+    return {.name = std::move(name), .listen = {"unix://@" + unique_name("member")}, .store = std::nullopt};
+  }
+  cluster_options joining(const std::shared_ptr<memory_directory>& where) {
+    return {.opened = where, .lease = 2s, .join_timeout = 10s};
+  }
+  member& join(const std::string& name) {
+    auto& made = members_.emplace_back(std::make_unique<member>(options(name)));
+    auto joined = cluster::join(*made->at.home, joining(std::make_shared<memory_directory>(world_)));
+    EXPECT_TRUE(joined) << (joined ? "" : joined.error().message());
+    if (joined)
+      made->in.emplace(*std::move(joined));
+    return *made;
+  }
+  caf::actor signer_at(member& of) { return of.at.system.spawn(signer, of.at.home->name()); }
+  std::string asked(member& by, const caf::actor& whom) {
+    caf::scoped_actor self{by.at.system};
+    std::string answer;
+    self->request(whom, 10s, 1)
+        .receive([&](std::string& value) { answer = std::move(value); },
+                 [&](const caf::error& error) { answer = "error: " + troupe::text_of(error); });
+    return answer;
+  }
+
+  const std::shared_ptr<memory_world> world_ = std::make_shared<memory_world>();
+  std::deque<std::unique_ptr<member>> members_;
+};
+
+TEST_F(a_cluster, knows_its_members) {
+  auto& one = join("one");
+  auto& two = join("two");
+  ASSERT_TRUE(eventually([&] { return one.in->members().size() == 2; }));
+  EXPECT_EQ(two.in->members().size(), 2u);
+  EXPECT_EQ(one.in->members().front().name, "one");
+  EXPECT_EQ(one.in->members().front(), one.in->self());
+  two.in.reset();
+  EXPECT_TRUE(eventually([&] { return one.in->members().size() == 1; }));
+}
+
+TEST_F(a_cluster, leads_requests_to_whoever_has_published_the_name) {
+  auto& one = join("one");
+  auto& two = join("two");
+  const auto carts = one.in->service("cart");
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  EXPECT_EQ(asked(one, carts.handle()), "two");
+}
+
+TEST_F(a_cluster, prefers_its_own_actor_until_it_is_withdrawn) {
+  auto& one = join("one");
+  auto& two = join("two");
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  const auto carts = one.in->service("cart", {.pick = nearest});
+  EXPECT_EQ(asked(one, carts.handle()), "two");
+  ASSERT_TRUE(one.in->publish("cart", signer_at(one)));
+  ASSERT_TRUE(eventually([&] { return asked(one, carts.handle()) == "one"; }));
+  EXPECT_TRUE(one.in->unpublish("cart"));
+  EXPECT_FALSE(one.in->unpublish("cart"));
+  EXPECT_TRUE(eventually([&] { return asked(one, carts.handle()) == "two"; }));
+}
+
+TEST_F(a_cluster, takes_turns) {
+  auto& one = join("one");
+  auto& two = join("two");
+  auto& three = join("three");
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  ASSERT_TRUE(three.in->publish("cart", signer_at(three)));
+  const auto carts = one.in->service("cart", {.pick = round_robin});
+  ASSERT_TRUE(eventually([&] { return carts.stats().running == 2; }));
+  EXPECT_NE(asked(one, carts.handle()), asked(one, carts.handle()));
+}
+
+TEST_F(a_cluster, leads_requests_to_another_member_when_one_is_lost) {
+  auto& one = join("one");
+  auto& two = join("two");
+  auto& three = join("three");
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  ASSERT_TRUE(three.in->publish("cart", signer_at(three)));
+  const auto carts = one.in->service("cart", {.pick = round_robin, .retry_idempotent = true});
+  ASSERT_TRUE(eventually([&] { return carts.stats().running == 2; }));
+  two.in.reset();
+  two.at.home.reset();
+  for (auto i = 0; i < 10; ++i)
+    EXPECT_EQ(asked(one, carts.handle()), "three");
+}
+
+TEST_F(a_cluster, tells_what_is_there_and_what_changes) {
+  auto& one = join("one");
+  ASSERT_TRUE(one.in->publish("cart", signer_at(one)));
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto watcher = one.at.system.spawn([&]() -> caf::behavior {
+    return {[&](const cluster_event& event) {
+      using enum cluster_event::kind;
+      const std::lock_guard guard{mutex};
+      told.push_back((event.what == member_up     ? "up "
+                      : event.what == member_down ? "down "
+                      : event.what == name_added  ? "added "
+                      : event.what == name_gone   ? "gone "
+                                                  : "other ")
+                     + event.member.name + (event.name.empty() ? "" : "/" + event.name));
+    }};
+  });
+  one.in->watch(watcher);
+  auto& two = join("two");
+  ASSERT_TRUE(two.in->publish("till", signer_at(two)));
+  ASSERT_TRUE(eventually([&] { return one.in->names().size() == 2; })); // Otherwise both changes may come at once.
+  two.in.reset();
+  const std::vector<std::string> due{"up one",         "added one/cart", "up two",
+                                     "added two/till", "gone two/till",  "down two"};
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard guard{mutex};
+    return told.size() >= due.size();
+  }));
+  const std::lock_guard guard{mutex};
+  EXPECT_EQ(told, due);
+  caf::anon_send_exit(watcher, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(a_cluster, refuses_a_name_that_another_member_has) {
+  join("one");
+  side other{options("one")};
+  auto joining_late = joining(std::make_shared<memory_directory>(world_));
+  joining_late.join_timeout = 200ms;
+  const auto refused = cluster::join(*other.home, joining_late);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), directory_errc::busy);
+  EXPECT_NE(refused.error().message().find("members/one"), std::string::npos) << refused.error().message();
+}
+
+TEST_F(a_cluster, lets_a_process_that_was_started_again_take_its_entry_over) {
+  const auto old = world_->grant();
+  const auto address = "unix://@" + unique_name("again");
+  world_->put("members/one", R"({"incarnation":"old","addresses":[")" + address + R"("]})", old);
+  world_->put("names/one/cart", "{}", old);
+  side again{{.name = "one", .listen = {address}, .store = std::nullopt}};
+  const auto joined = cluster::join(*again.home, joining(std::make_shared<memory_directory>(world_)));
+  ASSERT_TRUE(joined) << joined.error().message();
+  EXPECT_EQ(joined->members().size(), 1u);
+  EXPECT_TRUE(eventually([&] { return joined->names().empty(); }));
+}
+
+TEST_F(a_cluster, registers_everything_again_after_its_lease_was_lost) {
+  auto& one = join("one");
+  auto& two = join("two");
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  const auto carts = one.in->service("cart");
+  ASSERT_EQ(asked(one, carts.handle()), "two");
+  world_->expire_all();
+  ASSERT_TRUE(eventually([&] { return world_->entry("names/two/cart").has_value(); }));
+  ASSERT_TRUE(eventually([&] { return one.in->names().size() == 1; }));
+  EXPECT_EQ(asked(one, carts.handle()), "two");
+}
+
+TEST_F(a_cluster, goes_on_while_the_directory_is_away) {
+  auto& one = join("one");
+  auto& two = join("two");
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  const auto carts = one.in->service("cart");
+  ASSERT_EQ(asked(one, carts.handle()), "two");
+  world_->fail(directory_errc::unavailable);
+  ASSERT_TRUE(eventually([&] { return !one.in->problems().empty(); }));
+  EXPECT_EQ(asked(one, carts.handle()), "two");
+  EXPECT_EQ(one.in->members().size(), 2u);
+  const auto published = one.in->publish("till", signer_at(one));
+  ASSERT_FALSE(published);
+  EXPECT_EQ(published.error().code(), directory_errc::unavailable);
+  world_->fail(std::nullopt);
+  EXPECT_TRUE(eventually([&] { return two.in->names().size() == 2; })); // Written later, as the header says.
+}
+
+TEST_F(a_cluster, reaches_no_node_that_an_entry_only_claims_to_be_the_member) {
+  auto& one = join("one");
+  auto& two = join("two");
+  ASSERT_TRUE(two.at.home->publish("cart", signer_at(two)));
+  // An entry that leads to the node of `two` in the name of another one.
+  const auto lease = world_->grant();
+  world_->put("members/three",
+              R"({"incarnation":")" + std::string(64, '0') + R"(","addresses":[")" + two.at.home->addresses().front()
+                  + R"("],"host":")" + membership::this_host() + R"("})",
+              lease);
+  world_->put("names/three/cart", "{}", lease);
+  const auto carts = one.in->service("cart", {.patience = 300ms});
+  ASSERT_TRUE(eventually([&] { return one.in->names().size() == 1; }));
+  EXPECT_NE(asked(one, carts.handle()).find("no child"), std::string::npos);
+  EXPECT_EQ(carts.stats().running, 0u);
+}
+
+TEST_F(a_cluster, has_one_actor_of_a_singleton_and_moves_it_when_its_member_leaves) {
+  auto& one = join("one");
+  auto& two = join("two");
+  auto& three = join("three");
+  std::atomic<std::uint64_t> fence{0};
+  const auto make = [&](std::string who) {
+    return [&fence, who](caf::actor_system& system, const ownership& own) {
+      EXPECT_GT(own.fence(), fence);
+      EXPECT_TRUE(own.is_sure());
+      fence = own.fence();
+      return system.spawn(signer, who);
+    };
+  };
+  const auto first = one.in->singleton("clock", make("one"));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(asked(one, first->handle()), "one");
+  const auto second = two.in->singleton("clock", make("two"));
+  ASSERT_TRUE(second);
+  const auto third = three.in->singleton("clock");
+  EXPECT_EQ(asked(two, second->handle()), "one");
+  EXPECT_EQ(asked(three, third.handle()), "one");
+  EXPECT_EQ(three.in->singletons(), (std::vector<std::pair<std::string, std::string>>{{"clock", "one"}}));
+  EXPECT_EQ(one.in->singleton("clock", make("one")).error().code(), directory_errc::invalid_argument);
+  one.in.reset();
+  ASSERT_TRUE(eventually([&] { return asked(three, third.handle()) == "two"; }));
+}
+
+TEST_F(a_cluster, refuses_a_node_that_others_cannot_reach) {
+  side silent{{.name = "silent", .store = std::nullopt}};
+  const auto joined = cluster::join(*silent.home, joining(std::make_shared<memory_directory>(world_)));
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code(), directory_errc::invalid_argument);
+  EXPECT_NE(joined.error().message().find("node_options::listen"), std::string::npos) << joined.error().message();
+}
+
+TEST_F(a_cluster, finds_the_members_of_a_fixed_list_and_asks_them_for_names) {
+  side one{options("one")};
+  side two{options("two")};
+  const auto actor = two.system.spawn(signer, "two");
+  ASSERT_TRUE(two.home->publish("cart", actor));
+  const auto file = std::filesystem::temp_directory_path() / unique_name("members");
+  std::ofstream{file} << "# The shop.\n" << two.home->addresses().front() << '\n';
+  auto joined = cluster::join(*one.home, {.directory = "static://" + file.string()});
+  ASSERT_TRUE(joined) << joined.error().message();
+  EXPECT_EQ(joined->members().size(), 1u);
+  const auto carts = joined->service("cart");
+  caf::scoped_actor self{one.system};
+  self->request(carts.handle(), 10s, 1)
+      .receive([](const std::string& who) { EXPECT_EQ(who, "two"); },
+               [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+  const auto refused = joined->singleton(
+      "clock", [](caf::actor_system& system, const ownership&) { return system.spawn(signer, "one"); });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), directory_errc::read_only);
+  std::filesystem::remove(file);
+}
+
+TEST(addresses, that_lead_nowhere_are_refused_with_what_to_do) {
+  using membership::advertised_addresses;
+  const std::vector<std::string> any{"tcp://0.0.0.0:4000"};
+  EXPECT_NE(advertised_addresses({}, any).error().find("advertise"), std::string::npos);
+  EXPECT_EQ(advertised_addresses(std::vector<std::string>{"tls://host:4000"}, any).value(),
+            (std::vector<std::string>{"tls://host:4000"}));
+  EXPECT_FALSE(advertised_addresses({}, std::vector<std::string>{"tcp://[::]:1"}));
+  EXPECT_FALSE(advertised_addresses({}, std::vector<std::string>{"inproc://x"}));
+  EXPECT_FALSE(advertised_addresses(std::vector<std::string>{"host:4000"}, any));
+}
+
+TEST(addresses, of_the_same_host_come_first_and_then_protected_ones) {
+  using membership::best_address;
+  const cluster_member member{.name = "m", .addresses = {"tcp://a:1", "unix://@m", "tls://a:2"}, .host = "here"};
+  EXPECT_EQ(best_address(member, "here"), "unix://@m");
+  EXPECT_EQ(best_address(member, "elsewhere"), "tls://a:2");
+  EXPECT_EQ(best_address({.addresses = {"unix://@m"}, .host = "here"}, "elsewhere"), std::nullopt);
+  EXPECT_EQ(best_address({.addresses = {"unix://@m"}}, "here"), "unix://@m"); // A list says nothing of hosts.
+}
+
+} // namespace
+} // namespace troupe::tests

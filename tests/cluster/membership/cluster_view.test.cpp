@@ -1,0 +1,150 @@
+// Goal: the view says what the directory's entries mean, and tells each change once.
+#include <gtest/gtest.h>
+
+#include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/cluster/internal/membership/member_record.hpp>
+
+namespace troupe::tests {
+namespace {
+
+using namespace membership;
+
+cluster_member member(std::string name, std::string incarnation = "1") {
+  return {.name = std::move(name),
+          .incarnation = std::move(incarnation),
+          .addresses = {"tcp://127.0.0.1:1"},
+          .roles = {"worker"},
+          .host = "h",
+          .version = "Troupe"};
+}
+
+directory_entry entry_of(const cluster_member& of, std::uint64_t lease) {
+  return {.key = member_key(of.name), .value = member_record(of), .lease = lease};
+}
+
+directory_entry name_of(const std::string& member, const std::string& name, std::uint64_t lease) {
+  return {.key = name_key(member, name), .value = "{}", .lease = lease};
+}
+
+directory_change put(directory_entry entry) {
+  return {.what = directory_change::kind::put, .entry = std::move(entry)};
+}
+
+directory_change removed(std::string key) {
+  return {.what = directory_change::kind::removed, .entry = {.key = std::move(key)}};
+}
+
+/// "up a", "added a/cart".
+std::string words_of(const cluster_view::events& all) {
+  std::string words;
+  for (const auto& one : all) {
+    using enum cluster_event::kind;
+    const auto& who = one.member.name;
+    words += words.empty() ? "" : ", ";
+    words += one.what == member_up         ? "up " + who
+             : one.what == member_changed  ? "changed " + who
+             : one.what == member_down     ? "down " + who
+             : one.what == name_added      ? "added " + who + '/' + one.name
+             : one.what == singleton_moved ? one.name + " to " + (who.empty() ? "nobody" : who)
+                                           : "gone " + who + '/' + one.name;
+  }
+  return words;
+}
+
+class a_view : public testing::Test {
+protected:
+  std::string apply(std::vector<directory_change> changes) { return words_of(view_.apply(changes)); }
+  std::string reset(std::vector<directory_entry> entries) { return words_of(view_.reset(entries)); }
+
+  cluster_view view_;
+};
+
+TEST_F(a_view, tells_members_and_names_as_they_come_and_go) {
+  EXPECT_EQ(apply({put(entry_of(member("a"), 7))}), "up a");
+  EXPECT_EQ(apply({put(name_of("a", "cart", 7))}), "added a/cart");
+  EXPECT_EQ(apply({removed(name_key("a", "cart"))}), "gone a/cart");
+  EXPECT_EQ(apply({removed(member_key("a"))}), "down a");
+  EXPECT_EQ(apply({removed(member_key("a"))}), "");
+}
+
+TEST_F(a_view, takes_a_lost_lease_as_the_end_of_a_member_and_its_names) {
+  EXPECT_EQ(apply({put(entry_of(member("a"), 7)), put(name_of("a", "cart", 7))}), "up a, added a/cart");
+  EXPECT_EQ(apply({removed(member_key("a")), removed(name_key("a", "cart"))}), "gone a/cart, down a");
+  EXPECT_TRUE(view_.members().empty());
+  EXPECT_TRUE(view_.providers("cart").empty());
+}
+
+TEST_F(a_view, shows_a_name_only_with_its_member) {
+  EXPECT_EQ(apply({put(name_of("a", "cart", 7))}), "");
+  EXPECT_TRUE(view_.providers("cart").empty());
+  EXPECT_EQ(apply({put(entry_of(member("a"), 7))}), "up a, added a/cart");
+  EXPECT_EQ(view_.providers("cart").size(), 1u);
+}
+
+TEST_F(a_view, believes_no_name_that_another_lease_has_published) {
+  EXPECT_EQ(apply({put(entry_of(member("a"), 7)), put(name_of("a", "cart", 8))}), "up a");
+  EXPECT_TRUE(view_.providers("cart").empty());
+}
+
+TEST_F(a_view, tells_a_new_incarnation_as_another_member) {
+  EXPECT_EQ(apply({put(entry_of(member("a", "1"), 7)), put(name_of("a", "cart", 7))}), "up a, added a/cart");
+  EXPECT_EQ(apply({put(entry_of(member("a", "2"), 8))}), "gone a/cart, down a, up a");
+  EXPECT_EQ(apply({put(name_of("a", "cart", 8))}), "added a/cart");
+}
+
+TEST_F(a_view, tells_other_roles_of_the_same_incarnation_as_a_change) {
+  auto one = member("a");
+  EXPECT_EQ(apply({put(entry_of(one, 7))}), "up a");
+  one.roles = {"other"};
+  EXPECT_EQ(apply({put(entry_of(one, 7))}), "changed a");
+  EXPECT_EQ(view_.member("a"), one);
+}
+
+TEST_F(a_view, tells_only_what_has_changed_when_everything_is_read_again) {
+  EXPECT_EQ(reset({entry_of(member("a"), 7), entry_of(member("b"), 8), name_of("a", "cart", 7)}),
+            "up a, added a/cart, up b");
+  EXPECT_EQ(reset({entry_of(member("a"), 7), entry_of(member("c"), 9), name_of("a", "till", 7)}),
+            "down b, gone a/cart, added a/till, up c");
+}
+
+TEST_F(a_view, leaves_out_what_it_cannot_read) {
+  EXPECT_EQ(apply({put({.key = "members/a", .value = "[]"}), put({.key = "members/b", .value = R"({"addresses":[]})"}),
+                   put({.key = "members/", .value = "{}"}), put({.key = "members/%zz", .value = "{}"}),
+                   put({.key = "names/a", .value = ""}), put({.key = "other", .value = ""}),
+                   put({.key = "members/c", .value = R"({"addresses":["x"],"roles":7})"})}),
+            "");
+  EXPECT_TRUE(view_.members().empty());
+  EXPECT_EQ(view_.unreadable().size(), 3u);
+  EXPECT_EQ(apply({removed("members/a"), removed("members/b"), removed("members/c")}), "");
+  EXPECT_TRUE(view_.unreadable().empty());
+}
+
+TEST_F(a_view, tells_who_owns_a_singleton_as_long_as_the_owner_is_a_member) {
+  const directory_entry owned{.key = singleton_key("clock"), .value = "a", .lease = 7};
+  EXPECT_EQ(apply({put(owned)}), "");
+  EXPECT_EQ(apply({put(entry_of(member("a"), 7))}), "up a, clock to a");
+  EXPECT_EQ(apply({removed(member_key("a"))}), "down a, clock to nobody");
+  EXPECT_EQ(apply({put(entry_of(member("a"), 8))}), "up a"); // The entry has another lease.
+  EXPECT_EQ(apply({put({.key = owned.key, .value = "a", .lease = 8})}), "clock to a");
+  EXPECT_EQ(apply({removed(owned.key)}), "clock to nobody");
+}
+
+TEST_F(a_view, ends_a_member_whose_record_becomes_unreadable) {
+  EXPECT_EQ(apply({put(entry_of(member("a"), 7))}), "up a");
+  EXPECT_EQ(apply({put({.key = "members/a", .value = "?", .lease = 7})}), "down a");
+}
+
+TEST(a_key, keeps_any_name) {
+  for (const auto& name : std::vector<std::string>{"cart", "a/b", "%2F", "100 %", "ä", std::string(1, '\0')})
+    EXPECT_EQ(name_in(key_part(name)), name);
+  EXPECT_EQ(published_name_in(name_key("a/b", "c/d"))->member, "a/b");
+  EXPECT_EQ(published_name_in(name_key("a/b", "c/d"))->name, "c/d");
+  EXPECT_EQ(member_in("members/tcp://a:1"), "tcp://a:1");
+  EXPECT_FALSE(name_in("a/b"));
+  EXPECT_FALSE(name_in("%2"));
+  EXPECT_FALSE(name_in(""));
+}
+
+} // namespace
+} // namespace troupe::tests
