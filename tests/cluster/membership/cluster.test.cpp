@@ -257,10 +257,11 @@ TEST_F(a_cluster, finds_the_members_of_a_fixed_list_and_asks_them_for_names) {
   const auto actor = two.system.spawn(signer, "two");
   ASSERT_TRUE(two.home->publish("cart", actor));
   const auto file = std::filesystem::temp_directory_path() / unique_name("members");
-  std::ofstream{file} << "# The shop.\n" << two.home->addresses().front() << '\n';
+  std::ofstream{file} << "# The shop.\nunix://@" << unique_name("nobody") << '\n'
+                      << two.home->addresses().front() << '\n';
   auto joined = cluster::join(*one.home, {.directory = "static://" + file.string()});
   ASSERT_TRUE(joined) << joined.error().message();
-  EXPECT_EQ(joined->members().size(), 1u);
+  EXPECT_EQ(joined->members().size(), 2u);
   const auto carts = joined->service("cart");
   caf::scoped_actor self{one.system};
   self->request(carts.handle(), 10s, 1)

@@ -58,7 +58,8 @@ cluster_core::~cluster_core() {
   runner_.reset();
   keeper_.reset(); // Revokes the lease, and with it every entry.
   registrar_.reset();
-  of_.where->close();
+  if (!of_.options.opened)
+    of_.where->close();
   follower_.reset();
   for (const auto& [name, actor] : std::exchange(published_, {}))
     of_.home.unpublish(name);
@@ -171,10 +172,13 @@ actor_pool cluster_core::add_route(std::string name, std::optional<std::string> 
                                     .retry_idempotent = options.retry_idempotent,
                                     .repeats_most = options.repeats_most});
   follower_->between_batches([&](const cluster_view& view) {
-    routes_.push_back(
-        {.route =
-             {std::move(name), options.pick.prefers_near(), {of_.self.name, of_.self.host}, *pool, std::move(make)},
-         .singleton = std::move(singleton)});
+    routes_.push_back({.route = {of_.system,
+                                 std::move(name),
+                                 options.pick.prefers_near(),
+                                 {of_.self.name, of_.self.host},
+                                 *pool,
+                                 std::move(make)},
+                       .singleton = std::move(singleton)});
     lead(routes_.back(), view);
   });
   return *pool;

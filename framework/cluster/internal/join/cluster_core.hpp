@@ -19,9 +19,9 @@
 #include <caf/actor_control_block.hpp>
 
 #include <troupe/framework/cluster/cluster.hpp>
+#include <troupe/framework/cluster/internal/join/service_route.hpp>
 #include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
 #include <troupe/framework/cluster/internal/membership/registrar.hpp>
-#include <troupe/framework/cluster/internal/join/service_route.hpp>
 #include <troupe/framework/cluster/internal/membership/view_follower.hpp>
 #include <troupe/framework/cluster/internal/ownership/singleton_runner.hpp>
 

@@ -32,7 +32,8 @@ public:
   };
 
   /// `name` is what the actors are published as.
-  service_route(std::string name, bool prefers_near, here self, const actor_pool& pool, handle_maker make);
+  service_route(caf::actor_system& system, std::string name, bool prefers_near, here self, const actor_pool& pool,
+                handle_maker make);
 
   [[nodiscard]] const std::string& name() const noexcept;
 
