@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/base/version.hpp>
-#include <troupe/framework/cluster/internal/membership/addresses.hpp>
 #include <troupe/framework/cluster/internal/join/cluster_core.hpp>
+#include <troupe/framework/cluster/internal/membership/addresses.hpp>
+#include <troupe/framework/cluster/internal/membership/retry_pause.hpp>
 
 namespace troupe {
 
 namespace {
 
 constexpr std::size_t member_name_bytes_max = 200;
+constexpr std::size_t roles_max = 64;
+constexpr std::size_t role_bytes_max = 1'024;
 // A message that reaches a handle just when its member is lost fails, or goes to another member, after this time.
 constexpr std::chrono::milliseconds handle_patience{500};
 constexpr std::chrono::milliseconds lease_min{1'000};
@@ -20,6 +24,22 @@ constexpr std::chrono::milliseconds lease_max{std::chrono::hours{1}};
 
 std::unexpected<directory_error> unusable(std::string text) {
   return std::unexpected{directory_error{directory_errc::invalid_argument, std::move(text)}};
+}
+
+/// A program may start before its directory.
+template <class Call>
+auto repeated_until(std::chrono::steady_clock::time_point until, Call call) {
+  membership::retry_pause pause;
+  for (;;) {
+    auto result = call();
+    const auto may_help =
+        !result
+        && (result.error().code() == directory_errc::unavailable || result.error().code() == directory_errc::busy);
+    const auto next = std::chrono::steady_clock::now() + pause.next();
+    if (!may_help || next >= until)
+      return result;
+    std::this_thread::sleep_until(next);
+  }
 }
 
 } // namespace
@@ -30,23 +50,28 @@ cluster& cluster::operator=(cluster&&) noexcept = default;
 cluster::~cluster() = default;
 
 std::expected<cluster, directory_error> cluster::join(node& with, cluster_options options) {
-  const auto until = std::chrono::steady_clock::now() + options.join_timeout;
+  const auto until =
+      std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(options.join_timeout, lease_max);
   if (options.lease < lease_min || options.lease > lease_max)
     return unusable("cluster_options::lease is " + std::to_string(options.lease.count()) + " ms; it is 1 s to 1 h");
   auto name = options.name.empty() ? with.name() : options.name;
   if (name.empty() || name.size() > member_name_bytes_max)
     return unusable("a member's name has 1 to 200 bytes, this one " + grouped(name.size())
                     + ": set cluster_options::name or node_options::name");
+  if (options.roles.size() > roles_max
+      || std::ranges::any_of(options.roles, [](const auto& one) { return one.size() > role_bytes_max; }))
+    return unusable("a member has at most 64 roles of at most 1,024 bytes each");
   auto where = options.opened;
   if (!where) {
     // Two tries within a third of the lease, so that one lost request does not cost the lease.
     options.access.timeout = std::min(options.access.timeout, options.lease / 6);
-    auto opened = open_directory(options.directory, options.access);
+    auto opened = repeated_until(until, [&] { return open_directory(options.directory, options.access); });
     if (!opened)
       return std::unexpected{std::move(opened).error()};
     where = *std::move(opened);
   }
-  if (const auto identity = where->identity(); !identity) // Also lets an etcd that is wiped later be recognized.
+  // Also lets an etcd that is wiped later be recognized.
+  if (const auto identity = repeated_until(until, [&] { return where->identity(); }); !identity)
     return std::unexpected{identity.error()};
   cluster_member self{.name = std::move(name),
                       .incarnation = with.identity(),
@@ -92,15 +117,20 @@ cluster::member_dialer cluster::dialing(handle_maker make) const {
       return std::unexpected{std::move(why)};
     }
     auto link = parts.options.link;
-    link.peer_identity = of.incarnation;
+    if (!of.incarnation.empty())
+      link.peer_identity = of.incarnation;
+    else if (parts.where->is_writable()) { // Otherwise any node would do.
+      node_error why{node_errc::bad_address, "its entry does not say which node it is"};
+      core->note_problem("member " + of.name, why.message());
+      return std::unexpected{std::move(why)};
+    }
     auto made = make(parts.home, {*address}, name,
                      {.patience = handle_patience,
                       .link = std::move(link),
                       .events = {.callback = [is_found = std::move(is_found)](const lasting_event& event) {
                         is_found(event.what == lasting_event::kind::found);
                       }}});
-    if (!made)
-      core->note_problem("member " + of.name, made.error().message());
+    core->note_problem("member " + of.name, made ? std::string{} : made.error().message());
     return made;
   };
 }

@@ -27,6 +27,7 @@ enum class directory_errc : std::uint8_t {
   refused = 10,          // User, password or certificate were refused, or they do not permit this call.
   version_mismatch = 11, // Something else, or an incompatible version, answers at that address or wrote that file.
   another_cluster = 12,  // The directory is not the one that answered first; its fencing numbers have begun anew.
+  name_taken = 14,       // Another member of the cluster has this name.
   // Stop using this directory.
   system_failure = 13, // A system call failed; the text says which and why.
 };
@@ -64,6 +65,8 @@ using directory_error = basic_error<directory_errc>;
     return "another_cluster";
   case directory_errc::system_failure:
     return "system_failure";
+  case directory_errc::name_taken:
+    return "name_taken";
   }
   return "unknown";
 }

@@ -154,7 +154,7 @@ TEST_F(a_cluster, refuses_a_name_that_another_member_has) {
   joining_late.join_timeout = 200ms;
   const auto refused = cluster::join(*other.home, joining_late);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), directory_errc::busy);
+  EXPECT_EQ(refused.error().code(), directory_errc::name_taken);
   EXPECT_NE(refused.error().message().find("members/one"), std::string::npos) << refused.error().message();
 }
 
@@ -241,6 +241,48 @@ TEST_F(a_cluster, has_one_actor_of_a_singleton_and_moves_it_when_its_member_leav
   EXPECT_EQ(one.in->singleton("clock", make("one")).error().code(), directory_errc::invalid_argument);
   one.in.reset();
   ASSERT_TRUE(eventually([&] { return asked(three, third.handle()) == "two"; }));
+}
+
+TEST_F(a_cluster, refuses_names_that_no_key_can_hold_and_goes_on) {
+  auto& one = join("one");
+  const auto actor = signer_at(one);
+  for (const auto& name : {std::string(1'015, 'x'), std::string(400, '/'), std::string{"troupe.singleton.clock"}}) {
+    const auto refused = one.in->publish(name, actor);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code(), directory_errc::invalid_argument);
+  }
+  EXPECT_TRUE(one.in->publish("cart", actor));
+  const auto make = [&](caf::actor_system&, const ownership&) { return actor; };
+  EXPECT_EQ(one.in->singleton(std::string(1'010, 'x'), make).error().code(), directory_errc::invalid_argument);
+}
+
+TEST_F(a_cluster, does_not_take_the_entry_of_a_node_over_that_has_joined_already) {
+  auto& one = join("one");
+  auto again = joining(std::make_shared<memory_directory>(world_));
+  again.join_timeout = 200ms;
+  const auto refused = cluster::join(*one.at.home, again);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), directory_errc::name_taken);
+}
+
+TEST_F(a_cluster, does_not_take_an_entry_with_an_address_of_another_host_over) {
+  const auto address = "unix://@" + unique_name("elsewhere");
+  world_->put("members/one", R"({"incarnation":"x","host":"elsewhere","addresses":[")" + address + R"("]})",
+              world_->grant());
+  side node{{.name = "one", .listen = {address}, .store = std::nullopt}};
+  auto late = joining(std::make_shared<memory_directory>(world_));
+  late.join_timeout = 200ms;
+  EXPECT_EQ(cluster::join(*node.home, late).error().code(), directory_errc::name_taken);
+}
+
+TEST_F(a_cluster, waits_for_a_directory_that_starts_later) {
+  world_->fail(directory_errc::unavailable);
+  side node{options("one")};
+  std::jthread starter{[&] {
+    std::this_thread::sleep_for(200ms);
+    world_->fail(std::nullopt);
+  }};
+  EXPECT_TRUE(cluster::join(*node.home, joining(std::make_shared<memory_directory>(world_))));
 }
 
 TEST_F(a_cluster, refuses_a_node_that_others_cannot_reach) {

@@ -130,6 +130,14 @@ TEST_F(a_view, tells_who_owns_a_singleton_as_long_as_the_owner_is_a_member) {
   EXPECT_EQ(apply({removed(owned.key)}), "clock to nobody");
 }
 
+TEST_F(a_view, tells_that_a_singleton_has_moved_to_another_incarnation_of_its_owner) {
+  const auto owned_under = [](std::uint64_t lease) {
+    return put({.key = singleton_key("clock"), .value = "a", .lease = lease});
+  };
+  EXPECT_EQ(apply({put(entry_of(member("a", "1"), 7)), owned_under(7)}), "up a, clock to a");
+  EXPECT_EQ(apply({put(entry_of(member("a", "2"), 8)), owned_under(8)}), "down a, up a, clock to a");
+}
+
 TEST_F(a_view, ends_a_member_whose_record_becomes_unreadable) {
   EXPECT_EQ(apply({put(entry_of(member("a"), 7))}), "up a");
   EXPECT_EQ(apply({put({.key = "members/a", .value = "?", .lease = 7})}), "down a");

@@ -19,7 +19,7 @@ class a_lease_keeper : public testing::Test {
 protected:
   std::unique_ptr<lease_keeper> keep(std::chrono::milliseconds time) {
     return std::make_unique<lease_keeper>(std::make_shared<memory_directory>(world_), time,
-                                          [this](const auto&) { ++changes_; });
+                                          [this](const auto&, const auto&) { ++changes_; });
   }
 
   const std::shared_ptr<memory_world> world_ = std::make_shared<memory_world>();
@@ -58,8 +58,8 @@ TEST_F(a_lease_keeper, keeps_an_unsure_lease_until_the_directory_answers_again) 
   ASSERT_TRUE(eventually([&] { return keeper->current().id != 0; }));
   const auto first = keeper->current().id;
   world_->fail(directory_errc::unavailable);
-  ASSERT_TRUE(eventually([&] { return changes_ == 2; })); // It is not sure any more.
-  EXPECT_FALSE(keeper->current().is_sure(boot_clock::now()));
+  ASSERT_TRUE(eventually([&] { return !keeper->current().is_sure(boot_clock::now()); }));
+  EXPECT_TRUE(eventually([&] { return changes_ == 3; })); // The trouble, and that it is not sure any more.
   EXPECT_EQ(keeper->current().id, first);
   ASSERT_TRUE(keeper->trouble());
   EXPECT_EQ(keeper->trouble()->code(), directory_errc::unavailable);
@@ -81,8 +81,10 @@ TEST_F(a_lease_keeper, grants_a_lease_once_the_directory_can_be_reached) {
 TEST_F(a_lease_keeper, revokes_its_lease_at_its_end) {
   auto keeper = keep(10s);
   ASSERT_TRUE(eventually([&] { return keeper->current().id != 0; }));
+  const auto reader = keeper->reader();
   keeper.reset();
   EXPECT_TRUE(world_->leases().empty());
+  EXPECT_EQ(reader().id, 0u);
 }
 
 } // namespace

@@ -76,7 +76,7 @@ TEST_F(a_registrar, leaves_the_entry_of_another_node_alone_and_names_it) {
   ASSERT_TRUE(eventually([&] { return !of->settle(std::chrono::steady_clock::now() + 100ms); }));
   const auto refused = of->settle(std::chrono::steady_clock::now());
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), directory_errc::busy);
+  EXPECT_EQ(refused.error().code(), directory_errc::name_taken);
   EXPECT_NE(refused.error().message().find("members/a"), std::string::npos);
   EXPECT_EQ(value_of("members/a"), "other");
   EXPECT_EQ(value_of("names/a/cart"), "nothing");
@@ -102,6 +102,21 @@ TEST_F(a_registrar, replaces_what_a_process_that_is_gone_has_left_and_revokes_it
   ASSERT_TRUE(settled(*of));
   EXPECT_EQ(value_of("members/a"), "a");
   EXPECT_EQ(value_of("names/a/old"), "nothing");
+}
+
+TEST_F(a_registrar, touches_nothing_of_a_process_that_has_taken_its_entry_over) {
+  const auto of = make();
+  of->set("names/a/cart", "1");
+  of->use_lease(world_->grant());
+  ASSERT_TRUE(settled(*of));
+  const auto others = world_->grant();
+  world_->put("members/a", "other", others);
+  world_->put("names/a/cart", "theirs", others);
+  of->remove("names/a/cart");
+  EXPECT_FALSE(of->settle(std::chrono::steady_clock::now() + 200ms));
+  EXPECT_EQ(value_of("names/a/cart"), "theirs");
+  ASSERT_TRUE(of->trouble());
+  EXPECT_EQ(of->trouble()->code(), directory_errc::name_taken);
 }
 
 TEST_F(a_registrar, writes_once_the_directory_answers_again) {

@@ -75,6 +75,19 @@ TEST_F(a_follower, keeps_what_it_knows_and_catches_up_when_the_directory_answers
   EXPECT_EQ(count(cluster_event::kind::member_down), 0u);
 }
 
+TEST_F(a_follower, tells_an_outage_that_only_others_have_seen_once) {
+  put("a");
+  const auto of = follow();
+  ASSERT_TRUE(of->wait_until_read(std::chrono::steady_clock::now() + 10s));
+  of->note_outage(directory_error{directory_errc::unavailable, "no answer"});
+  of->note_outage(directory_error{directory_errc::unavailable, "no answer"});
+  EXPECT_EQ(count(cluster_event::kind::directory_lost), 1u);
+  ASSERT_TRUE(of->trouble());
+  of->note_outage(std::nullopt);
+  EXPECT_EQ(count(cluster_event::kind::directory_found), 1u);
+  EXPECT_FALSE(of->trouble());
+}
+
 TEST_F(a_follower, reads_everything_again_when_the_changes_were_compacted) {
   put("a");
   const auto of = follow();

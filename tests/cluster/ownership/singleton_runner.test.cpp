@@ -59,7 +59,7 @@ protected:
       EXPECT_GT(own.fence(), last_fence_);
       last_fence_ = own.fence();
       ++runs_[who];
-      owner_.emplace(own);
+      owner_ = std::make_shared<const ownership>(own);
       last_ = system_.spawn([]() -> caf::behavior { return {[](int) {}}; });
       return last_;
     };
@@ -88,7 +88,7 @@ protected:
   std::mutex mutex_;
   std::map<std::string, int> runs_;
   std::uint64_t last_fence_ = 0;
-  std::optional<ownership> owner_;
+  std::shared_ptr<const ownership> owner_;
   caf::actor last_;
 };
 
@@ -183,6 +183,45 @@ TEST_F(singletons, keep_their_entry_while_a_handler_goes_on) {
     two.runner->wake();
     return runs("two") == 1;
   }));
+}
+
+TEST_F(singletons, end_although_many_messages_wait_for_their_actor) {
+  process one{*this, "one"};
+  std::atomic<int> handled{0};
+  caf::actor slow;
+  one.runner->add("clock", [&](const ownership&) {
+    slow = system_.spawn([&]() -> caf::behavior {
+      return {[&](int) {
+        ++handled;
+        std::this_thread::sleep_for(5ms);
+      }};
+    });
+    return slow;
+  });
+  ASSERT_TRUE(eventually([&] { return one.shown.load(); }));
+  for (auto i = 0; i < 100'000; ++i)
+    caf::anon_send(slow, i);
+  one.lose_sureness();
+  ASSERT_TRUE(eventually([&] { return !world_->entry("singletons/clock"); }));
+  EXPECT_LT(handled, 100'000);
+  slow = nullptr;
+}
+
+TEST_F(singletons, that_ended_by_themselves_are_not_owned_any_more_in_any_copy_of_their_ownership) {
+  process one{*this, "one"};
+  one.runner->add("clock", maker("one"));
+  ASSERT_TRUE(eventually([&] { return one.shown.load(); }));
+  const auto first = [&] {
+    const std::lock_guard guard{mutex_};
+    return *owner_;
+  }();
+  EXPECT_TRUE(first.is_sure());
+  caf::anon_send_exit(last(), caf::exit_reason::kill);
+  ASSERT_TRUE(eventually([&] { return !first.is_sure(); }));
+  ASSERT_TRUE(eventually([&] { return runs("one") == 2; }));
+  EXPECT_FALSE(first.is_sure());
+  const std::lock_guard guard{mutex_};
+  EXPECT_TRUE(owner_->is_sure());
 }
 
 TEST_F(singletons, are_left_to_others_if_they_cannot_be_made) {

@@ -7,6 +7,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/cluster/internal/membership/addresses.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 #include <troupe/framework/cluster/internal/membership/member_record.hpp>
@@ -16,15 +17,18 @@ namespace troupe::membership {
 
 namespace {
 
+constexpr std::string_view singleton_names = "troupe.singleton.";
+constexpr std::size_t problems_max = 1'000;
+
 /// The name under which the owner of a singleton publishes its actor.
 std::string published_singleton(const std::string& name) {
-  return "troupe.singleton." + name;
+  return std::string{singleton_names} + name;
 }
 
 } // namespace
 
-cluster_core::cluster_core(parts of) : of_(std::move(of)) {
-  if (of_.where->is_writable())
+cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.where->is_writable()) {
+  if (is_writable_)
     registrar_ = std::make_unique<registrar>(
         of_.where,
         registrar::exclusive_entry{.key = member_key(of_.self.name),
@@ -35,10 +39,13 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)) {
       std::make_unique<view_follower>(of_.where, [this](const auto& events, const auto& view) { take(events, view); });
   if (!registrar_)
     return;
-  keeper_ = std::make_unique<lease_keeper>(of_.where, of_.options.lease, [this](const held_lease& now) {
-    registrar_->use_lease(now.id);
-    wake_runner();
-  });
+  keeper_ = std::make_unique<lease_keeper>(
+      of_.where, of_.options.lease, [this](const held_lease& now, const std::optional<directory_error>& trouble) {
+        registrar_->use_lease(now.id);
+        if (!leaves_)
+          follower_->note_outage(trouble && trouble->code() != directory_errc::lease_gone ? trouble : std::nullopt);
+        wake_runner();
+      });
   runner_ = std::make_unique<singleton_runner>(singleton_runner::parts{
       .where = of_.where,
       .value = of_.self.name,
@@ -56,6 +63,7 @@ cluster_core::~cluster_core() {
     woken_ = nullptr;
   }
   runner_.reset();
+  leaves_ = true;
   keeper_.reset(); // Revokes the lease, and with it every entry.
   registrar_.reset();
   if (!of_.options.opened)
@@ -80,9 +88,13 @@ bool cluster_core::is_left_over(const directory_entry& entry) const {
       return false;
   }
   const auto found = read_member_record(of_.self.name, entry.value);
-  return found && std::ranges::any_of(found->addresses, [this](const auto& each) {
-           return std::ranges::find(of_.self.addresses, each) != of_.self.addresses.end();
-         });
+  if (!found || found->incarnation == of_.self.incarnation) // This node has joined already.
+    return false;
+  const auto is_same_host = found->host.empty() || found->host == of_.self.host;
+  return std::ranges::any_of(found->addresses, [&](const auto& each) {
+    return (is_same_host || !is_within_host(each))
+           && std::ranges::find(of_.self.addresses, each) != of_.self.addresses.end();
+  });
 }
 
 std::expected<void, directory_error> cluster_core::wait_until_joined(std::chrono::steady_clock::time_point until) {
@@ -108,13 +120,23 @@ std::expected<void, directory_error> cluster_core::wait_until_joined(std::chrono
 }
 
 std::expected<void, directory_error> cluster_core::publish(std::string name, caf::actor actor) {
+  const auto key = name_key(of_.self.name, name);
+  if (key.size() > directory::key_bytes_max)
+    return std::unexpected{directory_error{directory_errc::invalid_argument,
+                                           "the name has " + grouped(name.size()) + " bytes; the key names/"
+                                               + key_part(of_.self.name) + "/NAME has at most "
+                                               + grouped(directory::key_bytes_max) + ", counting / and % as 3"}};
+  if (name.starts_with(singleton_names))
+    return std::unexpected{
+        directory_error{directory_errc::invalid_argument, "names that begin with \"" + std::string{singleton_names}
+                                                              + "\" are those of singletons: choose another one"}};
   if (auto published = of_.home.publish(name, actor); !published)
     return std::unexpected{directory_error{directory_errc::invalid_argument, published.error().message()}};
-  const auto key = name_key(of_.self.name, name);
   {
     const std::lock_guard guard{mutex_};
-    published_.insert_or_assign(std::move(name), std::move(actor));
+    published_.insert_or_assign(name, std::move(actor));
   }
+  lead_to_name(name);
   if (!registrar_)
     return {};
   registrar_->set(key, "{}");
@@ -133,6 +155,7 @@ bool cluster_core::unpublish(std::string_view name) {
   }
   if (registrar_)
     registrar_->remove(name_key(of_.self.name, name));
+  lead_to_name(name);
   return of_.home.unpublish(name);
 }
 
@@ -151,10 +174,12 @@ std::expected<void, directory_error> cluster_core::own(std::string name, singlet
     return std::unexpected{
         directory_error{directory_errc::read_only, "the directory at " + of_.where->shown_address()
                                                        + " finds members only: use etcd:// or host:// for singletons"}};
-  if (name.empty() || singleton_key(name).size() > directory::key_bytes_max)
+  if (name.empty() || singleton_key(name).size() > directory::key_bytes_max
+      || published_singleton(name).size() > directory::key_bytes_max)
     return std::unexpected{
         directory_error{directory_errc::invalid_argument,
-                        "a singleton's name has 1 to about 1,000 bytes, this one " + std::to_string(name.size())}};
+                        "a singleton's name has 1 to " + grouped(directory::key_bytes_max - singleton_names.size())
+                            + " bytes, counting / and % as 3; this one has " + grouped(name.size())}};
   if (!runner_->add(name, std::move(make)))
     return std::unexpected{directory_error{directory_errc::invalid_argument,
                                            "this process is ready to own the singleton " + name + " already"}};
@@ -172,6 +197,7 @@ actor_pool cluster_core::add_route(std::string name, std::optional<std::string> 
                                     .retry_idempotent = options.retry_idempotent,
                                     .repeats_most = options.repeats_most});
   follower_->between_batches([&](const cluster_view& view) {
+    drop_unwanted_routes();
     routes_.push_back({.route = {of_.system,
                                  std::move(name),
                                  options.pick.prefers_near(),
@@ -196,7 +222,7 @@ void cluster_core::lead(leader& of, const cluster_view& view) {
     return of.route.lead_to(owner ? std::vector{*owner} : std::vector<cluster_member>{}, own);
   }
   // A read-only directory has no names: every member may have published it.
-  of.route.lead_to(registrar_ ? view.providers(of.route.name()) : view.members(), own);
+  of.route.lead_to(is_writable_ ? view.providers(of.route.name()) : view.members(), own);
 }
 
 /// The actor is known before the others learn of its entry, or a moment later: their handles look for the name until
@@ -212,18 +238,30 @@ void cluster_core::show(const std::string& name, const caf::actor& actor) {
         published_.erase(found);
       }
     }
-    of_.home.unpublish(published);
+    if (released)
+      of_.home.unpublish(published);
   } else if (const auto done = of_.home.publish(published, actor); !done) {
     note_problem("singleton " + name, done.error().message());
   } else {
+    note_problem("singleton " + name, {});
     const std::lock_guard guard{mutex_};
     published_.insert_or_assign(published, actor);
   }
+  lead_to_name(published);
+}
+
+/// Leads the routes of this name anew, since this process's own actor has changed.
+void cluster_core::lead_to_name(std::string_view name) {
   follower_->between_batches([&](const cluster_view& view) {
+    drop_unwanted_routes();
     for (auto& one : routes_)
-      if (one.singleton == name)
+      if (one.route.name() == name)
         lead(one, view);
   });
+}
+
+void cluster_core::drop_unwanted_routes() {
+  std::erase_if(routes_, [](const leader& one) { return !one.route.is_wanted(); });
 }
 
 void cluster_core::watch(const caf::actor& receiver) {
@@ -234,12 +272,18 @@ void cluster_core::watch(const caf::actor& receiver) {
       for (const auto& name : names)
         caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::name_added, .member = one, .name = name});
     }
+    for (const auto& [name, member] : view.singletons())
+      caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::singleton_moved,
+                                             .member = view.owner(name).value_or(cluster_member{}),
+                                             .name = name});
     const std::lock_guard guard{mutex_};
     watchers_.push_back(caf::actor_cast<caf::weak_actor_ptr>(receiver));
   });
 }
 
 void cluster_core::take(const cluster_view::events& events, const cluster_view& view) {
+  if (leaves_)
+    return; // What comes now is of this member's own leaving.
   std::vector<caf::actor> told;
   {
     const std::lock_guard guard{mutex_};
@@ -262,12 +306,12 @@ void cluster_core::take(const cluster_view::events& events, const cluster_view& 
       names.insert(event.name);
     else if (event.what == singleton_moved)
       singletons.insert(event.name);
-    else if (event.what == member_changed || !registrar_)
+    else if (event.what == member_changed || !is_writable_)
       all = true;
   }
   if (!singletons.empty())
     wake_runner();
-  std::erase_if(routes_, [](const leader& one) { return !one.route.is_wanted(); });
+  drop_unwanted_routes();
   for (auto& one : routes_)
     if (all || (one.singleton ? singletons.contains(*one.singleton) : names.contains(one.route.name())))
       lead(one, view);
@@ -275,7 +319,9 @@ void cluster_core::take(const cluster_view::events& events, const cluster_view& 
 
 void cluster_core::note_problem(const std::string& about, std::string text) {
   const std::lock_guard guard{mutex_};
-  problems_.insert_or_assign(about, std::move(text));
+  problems_.erase(about);
+  if (!text.empty() && problems_.size() < problems_max)
+    problems_.emplace(about, std::move(text));
 }
 
 std::vector<std::string> cluster_core::problems() const {
@@ -284,9 +330,11 @@ std::vector<std::string> cluster_core::problems() const {
     for (const auto& [key, why] : view.unreadable())
       all.push_back("the entry " + key + " cannot be read: " + why);
   });
-  if (keeper_)
-    if (const auto trouble = keeper_->trouble())
-      all.push_back("the lease: " + trouble->message());
+  if (const auto trouble = follower_->trouble())
+    all.push_back("the directory: " + trouble->message());
+  if (registrar_)
+    if (const auto trouble = registrar_->trouble())
+      all.push_back("this member's entries: " + trouble->message());
   const std::lock_guard guard{mutex_};
   for (const auto& [about, text] : problems_)
     all.push_back(about + ": " + text);

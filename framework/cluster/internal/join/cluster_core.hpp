@@ -1,6 +1,7 @@
 // One node's membership in a cluster.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <expected>
@@ -63,6 +64,7 @@ public:
   [[nodiscard]] const parts& of() const noexcept { return of_; }
   [[nodiscard]] const view_follower& follower() const noexcept { return *follower_; }
   [[nodiscard]] std::vector<std::string> problems() const;
+  /// An empty text: the problem is solved.
   void note_problem(const std::string& about, std::string text);
 
 private:
@@ -77,9 +79,13 @@ private:
                                      const service_options& options, service_route::handle_maker make);
   void lead(leader& of, const cluster_view& view);
   void show(const std::string& name, const caf::actor& actor);
+  void lead_to_name(std::string_view name);
+  void drop_unwanted_routes();
   [[nodiscard]] bool is_left_over(const directory_entry& entry) const;
 
   const parts of_;
+  const bool is_writable_;
+  std::atomic<bool> leaves_{false};
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

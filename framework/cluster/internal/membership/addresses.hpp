@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <troupe/framework/cluster/cluster_member.hpp>
@@ -19,6 +20,9 @@ namespace troupe::membership {
 /// there is none, or one cannot lead to a node from elsewhere: "tcp://0.0.0.0:4000".
 [[nodiscard]] std::expected<std::vector<std::string>, std::string>
 advertised_addresses(std::span<const std::string> wanted, std::span<const std::string> listening);
+
+/// Whether the address means another process on each host: that of a unix socket, or of the loopback interface.
+[[nodiscard]] bool is_within_host(std::string_view address);
 
 /// The best address of `member` for a process of `host`: a unix socket if it runs there too, else TLS, else TCP;
 /// nullopt if it has none that leads there.

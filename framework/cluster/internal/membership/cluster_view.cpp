@@ -165,13 +165,16 @@ cluster_view::owner_names cluster_view::owners() const {
   owner_names all;
   for (const auto& [name, claimed] : claims_)
     if (const auto by = owner(name))
-      all.emplace(name, by->name);
+      all.emplace(name, by->name + '\n' + by->incarnation);
   return all;
 }
 
 std::vector<std::pair<std::string, std::string>> cluster_view::singletons() const {
-  const auto all = owners();
-  return {all.begin(), all.end()};
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [name, claimed] : claims_)
+    if (const auto by = owner(name))
+      all.emplace_back(name, by->name);
+  return all;
 }
 
 void cluster_view::tell_moves(const owner_names& before, const cluster_view& now, events& told) {

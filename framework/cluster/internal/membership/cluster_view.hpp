@@ -58,7 +58,7 @@ private:
     std::string member;
     std::uint64_t lease = 0;
   };
-  using owner_names = std::map<std::string, std::string>; // By singleton; "" for none.
+  using owner_names = std::map<std::string, std::string>; // By singleton: the owner's name and incarnation.
 
   void take(const directory_entry& entry);
   void take_away(const std::string& key);

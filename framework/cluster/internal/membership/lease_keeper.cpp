@@ -57,8 +57,14 @@ void lease_keeper::run() {
     if (ends_)
       break;
   }
-  if (const auto held = current(); held.id != 0) [[maybe_unused]]
-    const auto revoked = where_->revoke(held.id); // If it fails, the lease ends by itself.
+  const auto held = current();
+  {
+    const std::lock_guard guard{word_->mutex};
+    word_->held = {}; // Before another process may get what stands under it.
+  }
+  if (held.id != 0) {
+    [[maybe_unused]] const auto revoked = where_->revoke(held.id); // If it fails, the lease ends by itself.
+  }
 }
 
 void lease_keeper::grant() {
@@ -94,12 +100,14 @@ void lease_keeper::note(held_lease now, std::optional<directory_error> trouble) 
 
 void lease_keeper::tell_if_changed() {
   const auto held = current();
+  const auto now = trouble();
   const auto is_sure = held.is_sure(boot_clock::now());
-  if (held.id == told_id_ && is_sure == told_sure_)
+  if (held.id == told_id_ && is_sure == told_sure_ && now.has_value() == told_trouble_)
     return;
   told_id_ = held.id;
   told_sure_ = is_sure;
-  on_change_(held);
+  told_trouble_ = now.has_value();
+  on_change_(held, now);
 }
 
 } // namespace troupe::membership

@@ -36,8 +36,8 @@ struct held_lease {
 class lease_keeper {
 public:
   /// Called on the keeper's thread when another lease was granted, or the lease is gone, or it became sure again or is
-  /// not sure any more. It must return soon.
-  using change_handler = std::function<void(const held_lease& now)>;
+  /// not sure any more, or the directory has stopped or begun to answer. It must return soon.
+  using change_handler = std::function<void(const held_lease& now, const std::optional<directory_error>& trouble)>;
 
   lease_keeper(std::shared_ptr<directory> where, std::chrono::milliseconds time, change_handler on_change);
   lease_keeper(const lease_keeper&) = delete;
@@ -80,6 +80,7 @@ private:
   retry_pause retry_;
   std::uint64_t told_id_ = 0;
   bool told_sure_ = false;
+  bool told_trouble_ = false;
 
   std::thread thread_;
 };

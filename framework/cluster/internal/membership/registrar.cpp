@@ -81,6 +81,11 @@ std::expected<void, directory_error> registrar::settle(std::chrono::steady_clock
                                          "the directory at " + where_->shown_address() + " has not answered in time"}};
 }
 
+std::optional<directory_error> registrar::trouble() const {
+  const std::lock_guard guard{mutex_};
+  return trouble_;
+}
+
 bool registrar::is_settled() const {
   return lease_ != 0 && exclusive_.lease == lease_ && removed_.empty()
          && std::ranges::all_of(others_, [this](const auto& one) { return one.second.lease == lease_; });
@@ -122,30 +127,41 @@ registrar::outcome registrar::write_exclusive(std::unique_lock<std::mutex>& guar
   guard.unlock();
   const auto written = put_exclusive(lease, value);
   guard.lock();
-  if (written && exclusive_.value == value)
+  if (!written)
+    return std::unexpected{written.error()};
+  exclusive_revision_ = *written;
+  if (exclusive_.value == value)
     exclusive_.lease = lease;
-  return written;
+  return {};
 }
 
-registrar::outcome registrar::put_exclusive(std::uint64_t lease, const std::string& value) {
+std::expected<std::uint64_t, directory_error> registrar::put_exclusive(std::uint64_t lease, const std::string& value) {
   directory_condition condition{.key = exclusive_key_};
   const directory_write write{.key = exclusive_key_, .value = value, .lease = lease};
   std::uint64_t left_over = 0;
+  std::uint64_t revision = 0;
   for (auto tries = 0;; ++tries) {
     const auto committed = where_->commit({&condition, 1}, {&write, 1});
     if (!committed)
       return std::unexpected{committed.error()};
-    if (committed->is_applied)
+    if (committed->is_applied) {
+      revision = committed->revision;
       break;
-    if (committed->found.empty()) { // It was removed a moment ago.
+    }
+    if (committed->found.empty() && tries < tries_max) { // It was removed a moment ago.
       condition = {.key = exclusive_key_};
       continue;
     }
+    if (committed->found.empty())
+      return std::unexpected{
+          directory_error{directory_errc::unavailable,
+                          "the entry " + exclusive_key_ + " in " + where_->shown_address() + " changes all the time"}};
     const auto& found = committed->found.front();
     if (found.lease != lease) {
       if (tries == tries_max || !is_left_over_ || !is_left_over_(found))
-        return std::unexpected{directory_error{directory_errc::busy, "another node has the entry " + exclusive_key_
-                                                                         + " in " + where_->shown_address()}};
+        return std::unexpected{
+            directory_error{directory_errc::name_taken,
+                            "another node has the entry " + exclusive_key_ + " in " + where_->shown_address()}};
       left_over = found.lease;
     }
     condition = {
@@ -153,7 +169,7 @@ registrar::outcome registrar::put_exclusive(std::uint64_t lease, const std::stri
   }
   if (left_over != 0) [[maybe_unused]]
     const auto revoked = where_->revoke(left_over); // If it fails, that lease ends by itself.
-  return {};
+  return revision;
 }
 
 registrar::outcome registrar::write_others(std::unique_lock<std::mutex>& guard) {
@@ -165,12 +181,18 @@ registrar::outcome registrar::write_others(std::unique_lock<std::mutex>& guard) 
   for (const auto& [key, one] : others_)
     if (one.lease != lease && writes.size() < directory::writes_max)
       writes.push_back({.key = key, .value = one.value, .lease = lease});
+  const directory_condition is_mine{
+      .key = exclusive_key_, .what = directory_condition::kind::changed_at, .revision = exclusive_revision_};
   guard.unlock();
-  // Only while the exclusive entry stands: its loss is told by the lease's loss.
-  const auto committed = where_->commit({}, writes);
+  // If another process has taken the exclusive entry over, these keys are that process's.
+  const auto committed = where_->commit({&is_mine, 1}, writes);
   guard.lock();
   if (!committed)
     return std::unexpected{committed.error()};
+  if (!committed->is_applied) {
+    exclusive_.lease = 0;
+    return {};
+  }
   for (const auto& write : writes) {
     if (write.what == directory_write::kind::remove) {
       if (!others_.contains(write.key))

@@ -49,9 +49,12 @@ public:
   void set(std::string key, std::string value);
   void remove(const std::string& key);
 
-  /// Waits until every change so far has reached the directory. Fails with why the last request failed; with `busy` and
-  /// the key if another node has the exclusive entry.
+  /// Waits until every change so far has reached the directory. Fails with why the last request failed; with
+  /// `name_taken` and the key if another node has the exclusive entry.
   [[nodiscard]] std::expected<void, directory_error> settle(std::chrono::steady_clock::time_point until);
+
+  /// Why the last request failed; nullopt if it did not.
+  [[nodiscard]] std::optional<directory_error> trouble() const;
 
 private:
   struct wanted {
@@ -65,7 +68,9 @@ private:
   [[nodiscard]] bool is_settled() const; // With the lock.
   [[nodiscard]] outcome write_exclusive(std::unique_lock<std::mutex>& guard);
   [[nodiscard]] outcome write_others(std::unique_lock<std::mutex>& guard);
-  [[nodiscard]] outcome put_exclusive(std::uint64_t lease, const std::string& value);
+  /// Returns the revision of the entry.
+  [[nodiscard]] std::expected<std::uint64_t, directory_error> put_exclusive(std::uint64_t lease,
+                                                                            const std::string& value);
   void note(const outcome& of); // With the lock.
 
   const std::shared_ptr<directory> where_;
@@ -73,10 +78,11 @@ private:
   const std::function<bool(const directory_entry&)> is_left_over_;
   const std::chrono::milliseconds spread_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   wanted exclusive_;
+  std::uint64_t exclusive_revision_ = 0; // Of the entry as it was written last.
   std::map<std::string, wanted> others_;
   std::set<std::string> removed_;
   std::uint64_t lease_ = 0;

@@ -2,6 +2,13 @@
 
 namespace troupe::membership {
 
+namespace {
+
+// If watches end sooner, the pauses before the next reading grow.
+constexpr std::chrono::seconds steady_watch{2};
+
+} // namespace
+
 view_follower::view_follower(std::shared_ptr<directory> where, handler on_events)
     : where_(std::move(where)), on_events_(std::move(on_events)) {
   thread_ = std::thread{[this] { run(); }};
@@ -24,6 +31,25 @@ std::expected<void, directory_error> view_follower::wait_until_read(std::chrono:
       directory_errc::unavailable, "the directory at " + where_->shown_address() + " has not answered in time"})};
 }
 
+void view_follower::note_outage(const std::optional<directory_error>& seen) {
+  const std::lock_guard told{telling_};
+  cluster_view::events events;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto was_away = is_away();
+    outage_ = seen;
+    if (is_away() != was_away && was_read_)
+      events.push_back(seen ? cluster_event{.what = cluster_event::kind::directory_lost, .reason = *seen}
+                            : cluster_event{.what = cluster_event::kind::directory_found});
+  }
+  tell(events);
+}
+
+std::optional<directory_error> view_follower::trouble() const {
+  const std::lock_guard guard{mutex_};
+  return trouble_ ? trouble_ : outage_;
+}
+
 bool view_follower::wait_until(const std::function<bool(const cluster_view&)>& is_so,
                                std::chrono::steady_clock::time_point until) {
   std::unique_lock guard{mutex_};
@@ -43,10 +69,15 @@ void view_follower::run() {
       if (ends_)
         return;
     }
-    if (const auto revision = read_all())
+    if (const auto revision = read_all()) {
+      const auto since = std::chrono::steady_clock::now();
       follow(*revision);
-    else
+      if (std::chrono::steady_clock::now() - since > steady_watch)
+        retry_.reset();
+    } else {
       lose(revision.error());
+    }
+    pause();
   }
 }
 
@@ -60,9 +91,10 @@ std::expected<std::uint64_t, directory_error> view_follower::read_all() {
     const std::lock_guard guard{mutex_};
     events = view_.reset(listed->entries);
     was_read_ = true;
-    if (std::exchange(trouble_, std::nullopt))
+    const auto was_away = is_away();
+    trouble_.reset();
+    if (was_away && !is_away())
       events.push_back({.what = cluster_event::kind::directory_found});
-    retry_.reset();
   }
   changed_.notify_all();
   tell(events);
@@ -119,14 +151,13 @@ void view_follower::lose(const directory_error& why) {
     const std::lock_guard told{telling_};
     {
       const std::lock_guard guard{mutex_};
-      is_news = !trouble_ && was_read_;
+      is_news = !is_away() && was_read_;
       trouble_ = why;
     }
     if (is_news)
       tell({{.what = cluster_event::kind::directory_lost, .reason = why}});
   }
   changed_.notify_all();
-  pause();
 }
 
 void view_follower::pause() {

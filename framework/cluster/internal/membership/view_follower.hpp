@@ -38,6 +38,12 @@ public:
   /// Waits until the directory was read for the first time. Fails with why it could not be read.
   [[nodiscard]] std::expected<void, directory_error> wait_until_read(std::chrono::steady_clock::time_point until);
 
+  /// What others have seen of the directory: why it does not answer, which a watch may not notice; nullopt: it does.
+  void note_outage(const std::optional<directory_error>& seen);
+
+  /// Why the directory does not answer; nullopt if it does.
+  [[nodiscard]] std::optional<directory_error> trouble() const;
+
   /// Waits until the view is so. False if it was not in time.
   [[nodiscard]] bool wait_until(const std::function<bool(const cluster_view&)>& is_so,
                                 std::chrono::steady_clock::time_point until);
@@ -58,6 +64,7 @@ private:
   void follow(std::uint64_t revision);
   void tell(const cluster_view::events& all) const;
   void lose(const directory_error& why);
+  [[nodiscard]] bool is_away() const { return trouble_ || outage_; } // With the lock.
   void pause();
 
   const std::shared_ptr<directory> where_;
@@ -70,6 +77,7 @@ private:
   cluster_view view_;
   bool was_read_ = false;
   std::optional<directory_error> trouble_; // Set while the directory does not answer.
+  std::optional<directory_error> outage_;  // Of note_outage().
   std::optional<directory_error> watch_end_;
   retry_pause retry_;
   bool ends_ = false;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include <caf/actor_cast.hpp>
 #include <caf/exit_reason.hpp>
-#include <caf/send.hpp>
+#include <caf/make_message.hpp>
+#include <caf/message_id.hpp>
+#include <caf/system_messages.hpp>
 
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 
@@ -15,6 +18,17 @@ namespace {
 
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
+
+// The longest wait of the destructor for handlers that run.
+constexpr std::chrono::milliseconds longest_end{5'000};
+
+void order_to_end(const caf::actor& whom, caf::exit_reason why) {
+  whom->enqueue(nullptr, caf::make_message_id(caf::message_priority::high),
+                caf::make_message(caf::exit_msg{whom.address(), why}), nullptr);
+}
+
+// If the actor has run for so long, the pause after its end is short again.
+constexpr auto long_run = 10s;
 
 // While another process owns a name, its entry is looked at this often, in case its removal was not told.
 constexpr auto look_pause = 5s;
@@ -35,7 +49,7 @@ singleton_runner::~singleton_runner() {
   for (auto& [name, one] : all_)
     end(name, one);
   // Handlers that run now may finish, within the margin.
-  const auto until = steady::now() + of_.margin;
+  const auto until = steady::now() + std::min(of_.margin, longest_end);
   for (auto& [name, one] : all_) {
     if (one.lease == 0)
       continue;
@@ -71,14 +85,30 @@ void singleton_runner::wake() {
 
 void singleton_runner::run() {
   for (;;) {
-    auto next = steady::now() + look_pause;
+    steady::time_point next = steady::now() + look_pause;
+    // First those that are owned, because they have deadlines. A request for another name takes time, so at most one is
+    // made before these are looked at again.
     for (auto& [name, one] : all_)
-      next = std::min<steady::time_point>(next, step(name, one));
+      if (one.lease != 0)
+        next = std::min(next, step(name, one));
+    for (auto& [name, one] : all_) {
+      if (one.lease != 0)
+        continue;
+      const auto before = requests_;
+      next = std::min(next, step(name, one));
+      if (requests_ != before) {
+        next = steady::now();
+        break;
+      }
+    }
     std::unique_lock guard{bell_->mutex};
     bell_->rung.wait_until(guard, next, [this] { return bell_->is_rung || bell_->ends; });
     if (bell_->ends)
       return;
-    bell_->is_rung = false;
+    if (std::exchange(bell_->is_rung, false))
+      for (auto& [name, one] : all_)
+        if (std::exchange(one.waits_for_owner, false)) // The name may be free now.
+          one.next = {};
     for (const auto& [name, make] : added_)
       if (!all_.contains(name))
         all_[name].make = make;
@@ -103,22 +133,24 @@ std::chrono::steady_clock::time_point singleton_runner::step(const std::string& 
     else if (of.has_ended->load())
       release(name, of);
     else
-      return steady::now() + look_pause; // The actor's end rings.
-    if (ended_itself)
+      return kill_late(of);
+    if (ended_itself) {
+      if (steady::now() - of.begun > long_run)
+        of.pause.reset();
       of.next = steady::now() + of.pause.next();
+    }
   }
   if (steady::now() < of.next)
     return of.next;
   const auto lease = of_.lease();
   if (lease.id == 0 || !is_sure(lease.id))
-    return steady::now() + look_pause; // The lease's change wakes.
+    return steady::now() + look_pause; // The lease's change rings.
   acquire(name, of, lease);
-  if (of.lease != 0)
-    return steady::now();
-  return of.next > steady::now() ? of.next : steady::now() + look_pause;
+  return of.lease != 0 ? steady::now() : of.next;
 }
 
 void singleton_runner::acquire(const std::string& name, candidate& of, const held_lease& lease) {
+  ++requests_;
   const directory_condition is_free{.key = singleton_key(name)};
   const directory_write write{.key = is_free.key, .value = of_.value, .lease = lease.id};
   const auto taken = of_.where->commit({&is_free, 1}, {&write, 1});
@@ -128,26 +160,32 @@ void singleton_runner::acquire(const std::string& name, candidate& of, const hel
     return;
   }
   if (!taken->is_applied) {
+    of.next = steady::now() + look_pause;
+    of.waits_for_owner = true;
     if (!taken->found.empty() && taken->found.front().lease == lease.id
         && (!of.has_ended || of.has_ended->load())) { // The answer to an earlier request was lost.
       of.fence = taken->found.front().created_revision;
       release(name, of);
-      wake();
+      of.next = {};
     }
     return;
   }
   of.lease = lease.id;
   of.fence = taken->revision;
-  begin(name, of);
+  of.has_ended = std::make_shared<std::atomic<bool>>(false);
+  if (is_sure(lease.id)) // It may have taken long.
+    begin(name, of);
+  else
+    *of.has_ended = true;
 }
 
 void singleton_runner::begin(const std::string& name, candidate& of) {
   const auto lease = of.lease;
-  of.has_ended = std::make_shared<std::atomic<bool>>(false);
+  of.is_over = std::make_shared<std::atomic<bool>>(false);
   try {
-    of.actor = of.make(ownership{of.fence, [lease, now = of_.lease, margin = of_.margin] {
+    of.actor = of.make(ownership{of.fence, [lease, is_over = of.is_over, now = of_.lease, margin = of_.margin] {
                                    const auto held = now();
-                                   return held.id == lease && held.is_sure(boot_clock::now() + margin);
+                                   return !*is_over && held.id == lease && held.is_sure(boot_clock::now() + margin);
                                  }});
   } catch (const std::exception& thrown) {
     of_.problem(name, std::string{"its function threw: "} + thrown.what());
@@ -155,6 +193,7 @@ void singleton_runner::begin(const std::string& name, candidate& of) {
     of_.problem(name, "its function threw an object that is not a std::exception");
   }
   if (!of.actor) {
+    *of.is_over = true;
     *of.has_ended = true; // Another process may be able to.
     of.next = steady::now() + of.pause.next();
     return;
@@ -164,19 +203,34 @@ void singleton_runner::begin(const std::string& name, candidate& of) {
         *ended = true;
         bell->ring();
       });
+  of.begun = steady::now();
   of_.show(name, of.actor);
 }
 
+/// The order to end overtakes the messages that wait for the actor.
 void singleton_runner::end(const std::string& name, candidate& of) {
   if (!of.actor)
     return;
+  *of.is_over = true;
   of_.show(name, nullptr);
-  caf::anon_send_exit(of.actor, caf::exit_reason::user_shutdown);
-  of.actor = nullptr;
+  order_to_end(of.actor, caf::exit_reason::user_shutdown);
+  of.kill_at = steady::now() + of_.margin;
+  of.ending = std::exchange(of.actor, nullptr);
+}
+
+/// An actor that does not obey is killed. One whose handler goes on keeps the entry.
+std::chrono::steady_clock::time_point singleton_runner::kill_late(candidate& of) {
+  if (!of.ending)
+    return steady::now() + look_pause; // The actor's end rings.
+  if (steady::now() < of.kill_at)
+    return of.kill_at;
+  order_to_end(std::exchange(of.ending, nullptr), caf::exit_reason::kill);
+  return steady::now() + look_pause;
 }
 
 /// The entry is removed only if it is the one of this run.
 void singleton_runner::release(const std::string& name, candidate& of) {
+  of.ending = nullptr;
   const directory_condition is_mine{
       .key = singleton_key(name), .what = directory_condition::kind::created_at, .revision = of.fence};
   const directory_write remove{.key = is_mine.key, .what = directory_write::kind::remove};

@@ -66,6 +66,11 @@ private:
     std::uint64_t fence = 0;
     caf::actor actor;
     std::shared_ptr<std::atomic<bool>> has_ended; // The actor.
+    std::shared_ptr<std::atomic<bool>> is_over;   // The run: its ownership is not sure any more.
+    caf::actor ending;                            // Was told to end, and is killed if it does not.
+    std::chrono::steady_clock::time_point kill_at{};
+    std::chrono::steady_clock::time_point begun{};
+    bool waits_for_owner = false;                 // The name was not free.
     std::chrono::steady_clock::time_point next{}; // When to try again.
     retry_pause pause;
   };
@@ -86,6 +91,8 @@ private:
   void acquire(const std::string& name, candidate& of, const held_lease& lease);
   void begin(const std::string& name, candidate& of);
   void end(const std::string& name, candidate& of);
+  /// Returns when to look again.
+  std::chrono::steady_clock::time_point kill_late(candidate& of);
   void release(const std::string& name, candidate& of);
   [[nodiscard]] bool is_sure(std::uint64_t lease) const;
 
@@ -93,7 +100,9 @@ private:
   const std::shared_ptr<bell> bell_ = std::make_shared<bell>();
   std::map<std::string, maker> added_; // Guarded by the bell's mutex.
 
-  std::map<std::string, candidate> all_; // Only on the thread.
+  // Only on the thread.
+  std::map<std::string, candidate> all_;
+  std::uint64_t requests_ = 0; // For names that were not owned.
   std::thread thread_;
 };
 
