@@ -43,20 +43,30 @@ public:
 struct cluster_options {
   /// The address of the directory: see open_directory().
   std::string directory = {};
+  /// How the directory is opened. `timeout` is at most a sixth of `lease` (1.67 s by default), so that one lost request
+  /// does not cost the lease. With `opened`, only `timeout` is used: how long publish() waits.
   directory_options access = {};
-  /// A directory that the program has opened, in place of the two above.
+  /// A directory that the program has opened, instead of `directory`. The cluster does not close it.
   std::shared_ptr<troupe::directory> opened = {};
 
   /// This member's name, unique in the cluster. Empty: the node's name.
   std::string name = {};
-  /// Where the others can reach this node. Empty: where it listens.
+  /// Addresses at which the other members reach this node and no other one; at most 64, each at most 1,024 bytes.
+  /// Empty: the addresses at which it listens. In a container or behind address translation: the outer address. Never a
+  /// load balancer: links that arrive at another node fail with `another_peer`.
   address_list advertise = {};
+  /// Free text that the others read in cluster_member::roles; at most 64, each at most 1,024 bytes. No rights depend on
+  /// it.
   std::vector<std::string> roles = {};
 
-  /// How long the others keep this member after its last sign of life; 1 s to 1 h. A directory may round it up. Lower:
-  /// a lost member is noticed sooner, but a directory that is away for as long loses all members.
+  /// How long the directory keeps this member after its last keep-alive; 1 s to 1 h. Keep-alives are sent every third
+  /// of it. etcd rounds it up to whole seconds, at least 2 s with its default election timeout. Lower: a lost member is
+  /// noticed sooner, but a member that cannot reach the directory for that long is taken for lost. Singletons end a
+  /// quarter of it earlier.
   std::chrono::milliseconds lease{10'000};
-  /// How long join() waits for the directory, and for the end of an earlier member of the same name.
+  /// How long join() waits for the directory, for the end of an earlier member of the same name, and until this
+  /// member's entry is visible. Set it longer than the lease: a node that starts elsewhere after a crash waits up to a
+  /// lease.
   std::chrono::milliseconds join_timeout{15'000};
 
   /// The options of the links to other members. `peer_identity` is set for each member.
@@ -67,8 +77,8 @@ struct service_options {
   troupe::pick pick = nearest;
   /// While no member has published the name, at most this number of messages wait, each for at most this time.
   std::size_t waiting_most = 10'000;
-  std::chrono::milliseconds patience{30'000};
-  /// A request that is not answered within this time fails with `timed_out`.
+  std::chrono::milliseconds patience{30'000}; // Negative: 0.
+  /// A request that is not answered within this time fails with `timed_out`. Less than 10 ms: 10 ms.
   std::chrono::milliseconds answer_within{std::chrono::minutes(10)};
   /// True: a request whose member is lost goes to another one, at most `repeats_most` times. Set it only if it does no
   /// harm to handle a request twice.
@@ -78,8 +88,8 @@ struct service_options {
 
 /// A service of the cluster: the actors that members have published under one name. Copies refer to the same service.
 ///
-/// Requests are answered as those of an actor_pool (pool.hpp), where "child" stands for a member's actor.
-/// Threads: any. Lifetime: the handle follows the members as long as the cluster object lives.
+/// Every request is answered once, by a member's actor or with `no_child`, `child_lost` or `timed_out`
+/// (guides/clusters.md). Threads: any. Lifetime: the handle follows the members as long as the cluster object lives.
 template <class Handle>
 class service {
 public:
@@ -101,11 +111,15 @@ private:
 /// lease, which a thread of its own keeps alive. While the directory is away, links and handles go on, and what is
 /// known of the others stays; nothing new is published. When it is back, everything is registered again.
 ///
-/// An entry can only lead to a node that proves to be the member (link_options::peer_identity).
+/// With a writable directory, each link checks that the node at the address is the member
+/// (link_options::peer_identity). The entries of read-only directories have no identity: there, only the credentials of
+/// the links decide.
 ///
-/// Threads: any. Calls that change entries block until the directory has answered, so they do not belong in handlers.
+/// Threads: any. join() and publish() block until the directory has answered, so they do not belong in handlers.
 /// Lifetime: the node must outlive the cluster object, and must not be moved meanwhile. The destructor leaves the
-/// cluster.
+/// cluster: it ends this process's singletons, waits for their handlers at most a quarter of the lease and at most 5 s,
+/// and removes the entries, for at most about directory_options::timeout each. Handles of services then keep the
+/// members that they have.
 class TROUPE_EXPORT cluster {
 public:
   /// Joins the cluster whose members the directory knows. Blocks, at most for about join_timeout. If the directory is
@@ -123,9 +137,13 @@ public:
   cluster& operator=(cluster&&) noexcept;
   ~cluster();
 
-  /// Publishes the actor on the node, and tells the others, under this member's lease. A name may be published by any
-  /// number of members. Fails with `invalid_argument` if this node has published the name already or the name is
-  /// unusable, and if the directory did not take the entry in time, which is then written later.
+  /// Publishes the actor on the node, and writes the name to the directory under this member's lease. Several members
+  /// may publish the same name. Blocks for at most directory_options::timeout. The node keeps the actor alive until
+  /// unpublish(). If the actor ends, its name stays: unpublish it before you publish its successor.
+  /// Fails with
+  /// - `invalid_argument`: this node has published the name already, or the name is unusable.
+  /// - the directory's error, such as `unavailable`: it has not taken the entry in time. The name is published on the
+  ///   node, and the entry is written as soon as the directory answers. Do not publish again.
   template <class Handle>
   [[nodiscard]] std::expected<void, directory_error> publish(std::string name, const Handle& actor) {
     return publish_untyped(std::move(name), caf::actor_cast<caf::actor>(actor));
@@ -144,16 +162,19 @@ public:
     return troupe::service<Handle>{service_of(std::move(name), std::move(options), maker_of<Handle>())};
   }
 
-  /// A handle to the one actor of this name in the cluster, which `make` makes in one of the processes that have called
-  /// this. `make` takes the actor system and the ownership, and returns a handle. If its process or its actor ends, or
-  /// its lease may end, another process makes the next one, with a higher fencing number. Messages wait meanwhile.
+  /// Lets this process run the one actor of this name in the cluster, and returns a handle to the actor, wherever it
+  /// runs. One of the processes that have made this call calls `make`, which takes the actor system and the ownership,
+  /// and returns a handle. If that process or the actor ends, or the lease is no longer certain, another process makes
+  /// the next actor, with a higher fencing number. Until then messages wait.
   ///
-  /// An actor is told to end a quarter of the lease before its process may lose it. A handler that runs longer than
-  /// that, and a process that is stopped, can act at the same time as their successor: whatever must not be done twice
-  /// needs a receiver that checks the fencing number (ownership.hpp). Without such a receiver, nothing is promised.
+  /// An actor is told to end a quarter of the lease before its process may lose the lease, and is killed if it has not
+  /// ended when that time is over. A process that is stopped, or a handler that runs longer, can act at the same time
+  /// as its successor. Receivers of acts that must not happen twice must check the fencing number (ownership.hpp);
+  /// otherwise nothing is promised.
   ///
-  /// `make` is called on a thread of the cluster. If it throws or returns a null handle, another process gets its turn.
-  /// Does not block. Fails with `read_only`, or with `invalid_argument` if this process has called it for this name.
+  /// `make` is called on a thread of the cluster, and must return soon. If it throws or returns a null handle, another
+  /// process gets its turn. Does not block. Fails with `read_only`, or with `invalid_argument` if this process has
+  /// called it for this name.
   ///
   ///     auto clock = cluster->singleton("clock", [](caf::actor_system& system, const troupe::ownership& own) {
   ///       return system.spawn(clock_actor, own);
@@ -176,8 +197,10 @@ public:
     return troupe::service<Handle>{singleton_of(std::move(name), std::move(options), maker_of<Handle>())};
   }
 
-  /// From now on sends each cluster_event to `receiver`, first the members and names that are there. It must be an
-  /// actor of this process, and is not kept alive.
+  /// Sends a cluster_event to `receiver` for each member, name and singleton that is known, and then for each change.
+  /// The receiver must be an actor of this process, and is not kept alive.
+  ///
+  ///     cluster->watch(self); // Its behavior: [](const troupe::cluster_event& event) { ... }
   void watch(const caf::actor& receiver);
 
   [[nodiscard]] std::vector<cluster_member> members() const;

@@ -1,4 +1,4 @@
-// A node in a cluster, as the other nodes see it, and what they are told of it.
+// A cluster's members, and the events about them.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace troupe {
 struct cluster_member {
   /// Unique in the cluster.
   std::string name;
-  /// Another one each time that a node of this name is opened.
+  /// The node's identity (node::identity): new each time that a node is opened. Empty in read-only directories.
   std::string incarnation;
   /// Where the other nodes can reach it, in the order in which it said them.
   std::vector<std::string> addresses;
   std::vector<std::string> roles;
-  /// The same for nodes that run on one host and have booted it together; such nodes may reach each other over unix
-  /// sockets.
+  /// Equal for processes that can reach each other over unix sockets: boot id of the host, user, network and mount
+  /// namespaces. Empty in read-only directories.
   std::string host;
-  /// What it runs, like "Troupe 0.1.0, protocol 1.4".
+  /// The version of Troupe, such as "Troupe 0.1.0". Empty in read-only directories.
   std::string version;
 
   friend bool operator==(const cluster_member&, const cluster_member&) = default;
@@ -36,7 +36,8 @@ struct cluster_event {
     member_down,     ///< `member` has left, or its lease has ended.
     name_added,      ///< `member` has published `name`.
     name_gone,       ///< `member` has withdrawn `name`, or is down.
-    singleton_moved, ///< `member` owns the singleton `name` from now on; if its name is empty, nobody does.
+    singleton_moved, ///< The singleton `name` has the owner `member` from now on. If `member.name` is empty, it has
+                     ///< none.
     directory_lost,  ///< The directory does not answer; `reason` says why. What is known stays as it was.
     directory_found, ///< The directory answers again. The changes since then have been told.
   };

@@ -160,10 +160,11 @@ struct directory_options {
   /// How long a call may take, over all endpoints that it tries.
   std::chrono::milliseconds timeout{3'000};
 
-  // For etcd. A password belongs in a file of mode 0600, not in the address.
+  // For etcd. An address cannot contain it. Read it from a file of mode 0600.
   std::string user;
   std::string password;
-  std::string ca_file;          // Trusted certificates, PEM. If set, every endpoint must speak TLS.
+  // Trusted authorities, PEM. If this or certificate_file is set, every endpoint must speak TLS; else no TLS is used.
+  std::string ca_file;
   std::string certificate_file; // Of this client, PEM.
   std::string key_file;         // Of this client, PEM.
 
@@ -179,9 +180,8 @@ struct directory_options {
 /// - `etcd://HOST:PORT[,HOST:PORT...]/PREFIX`: etcd 3.4 or newer. Every key lies below PREFIX.
 /// - `host://NAME`: for processes of one user on one host, without a server.
 /// - `static://FILE`: a fixed list of members, read again when the file changes; read-only.
-/// - `dns://NAME:PORT`, `dns://NAME`: the address records of NAME, or its SRV records; read-only. Members have
-/// addresses
-///   that begin with tcp://. With `dns+tls://` they begin with tls://.
+/// - `dns://NAME:PORT`: the A and AAAA records of NAME; `dns://NAME`: its SRV records. Read-only.
+/// - `dns+tls://...`: the same, with members at tls:// addresses instead of tcp://.
 /// Fails with `bad_address`, `refused`, `version_mismatch`, `unavailable`, `busy` and `system_failure`.
 [[nodiscard]] std::expected<std::shared_ptr<directory>, directory_error>
 open_directory(std::string_view address, const directory_options& options = {});

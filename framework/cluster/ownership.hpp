@@ -1,4 +1,4 @@
-// What an actor that must exist once knows about its ownership, and how others refuse those that own no more.
+// The right to act as the one owner of a name, and the check by which receivers refuse earlier owners.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,9 @@ namespace troupe {
 
 /// A process's right to act as the one owner of a name.
 ///
-/// Each owner has a higher fencing number than every owner before it (Kleppmann, "How to do distributed locking", 2016;
-/// Burrows' Chubby, OSDI 2006, calls it a sequencer). The number is the revision at which the directory made the
-/// owner's entry.
+/// Each owner has a higher fencing number than every owner before it ("fencing token" in Kleppmann, "How to do
+/// distributed locking", 2016; "sequencer" in Burrows' Chubby, OSDI 2006). The number is the revision at which the
+/// directory made the owner's entry.
 ///
 /// Threads: any. A plain value: copies tell the same.
 class ownership {
@@ -23,9 +23,9 @@ public:
   /// Send it with every act that must not happen after another owner's, and let the receiver check it: fencing_gate.
   [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
-  /// Whether no other process can be the owner now. It becomes false a margin of a quarter of the lease before the
-  /// lease may end. What takes longer than the margin is only safe if its receiver checks the fencing number: a process
-  /// can be stopped between the question and the act.
+  /// True while no other process can be the owner. Becomes false when a quarter of the lease is left, or the actor has
+  /// been told to end. A process can be stopped between this call and its act; only a receiver's check of the fencing
+  /// number makes the act safe.
   [[nodiscard]] bool is_sure() const { return is_sure_(); }
 
 private:
@@ -36,7 +36,8 @@ private:
 /// Refuses the acts of earlier owners. A receiver keeps one gate for each name whose owners act on it, and asks it
 /// before each act.
 ///
-/// Threads: any.
+/// Threads: any. Check and act must be one step: in one handler of one actor, under one lock, or in one transaction.
+/// Otherwise the act of a later owner can come between them.
 class fencing_gate {
 public:
   /// `highest` is the highest number that was seen before, for a receiver that keeps it on disk.
