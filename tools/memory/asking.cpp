@@ -25,7 +25,7 @@ struct memory_answer {
 
 memory_answer ask_one(client& by, const local_node& whom, const memory_query& what) {
   auto link = by.connect(whom.address);
-  if (!link && is_of_another_user(whom, link.error()))
+  if (!link && is_none_of_ours(whom, link.error()))
     return {};
   if (!link)
     return {failed(whom, link.error().message()), link.error().code() == node_errc::bad_address};

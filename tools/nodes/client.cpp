@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace troupe::tools {
@@ -55,8 +56,15 @@ std::expected<link, node_error> client::connect(const std::string& address) {
   return node_->connect(address, terms_);
 }
 
-bool is_of_another_user(const local_node& node, const node_error& why_not) {
-  return node.process != 0 && why_not.code() == node_errc::refused;
+bool is_none_of_ours(const local_node& node, const node_error& why_not) {
+  if (node.process == 0)
+    return false;
+  if (why_not.code() == node_errc::refused)
+    return true;
+  if (why_not.code() != node_errc::cannot_connect)
+    return false;
+  const auto now = local_nodes();
+  return now && std::ranges::none_of(*now, [&](const auto& each) { return each.address == node.address; });
 }
 
 std::expected<std::vector<local_node>, node_error> nodes_at(const std::vector<std::string>& addresses) {

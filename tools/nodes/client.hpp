@@ -58,8 +58,9 @@ private:
 /// The given addresses; if there are none, all of this user's nodes on this host. Fails as local_nodes() does.
 [[nodiscard]] std::expected<std::vector<local_node>, node_error> nodes_at(const std::vector<std::string>& addresses);
 
-/// Whether a process of another user made the socket of that name. Such a failure need not be reported.
-[[nodiscard]] bool is_of_another_user(const local_node& node, const node_error& why_not);
+/// Whether a node that was found on this host need not be reported: a process of another user made the socket of that
+/// name, or the node has ended since it was found.
+[[nodiscard]] bool is_none_of_ours(const local_node& node, const node_error& why_not);
 
 /// The process, such as "1234", or the address if the process is unknown.
 [[nodiscard]] std::string name_of(const local_node& node);

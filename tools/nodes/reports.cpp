@@ -139,7 +139,7 @@ std::vector<asked_node> reports_of(const std::vector<local_node>& nodes, const r
     auto link = one.connect(asked.where.address);
     if (!link) {
       asked.report = std::unexpected{link.error()};
-      others[which] = is_of_another_user(asked.where, link.error());
+      others[which] = is_none_of_ours(asked.where, link.error());
       return;
     }
     asked.report = link->report(one.timeout(), what);
