@@ -29,6 +29,7 @@ internal::digest step(const internal::digest& before, std::uint8_t what, const b
 }
 
 constexpr std::uint8_t session_step = 3;
+constexpr std::chrono::seconds longest_wait{20};
 
 /// Names the actor or object that a release is about. Its number belongs to the recorded end.
 std::string subject_of(const statement& release) {
@@ -78,8 +79,43 @@ player::player(int connected, end mine, const packets& recorded, played_node& no
     else if (is_release(said))
       releases_[subject_of(said)] += count_of(said);
   }
+  excuse_repeated_questions();
   transcript_ = step(transcript_, static_cast<std::uint8_t>(end::dialer), preamble());
   transcript_ = step(transcript_, static_cast<std::uint8_t>(end::acceptor), preamble());
+}
+
+/// The live end may ask for a name once where the recording asks several times, which depends on time.
+void player::excuse_repeated_questions() {
+  std::map<std::string, const statement*> answers; // The last one for each name, until there is news of it.
+  std::map<std::uint64_t, std::pair<std::size_t, const statement*>> open; // By its number: where a question is, and
+                                                                          // what its asker knew.
+  for (std::size_t i = 0; i < statements_.size(); ++i) {
+    const auto& said = statements_[i];
+    const auto is_mine = recorded_[i].from == mine_;
+    if (!is_mine && said.is_admin(op::find)) {
+      const auto known = answers.find(name_in(said));
+      open[said.find("query")->number] = {i, known == answers.end() ? nullptr : known->second};
+    } else if (is_mine && said.is_admin(op::name_changed)) {
+      answers.erase(name_in(said));
+    } else if (is_mine && said.is_admin(op::found)) {
+      const auto query = said.find("query")->number;
+      const auto [at, known] = open[query];
+      const auto& actor = *said.find("actor");
+      if (known != nullptr && known->find("actor")->number == actor.number) {
+        excused_.insert({at, i});
+        missing_.erase(at);
+        count_mention(actor, -1);
+      } else {
+        answers[name_asked_by(query)] = &said;
+      }
+    }
+  }
+}
+
+/// Notes that the live end has to release the actor once more, or once less.
+void player::count_mention(const field& actor, std::int64_t change) {
+  if (actor.number != 0 && !actor.is_readers)
+    releases_[std::to_string(op::release_actor) + '/' + std::to_string(actor.number)] += change;
 }
 
 void player::play(const std::function<void()>& all_but_farewell) {
@@ -94,9 +130,14 @@ void player::play(const std::function<void()>& all_but_farewell) {
     }
     if (recorded_[next_].from != mine_)
       hear_all(next_);
-    else if (!statements_[next_].is_admin(op::pong) && !recorded_[next_].is_lost) // Pings are answered when they come.
+    else if (is_to_be_said(next_))
       say(next_);
   }
+}
+
+/// Pings are answered when they come, as repeated questions.
+bool player::is_to_be_said(std::size_t index) const {
+  return !statements_[index].is_admin(op::pong) && !recorded_[index].is_lost && !excused_.contains(index);
 }
 
 void player::say(std::size_t index) {
@@ -125,8 +166,23 @@ std::string player::name_asked_by(std::uint64_t query) const {
 }
 
 void player::hear_all(std::size_t index) {
-  while (missing_.contains(index))
+  hear_while([&] { return missing_.contains(index); });
+}
+
+/// A live end that only pings is as good as silent.
+void player::hear_while(const std::function<bool()>& is_due) {
+  using clock = std::chrono::steady_clock;
+  const auto until = clock::now() + longest_wait;
+  while (is_due()) {
     hear_one();
+    if (clock::now() > until && is_due())
+      fail_to_hear("says nothing of what is due");
+  }
+}
+
+void player::fail_to_hear(const std::string& why) const {
+  throw std::runtime_error("the live end " + why + "; still expected: "
+                           + (missing_.empty() ? "releases or credit" : summary_of(statements_[*missing_.begin()])));
 }
 
 bool player::has_rest() const {
@@ -144,8 +200,7 @@ bool player::has_rest() const {
 }
 
 void player::hear_rest() {
-  while (has_rest())
-    hear_one();
+  hear_while([this] { return has_rest(); });
   for (const auto& [subject, left] : releases_)
     if (left < 0)
       throw std::runtime_error("the live end has released " + subject + " more often than recorded");
@@ -153,10 +208,8 @@ void player::hear_rest() {
 
 void player::hear_one() {
   const auto heard = wire_.read_packet(other(mine_));
-  if (!heard) {
-    std::string what = missing_.empty() ? "releases or credit" : summary_of(statements_[*missing_.begin()]);
-    throw std::runtime_error("the live end has closed or is silent; still expected: " + what);
-  }
+  if (!heard)
+    fail_to_hear("has closed or is silent");
   const auto said = live_.read(*heard);
   check_proofs(said);
   add_to_transcript(*heard);
@@ -232,9 +285,7 @@ bool player::answer_again(const statement& question) {
   auto answer = statements_[last->second];
   set_number(answer, "query", question.find("query")->number);
   wire_.write_packet({.from = mine_, .kind = kind::admin, .detail = op::found, .body = body_for(answer, node_.known)});
-  const auto& actor = *answer.find("actor");
-  if (actor.number != 0 && !actor.is_readers)
-    ++releases_[std::to_string(op::release_actor) + '/' + std::to_string(actor.number)];
+  count_mention(*answer.find("actor"), 1);
   return true;
 }
 

@@ -37,9 +37,14 @@ private:
   void say(std::size_t index);
   void hear_all(std::size_t index);
   void hear_rest();
+  void hear_while(const std::function<bool()>& is_due);
   void hear_one();
+  [[noreturn]] void fail_to_hear(const std::string& why) const;
   void take_timed(const statement& said);
   void take(const statement& said);
+  void excuse_repeated_questions();
+  void count_mention(const field& actor, std::int64_t change);
+  [[nodiscard]] bool is_to_be_said(std::size_t index) const;
   [[nodiscard]] std::string name_asked_by(std::uint64_t query) const;
   [[nodiscard]] bool may_come_now(std::size_t index) const;
   [[nodiscard]] bool answer_again(const statement& question);
@@ -59,6 +64,7 @@ private:
   std::size_t next_ = 0;                         // The first one that was not said or heard.
   std::map<std::string, std::size_t> answers_;   // The last answer of this end to the question for each name.
   std::set<std::size_t> missing_;                // The live end's recorded packets that have not come, by their index.
+  std::set<std::size_t> excused_;                // Repeated questions of the live end, and this end's answers.
   std::map<std::string, std::int64_t> releases_; // What the live end has yet to release.
   std::set<std::uint64_t> credited_;             // Actors of the live end.
   link_reader live_;

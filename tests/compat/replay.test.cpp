@@ -117,15 +117,38 @@ TEST(recording, of_this_version_can_be_played) {
   }
 }
 
-/// Plays a damaged recording and expects to be told what is wrong.
 constexpr auto values_file = "0.1-protocol-1.2/typed";
 constexpr auto lasting_file = "0.1-protocol-1.4/typed.lasting";
 
+conversation frozen_file(const std::string& file) {
+  return read_conversation(std::filesystem::path{TROUPE_FROZEN} / (file + ".conversation"));
+}
+
+TEST(recording, may_ask_for_a_name_more_often_than_the_live_end) {
+  constexpr std::size_t query_at = 7;
+  auto recorded = frozen_file(lasting_file);
+  auto& link = recorded.links.at(1);
+  const auto is_op = [](std::uint8_t operation) {
+    return [operation](const packet& each) { return each.kind == kind::admin && each.detail == operation; };
+  };
+  const auto find = std::ranges::find_if(link, is_op(op::find));
+  const auto found = std::ranges::find_if(link, is_op(op::found));
+  packets again{*find, *found};
+  for (auto& each : again)
+    each.body.at(query_at) = std::byte{99};
+  link.insert(found + 1, again.begin(), again.end());
+  // The first release of the dialer is about this actor.
+  const auto release = std::ranges::find_if(
+      link, [&](const packet& each) { return each.from == end::dialer && is_op(op::release_actor)(each); });
+  release->body.back() = static_cast<std::byte>(std::to_integer<int>(release->body.back()) + 1);
+  expect_dialer_is_understood(recorded);
+  expect_acceptor_is_understood(recorded);
+}
+
+/// Plays a damaged recording and expects to be told what is wrong.
 class damaged : public testing::Test {
 protected:
-  void read(const std::string& file) {
-    recorded_ = read_conversation(std::filesystem::path{TROUPE_FROZEN} / (file + ".conversation"));
-  }
+  void read(const std::string& file) { recorded_ = frozen_file(file); }
 
   template <class Condition>
   packet& first_of(end from, Condition&& condition) {
