@@ -412,7 +412,7 @@ void worker_core::finish_if_over() {
   {
     std::lock_guard guard{mutex_};
     if (!started_)
-      started_ = std::unexpected{event.reason};
+      started_.emplace(std::unexpect, event.reason);
     ending_ = std::move(how);
   }
   changed_.notify_all();
