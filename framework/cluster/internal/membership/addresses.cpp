@@ -11,7 +11,7 @@ namespace troupe::membership {
 namespace {
 
 constexpr std::size_t addresses_max = 64;
-constexpr std::size_t text_bytes_max = 1'024;
+constexpr std::size_t address_bytes_max = 1'024;
 
 /// "net:[4026531840]".
 std::string name_space(const char* which) {
@@ -51,7 +51,7 @@ std::expected<std::vector<std::string>, std::string> advertised_addresses(std::s
     if (each.find("://") == std::string::npos)
       return std::unexpected{"cluster_options::advertise has \"" + each
                              + "\", which is no address; an address is like tls://host:4000"};
-    if (each.size() > text_bytes_max)
+    if (each.size() > address_bytes_max)
       return std::unexpected{"an address has " + std::to_string(each.size()) + " bytes, limit 1,024"};
     if (is_unspecified(each))
       return std::unexpected{"no other host can reach this node at " + each
