@@ -1,6 +1,7 @@
 // Where the names of a cluster live: the interface of every kind of directory.
 #pragma once
 
+#include <troupe/base/export.hpp>
 #include <troupe/framework/cluster/directory_errc.hpp>
 
 #include <chrono>
@@ -77,7 +78,7 @@ struct directory_change {
 /// Delivers changes until it is destroyed.
 ///
 /// Lifetime: the destructor waits for a handler that runs, unless that handler calls it.
-class directory_watch {
+class TROUPE_EXPORT directory_watch {
 public:
   directory_watch(const directory_watch&) = delete;
   directory_watch& operator=(const directory_watch&) = delete;
@@ -106,7 +107,7 @@ struct directory_watch_handlers {
 /// Failures: where a call does not say more, it may fail with `unavailable`, `busy`, `closed`, `refused`,
 /// `another_cluster`, `version_mismatch`, `invalid_argument` and `system_failure`. After `unavailable` and `busy` a
 /// write may or may not have been applied.
-class directory {
+class TROUPE_EXPORT directory {
 public:
   /// Bounds for every kind of directory; more fails with `invalid_argument`.
   static constexpr std::size_t key_bytes_max = 1'024; // At least 1.
@@ -183,7 +184,7 @@ struct directory_options {
 /// - `dns://NAME:PORT`: the A and AAAA records of NAME; `dns://NAME`: its SRV records. Read-only.
 /// - `dns+tls://...`: the same, with members at tls:// addresses instead of tcp://.
 /// Fails with `bad_address`, `refused`, `version_mismatch`, `unavailable`, `busy` and `system_failure`.
-[[nodiscard]] std::expected<std::shared_ptr<directory>, directory_error>
+[[nodiscard]] TROUPE_EXPORT std::expected<std::shared_ptr<directory>, directory_error>
 open_directory(std::string_view address, const directory_options& options = {});
 
 } // namespace troupe
