@@ -24,7 +24,7 @@ protected:
     return *made;
   }
 
-  /// An actor that keeps the promise of each request until it gets an atom.
+  /// An actor that keeps the promise of each request until it gets an atom. It answers numbers below 0 with an error.
   caf::actor publish_keeper() {
     return publish("service", far().system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
       auto kept = std::make_shared<std::vector<std::pair<caf::response_promise, int>>>();
@@ -35,7 +35,10 @@ protected:
               },
               [kept](caf::atom_value) {
                 for (auto& [promise, value] : *kept)
-                  promise.deliver(2 * value);
+                  if (value < 0)
+                    promise.deliver(caf::make_error(caf::sec::bad_function_call));
+                  else
+                    promise.deliver(2 * value);
                 kept->clear();
               }};
     }));
@@ -98,6 +101,24 @@ TEST_F(repeating, gives_a_request_under_way_its_answer_over_the_next_link) {
   caf::anon_send(keeper, caf::atom("go"));
   asked.receive([](int value) { EXPECT_EQ(value, 8); },
                 [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+  EXPECT_EQ(handled_, 1);
+}
+
+TEST_F(repeating, gives_a_request_under_way_the_error_of_its_actor_over_the_next_link) {
+  const auto keeper = publish_keeper();
+  const auto service = to_service(request_retry::repeat_idempotent);
+  caf::scoped_actor self{near().system};
+  auto asked = self->request(service, 20s, -4);
+  ASSERT_TRUE(eventually([&] { return handled_ == 1; }));
+  const auto before = near().home->links().front().number();
+  cut_links();
+  ASSERT_TRUE(eventually([&] {
+    const auto now = near().home->links();
+    return now.size() == 1 && now.front().number() != before && now.front().stats().messages_sent == 1;
+  }));
+  caf::anon_send(keeper, caf::atom("go"));
+  asked.receive([](int value) { ADD_FAILURE() << value; },
+                [](const caf::error& error) { EXPECT_EQ(error, caf::sec::bad_function_call); });
   EXPECT_EQ(handled_, 1);
 }
 

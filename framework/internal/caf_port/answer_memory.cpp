@@ -30,10 +30,10 @@ void end_waiting(const answer_memory::requester& who) {
     remote->link()->end_answer();
 }
 
-void give(const answer_memory::requester& to, const caf::message& answer) {
+void give(const answer_memory::requester& to, const caf::strong_actor_ptr& from, const caf::message& answer) {
   if (!to.actor)
     return;
-  to.actor->enqueue(nullptr, to.answer, answer, nullptr);
+  to.actor->enqueue(from, to.answer, answer, nullptr);
   end_waiting(to);
 }
 
@@ -94,7 +94,7 @@ void answer_memory::answered(const request_key& request, const caf::message& ans
     make_room(0, request.caller); // May forget this very answer.
     dropped.swap(dropped_);
   }
-  give(waiting, answer);
+  give(waiting, waiting.asked.lock(), answer);
 }
 
 void answer_memory::abandoned(const request_key& request) {
@@ -110,9 +110,10 @@ void answer_memory::abandoned(const request_key& request) {
     erase(request.caller, its, its.requests.find(request.number));
     dropped.swap(dropped_);
   }
-  give(waiting, caf::make_message(to_caf_error({node_errc::broken_promise, "the request that was sent before this "
-                                                                           "repeated one was dropped without an "
-                                                                           "answer"})));
+  give(waiting, nullptr,
+       caf::make_message(to_caf_error({node_errc::broken_promise, "the request that was sent before this "
+                                                                  "repeated one was dropped without an "
+                                                                  "answer"})));
 }
 
 std::uint64_t answer_memory::bytes() const {

@@ -40,6 +40,8 @@ public:
   struct requester {
     caf::strong_actor_ptr actor;
     caf::message_id answer;
+    /// Who was asked: the sender of the answer, by which the requester tells it from an error of its own end.
+    caf::weak_actor_ptr asked = {};
   };
 
   enum class verdict : std::uint8_t {
