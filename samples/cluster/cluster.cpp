@@ -14,7 +14,7 @@
 
 using namespace std::chrono_literals;
 
-/// Of one cluster there is one: the next ticket's number, and who gives it.
+/// The cluster has one of these: it counts tickets.
 caf::behavior ticket_machine(caf::event_based_actor*, const std::string& node, const troupe::ownership& own) {
   // The fencing number is higher than that of every earlier machine, so no ticket is given twice.
   return {[node, own, next = 0](const std::string&) mutable {

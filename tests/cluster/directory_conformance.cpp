@@ -604,7 +604,7 @@ TEST_P(writable_directory, all_changes_of_a_revision_come_in_one_call) {
   }
 }
 
-// Whatever is missing in a listing comes by the watch from its revision on, while others write.
+// A listing and a watch from its revision on together give every change, while other clients write.
 TEST_P(writable_directory, nothing_is_missed_between_a_listing_and_a_watch) {
   constexpr int count = 200;
   std::jthread writer{[&, to = open_another()] {

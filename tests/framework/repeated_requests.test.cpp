@@ -63,6 +63,16 @@ protected:
       each.close();
   }
 
+  /// Cuts the link, and waits until the request was sent again over the next one.
+  bool repeats_after_a_cut() {
+    const auto before = near().home->links().front().number();
+    cut_links();
+    return eventually([&] {
+      const auto now = near().home->links();
+      return now.size() == 1 && now.front().number() != before && now.front().stats().messages_sent == 1;
+    });
+  }
+
   std::string answer_of(const caf::actor& whom, int value) {
     const auto answer = ask<int>(near().system, whom, value);
     return answer ? std::to_string(*answer) : to_string(to_node_error(answer.error()).code());
@@ -92,12 +102,7 @@ TEST_F(repeating, gives_a_request_under_way_its_answer_over_the_next_link) {
   caf::scoped_actor self{near().system};
   auto asked = self->request(service, 20s, 4);
   ASSERT_TRUE(eventually([&] { return handled_ == 1; }));
-  const auto before = near().home->links().front().number();
-  cut_links();
-  ASSERT_TRUE(eventually([&] {
-    const auto now = near().home->links();
-    return now.size() == 1 && now.front().number() != before && now.front().stats().messages_sent == 1;
-  }));
+  ASSERT_TRUE(repeats_after_a_cut());
   caf::anon_send(keeper, caf::atom("go"));
   asked.receive([](int value) { EXPECT_EQ(value, 8); },
                 [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
@@ -110,12 +115,7 @@ TEST_F(repeating, gives_a_request_under_way_the_error_of_its_actor_over_the_next
   caf::scoped_actor self{near().system};
   auto asked = self->request(service, 20s, -4);
   ASSERT_TRUE(eventually([&] { return handled_ == 1; }));
-  const auto before = near().home->links().front().number();
-  cut_links();
-  ASSERT_TRUE(eventually([&] {
-    const auto now = near().home->links();
-    return now.size() == 1 && now.front().number() != before && now.front().stats().messages_sent == 1;
-  }));
+  ASSERT_TRUE(repeats_after_a_cut());
   caf::anon_send(keeper, caf::atom("go"));
   asked.receive([](int value) { ADD_FAILURE() << value; },
                 [](const caf::error& error) { EXPECT_EQ(error, caf::sec::bad_function_call); });

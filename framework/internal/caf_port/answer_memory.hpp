@@ -40,7 +40,8 @@ public:
   struct requester {
     caf::strong_actor_ptr actor;
     caf::message_id answer;
-    /// Who was asked: the sender of the answer, by which the requester tells it from an error of its own end.
+    /// The actor that got the request, and the sender of its answer. An error without a sender is one of the
+    /// requester's own end.
     caf::weak_actor_ptr asked = {};
   };
 

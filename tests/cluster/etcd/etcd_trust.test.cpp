@@ -1,4 +1,4 @@
-// Who may use an etcd: users, tokens and certificates.
+// The users, tokens and certificates that an etcd accepts.
 #include "../../eventually.hpp"
 #include "../../framework/certificates.hpp"
 #include "../directory_words.hpp"

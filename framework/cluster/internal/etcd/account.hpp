@@ -1,4 +1,4 @@
-// Who a directory is to etcd.
+// The user, password and token for etcd.
 #pragma once
 
 #include <mutex>

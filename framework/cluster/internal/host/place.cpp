@@ -107,7 +107,7 @@ void sync_folder(const std::string& folder) {
 /// Makes an empty file without opening it. If another process was faster, its file stays.
 std::expected<void, directory_error> make_file(const std::string& folder, const std::string& path) {
   if (::mknod(path.c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0) == 0) {
-    ::chmod(path.c_str(), S_IRUSR | S_IWUSR); // Whatever the umask is.
+    ::chmod(path.c_str(), S_IRUSR | S_IWUSR); // The umask may have removed bits.
     sync_folder(folder);
     return {};
   }

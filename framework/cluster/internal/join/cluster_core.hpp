@@ -28,8 +28,7 @@
 
 namespace troupe::membership {
 
-/// Joins the parts of a membership: what this node wants in the directory, what the directory says of the others, and
-/// who is told.
+/// Connects the parts of a membership: the registrar, the follower, the watchers and the routes of services.
 ///
 /// Threads: any.
 class cluster_core {

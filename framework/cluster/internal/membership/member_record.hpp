@@ -11,7 +11,7 @@ namespace troupe::membership {
 
 [[nodiscard]] std::string member_record(const cluster_member& of);
 
-/// Fails with what is wrong: an entry may have been written by anybody whom the directory lets in.
+/// Fails with the fault of the record. Any user of the directory may have written the entry.
 [[nodiscard]] std::expected<cluster_member, std::string> read_member_record(std::string name, std::string_view record);
 
 } // namespace troupe::membership
