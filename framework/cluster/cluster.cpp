@@ -147,6 +147,31 @@ std::expected<void, directory_error> cluster::own(std::string name, std::functio
   return core_->own(std::move(name), std::move(make));
 }
 
+std::expected<void, directory_error>
+cluster::host(const std::string& kind, std::function<caf::actor(const entity_context&)> make, entity_options options) {
+  if (auto* const office = core_->entities())
+    return office->host(kind, std::move(make), std::move(options), dialing(maker_of<caf::actor>()));
+  return read_only_failure("entities");
+}
+
+std::expected<std::shared_ptr<membership::entity_routes>, directory_error> cluster::routes_of(std::string kind,
+                                                                                              service_options options) {
+  if (auto* const office = core_->entities())
+    return office->routes(std::move(kind), membership::cluster_core::pool_of(options), dialing(maker_of<caf::actor>()));
+  return read_only_failure("entities");
+}
+
+std::vector<std::pair<std::string, std::size_t>> cluster::hosted_entities() const {
+  const auto* const office = core_->entities();
+  return office == nullptr ? std::vector<std::pair<std::string, std::size_t>>{} : office->hosted();
+}
+
+std::unexpected<directory_error> cluster::read_only_failure(std::string_view for_what) const {
+  return std::unexpected{directory_error{
+      directory_errc::read_only, "the directory at " + core_->of().where->shown_address()
+                                     + " finds members only: use etcd:// or host:// for " + std::string{for_what}}};
+}
+
 caf::actor_system& cluster::system() const {
   return core_->of().system;
 }

@@ -17,6 +17,7 @@
 
 #include <troupe/framework/cluster/cluster_member.hpp>
 #include <troupe/framework/cluster/directory.hpp>
+#include <troupe/framework/cluster/entity.hpp>
 #include <troupe/framework/cluster/ownership.hpp>
 #include <troupe/framework/cluster/pick.hpp>
 #include <troupe/framework/lasting.hpp>
@@ -197,6 +198,62 @@ public:
     return troupe::service<Handle>{singleton_of(std::move(name), std::move(options), maker_of<Handle>())};
   }
 
+  /// Lets this process host entities of the kind: the cluster has one actor for each key, made by the first message for
+  /// it. Keys are divided into shards (entity_options::shards), and the shards among all members that have made this
+  /// call. `make` takes the actor system and a const entity_context&, and returns a handle. It is called on a thread of
+  /// the cluster, possibly for several entities at the same time. Returns the handles of the kind.
+  ///
+  /// When members come and go, shards move. The entities of a shard that moves are ended by an exit message after the
+  /// messages sent before; their states are saved; later messages wait, and go to the new owner in the order in which
+  /// each sender sent them. If a process is killed, messages that it had are lost; requests fail with `child_lost`, or
+  /// are repeated with service_options::retry_idempotent. What holds for the owners of singletons holds for the owners
+  /// of shards: receivers of acts that must not happen twice check entity_context::own().fence().
+  ///
+  /// Blocks for at most directory_options::timeout. Fails with
+  /// - `invalid_argument`: an option has an unusable value, this process hosts the kind already, or other members use
+  ///   another number of shards.
+  /// - `read_only`, and the errors of a directory's calls. Then nothing is hosted.
+  ///
+  ///     auto accounts = cluster->host_entities<account_actor>(
+  ///         "account", [](caf::actor_system& system, const troupe::entity_context& entity) {
+  ///           return system.spawn<account>(entity);
+  ///         });
+  template <class Handle = caf::actor, class Make>
+  [[nodiscard]] std::expected<troupe::entities<Handle>, directory_error>
+  host_entities(std::string kind, Make make, entity_options options = {}, service_options service = {}) {
+    if (auto ready = host(
+            kind,
+            [make = std::move(make), this_system = &system()](const entity_context& entity) mutable {
+              return caf::actor_cast<caf::actor>(make(*this_system, entity));
+            },
+            std::move(options));
+        !ready)
+      return std::unexpected{std::move(ready).error()};
+    return entities<Handle>(std::move(kind), std::move(service));
+  }
+
+  /// Handles to the entities of the kind, wherever they are. `service_options::pick` is not used; `waiting_most` holds
+  /// for each shard. Does not block. Fails with `read_only`.
+  template <class Handle = caf::actor>
+  [[nodiscard]] std::expected<troupe::entities<Handle>, directory_error> entities(std::string kind,
+                                                                                  service_options options = {}) {
+    auto routes = routes_of(std::move(kind), std::move(options));
+    if (!routes)
+      return std::unexpected{std::move(routes).error()};
+    return troupe::entities<Handle>{*std::move(routes)};
+  }
+
+  /// A handle to one entity. If a program uses several of one kind, entities() costs less. Fails with `read_only`.
+  ///
+  ///     auto account = value_or_throw(cluster->entity<account_actor>("account", "nl-4711"));
+  template <class Handle = caf::actor>
+  [[nodiscard]] std::expected<Handle, directory_error> entity(std::string kind, std::string key) {
+    auto all = entities<Handle>(std::move(kind));
+    if (!all)
+      return std::unexpected{std::move(all).error()};
+    return all->of(std::move(key));
+  }
+
   /// Sends a cluster_event to `receiver` for each member, name and singleton that is known, and then for each change.
   /// The receiver must be an actor of this process, and is not kept alive.
   ///
@@ -211,6 +268,8 @@ public:
   [[nodiscard]] std::vector<std::string> problems() const;
   /// Singletons, each with the name of the member that owns it.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> singletons() const;
+  /// The kinds of entities that this process hosts, each with the number of entities that run here.
+  [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> hosted_entities() const;
   /// This member, as it is registered.
   [[nodiscard]] const cluster_member& self() const noexcept;
 
@@ -227,6 +286,11 @@ private:
   [[nodiscard]] actor_pool singleton_of(std::string name, service_options options, handle_maker make);
   [[nodiscard]] std::expected<void, directory_error> own(std::string name,
                                                          std::function<caf::actor(const ownership&)> make);
+  [[nodiscard]] std::expected<void, directory_error>
+  host(const std::string& kind, std::function<caf::actor(const entity_context&)> make, entity_options options);
+  [[nodiscard]] std::expected<std::shared_ptr<membership::entity_routes>, directory_error>
+  routes_of(std::string kind, service_options options);
+  [[nodiscard]] std::unexpected<directory_error> read_only_failure(std::string_view for_what) const;
   [[nodiscard]] caf::actor_system& system() const;
 
   template <class Handle>

@@ -38,6 +38,7 @@ struct cluster_event {
     name_gone,       ///< `member` has withdrawn `name`, or is down.
     singleton_moved, ///< The singleton `name` has the owner `member` from now on. If `member.name` is empty, it has
                      ///< none.
+    entities_moved,  ///< Shards of the kind of entities `name` may have other owners from now on.
     directory_lost,  ///< The directory does not answer; `reason` says why. What is known stays as it was.
     directory_found, ///< The directory answers again. The changes since then have been told.
   };

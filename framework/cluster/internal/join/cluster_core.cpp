@@ -53,8 +53,25 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
       .margin = of_.options.lease / 4,
       .show = [this](const auto& name, const auto& actor) { show(name, actor); },
       .problem = [this](const auto& name, auto text) { note_problem("singleton " + name, std::move(text)); }});
+  office_ = make_office();
+  follower_->between_batches([this](const cluster_view&) { led_office_ = office_.get(); });
   const std::lock_guard guard{mutex_};
   woken_ = runner_.get();
+  woken_office_ = office_.get();
+}
+
+std::unique_ptr<entity_office> cluster_core::make_office() {
+  return std::make_unique<entity_office>(
+      entity_office::parts{.system = of_.system,
+                           .where = of_.where,
+                           .self = of_.self.name,
+                           .roles = of_.self.roles,
+                           .lease = keeper_->reader(),
+                           .margin = of_.options.lease / 4,
+                           .between_batches = [this](const auto& call) { follower_->between_batches(call); },
+                           .with_view = [this](const auto& call) { follower_->with_view(call); },
+                           .show = [this](const auto& name, const auto& region) { show_region(name, region); },
+                           .problem = [this](const auto& about, auto text) { note_problem(about, std::move(text)); }});
 }
 
 cluster_core::~cluster_core() {
@@ -63,6 +80,13 @@ cluster_core::~cluster_core() {
     woken_ = nullptr;
   }
   runner_.reset();
+  if (office_) {
+    office_->close();
+    follower_->between_batches([this](const cluster_view&) { led_office_ = nullptr; });
+    const std::lock_guard guard{mutex_};
+    woken_office_ = nullptr;
+  }
+  office_.reset();
   leaves_ = true;
   keeper_.reset(); // Revokes the lease, and with it every entry.
   registrar_.reset();
@@ -77,6 +101,8 @@ void cluster_core::wake_runner() {
   const std::lock_guard guard{mutex_};
   if (woken_ != nullptr)
     woken_->wake();
+  if (woken_office_ != nullptr)
+    woken_office_->wake();
 }
 
 /// An earlier process has left the entry if it said an address at which this one listens now. Only at the beginning:
@@ -126,10 +152,11 @@ std::expected<void, directory_error> cluster_core::publish(std::string name, caf
                                            "the name has " + grouped(name.size()) + " bytes; the key names/"
                                                + key_part(of_.self.name) + "/NAME has at most "
                                                + grouped(directory::key_bytes_max) + ", counting / and % as 3"}};
-  if (name.starts_with(singleton_names))
-    return std::unexpected{
-        directory_error{directory_errc::invalid_argument, "names that begin with \"" + std::string{singleton_names}
-                                                              + "\" are those of singletons: choose another one"}};
+  for (const auto taken : {singleton_names, region_names})
+    if (name.starts_with(taken))
+      return std::unexpected{
+          directory_error{directory_errc::invalid_argument,
+                          "names that begin with \"" + std::string{taken} + "\" are Troupe's own: choose another one"}};
   if (auto published = of_.home.publish(name, actor); !published)
     return std::unexpected{directory_error{directory_errc::invalid_argument, published.error().message()}};
   {
@@ -186,16 +213,20 @@ std::expected<void, directory_error> cluster_core::own(std::string name, singlet
   return {};
 }
 
+pool_options cluster_core::pool_of(const service_options& options) {
+  return {.waiting_most = options.waiting_most,
+          .patience = std::max(options.patience, std::chrono::milliseconds{0}),
+          .answer_within = std::max(options.answer_within, std::chrono::milliseconds{10}),
+          .retry_idempotent = options.retry_idempotent,
+          .repeats_most = options.repeats_most};
+}
+
 actor_pool cluster_core::add_route(std::string name, std::optional<std::string> singleton,
                                    const service_options& options, service_route::handle_maker make) {
-  auto pool =
-      actor_pool::open(of_.system, {.placement = options.pick.how(),
-                                    .key = options.pick.key(),
-                                    .waiting_most = options.waiting_most,
-                                    .patience = std::max(options.patience, std::chrono::milliseconds{0}),
-                                    .answer_within = std::max(options.answer_within, std::chrono::milliseconds{10}),
-                                    .retry_idempotent = options.retry_idempotent,
-                                    .repeats_most = options.repeats_most});
+  auto with = pool_of(options);
+  with.placement = options.pick.how();
+  with.key = options.pick.key();
+  auto pool = actor_pool::open(of_.system, std::move(with));
   follower_->between_batches([&](const cluster_view& view) {
     drop_unwanted_routes();
     routes_.push_back({.route = {of_.system,
@@ -248,6 +279,17 @@ void cluster_core::show(const std::string& name, const caf::actor& actor) {
     published_.insert_or_assign(published, actor);
   }
   lead_to_name(published);
+}
+
+void cluster_core::show_region(const std::string& name, const caf::actor& region) {
+  if (!region) {
+    registrar_->remove(name_key(of_.self.name, name));
+    of_.home.unpublish(name);
+  } else if (const auto done = of_.home.publish(name, region); !done) {
+    note_problem(name, done.error().message());
+  } else {
+    registrar_->set(name_key(of_.self.name, name), "{}");
+  }
 }
 
 /// Leads the routes of this name anew, since this process's own actor has changed.
@@ -311,6 +353,8 @@ void cluster_core::take(const cluster_view::events& events, const cluster_view& 
   }
   if (!singletons.empty())
     wake_runner();
+  if (led_office_ != nullptr)
+    led_office_->take(events, view);
   drop_unwanted_routes();
   for (auto& one : routes_)
     if (all || (one.singleton ? singletons.contains(*one.singleton) : names.contains(one.route.name())))

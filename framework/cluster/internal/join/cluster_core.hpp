@@ -20,6 +20,7 @@
 #include <caf/actor_control_block.hpp>
 
 #include <troupe/framework/cluster/cluster.hpp>
+#include <troupe/framework/cluster/internal/entities/entity_office.hpp>
 #include <troupe/framework/cluster/internal/join/service_route.hpp>
 #include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
 #include <troupe/framework/cluster/internal/membership/registrar.hpp>
@@ -59,6 +60,10 @@ public:
   /// From now on this process is ready to own the singleton. Fails with `read_only` or `invalid_argument`.
   [[nodiscard]] std::expected<void, directory_error> own(std::string name, singleton_runner::maker make);
   void watch(const caf::actor& receiver);
+  /// The options of a pool for the messages of a service or of entities.
+  [[nodiscard]] static pool_options pool_of(const service_options& options);
+  /// Null if the directory is read-only.
+  [[nodiscard]] entity_office* entities() const noexcept { return office_.get(); }
 
   [[nodiscard]] const parts& of() const noexcept { return of_; }
   [[nodiscard]] const view_follower& follower() const noexcept { return *follower_; }
@@ -78,6 +83,8 @@ private:
                                      const service_options& options, service_route::handle_maker make);
   void lead(leader& of, const cluster_view& view);
   void show(const std::string& name, const caf::actor& actor);
+  void show_region(const std::string& name, const caf::actor& region);
+  [[nodiscard]] std::unique_ptr<entity_office> make_office();
   void lead_to_name(std::string_view name);
   void drop_unwanted_routes();
   [[nodiscard]] bool is_left_over(const directory_entry& entry) const;
@@ -93,13 +100,17 @@ private:
   std::map<std::string, std::string> problems_; // By what they are about.
   bool has_joined_ = false;
   singleton_runner* woken_ = nullptr; // Null before and after the runner's life.
+  entity_office* woken_office_ = nullptr;
 
-  std::list<leader> routes_; // Used between batches of the follower.
+  // Used between batches of the follower.
+  std::list<leader> routes_;
+  entity_office* led_office_ = nullptr;
 
   std::unique_ptr<registrar> registrar_; // Null if the directory is read-only.
   std::unique_ptr<view_follower> follower_;
   std::unique_ptr<lease_keeper> keeper_;     // Null if the directory is read-only.
   std::unique_ptr<singleton_runner> runner_; // Null if the directory is read-only.
+  std::unique_ptr<entity_office> office_;    // Null if the directory is read-only.
 };
 
 } // namespace troupe::membership

@@ -1,5 +1,6 @@
 #include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
@@ -25,8 +26,10 @@ std::set<std::string> cluster_view::slot::visible() const {
 
 cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
   const auto owned_before = owners();
+  const auto kinds_before = kinds();
   const auto before = std::exchange(slots_, {});
   claims_.clear();
+  kinds_.clear();
   unreadable_.clear();
   for (const auto& entry : all)
     take(entry);
@@ -39,12 +42,18 @@ cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
     tell_difference(was == before.end() ? slot{} : was->second, is, told);
   }
   tell_moves(owned_before, *this, told);
+  std::set<std::string> concerned{kinds_before.begin(), kinds_before.end()};
+  for (const auto& [name, of] : kinds_)
+    concerned.insert(name);
+  for (const auto& kind : concerned)
+    told.push_back({.what = entities_moved, .name = kind});
   return told;
 }
 
 cluster_view::events cluster_view::apply(std::span<const directory_change> changes) {
   const auto owned_before = owners();
-  slots before; // Of the members that are concerned.
+  slots before;                    // Of the members that are concerned.
+  std::set<std::string> concerned; // Kinds of entities.
   const auto keep = [&](std::string_view member) {
     if (!before.contains(member)) {
       const auto found = slots_.find(member);
@@ -57,6 +66,10 @@ cluster_view::events cluster_view::apply(std::span<const directory_change> chang
       keep(*member);
     else if (const auto name = published_name_in(key))
       keep(name->member);
+    else if (const auto shard = shard_in(key))
+      concerned.insert(shard->kind);
+    else if (const auto kind = kind_in(key))
+      concerned.insert(*kind);
     if (change.what == directory_change::kind::put)
       take(change.entry);
     else
@@ -70,6 +83,12 @@ cluster_view::events cluster_view::apply(std::span<const directory_change> chang
       slots_.erase(is);
   }
   tell_moves(owned_before, *this, told);
+  // A member may be known only after the shards that it owns.
+  if (std::ranges::any_of(told, [](const auto& one) { return one.what == member_up || one.what == member_down; }))
+    for (const auto& [name, of] : kinds_)
+      concerned.insert(name);
+  for (const auto& kind : concerned)
+    told.push_back({.what = entities_moved, .name = kind});
   return told;
 }
 
@@ -88,8 +107,20 @@ void cluster_view::take(const directory_entry& entry) {
     slots_[published->member].names[published->name] = entry.lease;
     return;
   }
-  if (auto singleton = singleton_in(entry.key))
+  if (auto singleton = singleton_in(entry.key)) {
     claims_.insert_or_assign(*std::move(singleton), claim{entry.value, entry.lease});
+    return;
+  }
+  if (auto shard = shard_in(entry.key)) {
+    kinds_[shard->kind].claims.insert_or_assign(shard->shard, claim{entry.value, entry.lease});
+    return;
+  }
+  if (auto kind = kind_in(entry.key)) {
+    auto read = read_kind_record(entry.value);
+    if (!read)
+      unreadable_[entry.key] = read.error();
+    kinds_[*std::move(kind)].shards = read.value_or(0);
+  }
 }
 
 void cluster_view::take_away(const std::string& key) {
@@ -104,8 +135,15 @@ void cluster_view::take_away(const std::string& key) {
     slots_[published->member].names.erase(published->name);
     return;
   }
-  if (const auto singleton = singleton_in(key))
+  if (const auto singleton = singleton_in(key)) {
     claims_.erase(*singleton);
+  } else if (const auto shard = shard_in(key)) {
+    if (const auto of = kinds_.find(shard->kind); of != kinds_.end())
+      of->second.claims.erase(shard->shard);
+  } else if (const auto kind = kind_in(key)) {
+    if (const auto of = kinds_.find(*kind); of != kinds_.end())
+      of->second.shards = 0;
+  }
 }
 
 void cluster_view::tell_difference(const slot& before, const slot& after, events& told) {
@@ -151,14 +189,36 @@ std::vector<cluster_member> cluster_view::providers(std::string_view name) const
   return all;
 }
 
+bool cluster_view::counts(const claim& of) const {
+  const auto found = slots_.find(of.member);
+  return found != slots_.end() && found->second.lease == of.lease && found->second.member;
+}
+
 std::optional<cluster_member> cluster_view::owner(std::string_view singleton) const {
   const auto claimed = claims_.find(singleton);
-  if (claimed == claims_.end())
-    return std::nullopt;
-  const auto found = slots_.find(claimed->second.member);
-  if (found == slots_.end() || found->second.lease != claimed->second.lease)
-    return std::nullopt;
-  return found->second.member;
+  return claimed != claims_.end() && counts(claimed->second) ? member(claimed->second.member) : std::nullopt;
+}
+
+std::size_t cluster_view::shards(std::string_view kind) const {
+  const auto of = kinds_.find(kind);
+  return of == kinds_.end() ? 0 : of->second.shards;
+}
+
+std::vector<std::string> cluster_view::shard_owners(std::string_view kind) const {
+  std::vector<std::string> all(shards(kind));
+  if (const auto of = kinds_.find(kind); of != kinds_.end())
+    for (const auto& [shard, claimed] : of->second.claims)
+      if (shard < all.size() && counts(claimed))
+        all[shard] = claimed.member;
+  return all;
+}
+
+std::vector<std::string> cluster_view::kinds() const {
+  std::vector<std::string> all;
+  for (const auto& [name, of] : kinds_)
+    if (of.shards > 0)
+      all.push_back(name);
+  return all;
 }
 
 cluster_view::owner_names cluster_view::owners() const {

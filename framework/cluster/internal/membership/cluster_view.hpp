@@ -36,6 +36,11 @@ public:
   [[nodiscard]] std::optional<cluster_member> owner(std::string_view singleton) const;
   /// Singletons with their owners' names.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> singletons() const;
+  /// How many shards the kind of entities has; 0: the directory does not say.
+  [[nodiscard]] std::size_t shards(std::string_view kind) const;
+  /// The names of the owners of the kind's shards; empty: none.
+  [[nodiscard]] std::vector<std::string> shard_owners(std::string_view kind) const;
+  [[nodiscard]] std::vector<std::string> kinds() const;
   /// The names that the member has published.
   [[nodiscard]] std::vector<std::string> names_of(std::string_view member) const;
   /// Published names with their members' names.
@@ -64,11 +69,17 @@ private:
   void take_away(const std::string& key);
   static void tell_difference(const slot& before, const slot& after, events& told);
 
+  [[nodiscard]] bool counts(const claim& of) const;
   [[nodiscard]] owner_names owners() const;
   static void tell_moves(const owner_names& before, const cluster_view& now, events& told);
 
   slots slots_;
   std::map<std::string, claim, std::less<>> claims_; // By singleton.
+  struct known_kind {
+    std::size_t shards = 0;
+    std::map<std::uint32_t, claim> claims; // By shard.
+  };
+  std::map<std::string, known_kind, std::less<>> kinds_;
   std::map<std::string, std::string> unreadable_;
 };
 

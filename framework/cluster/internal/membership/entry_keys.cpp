@@ -1,5 +1,8 @@
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 
+#include <charconv>
+#include <system_error>
+
 namespace troupe::membership {
 
 std::string key_part(std::string_view name) {
@@ -52,6 +55,14 @@ std::string singleton_key(std::string_view name) {
   return std::string{singletons_prefix} + key_part(name);
 }
 
+std::string kind_key(std::string_view kind) {
+  return std::string{kinds_prefix} + key_part(kind);
+}
+
+std::string shard_key(std::string_view kind, std::uint32_t shard) {
+  return std::string{shards_prefix} + key_part(kind) + '/' + std::to_string(shard);
+}
+
 std::optional<std::string> member_in(std::string_view key) {
   if (!key.starts_with(members_prefix))
     return std::nullopt;
@@ -62,6 +73,62 @@ std::optional<std::string> singleton_in(std::string_view key) {
   if (!key.starts_with(singletons_prefix))
     return std::nullopt;
   return name_in(key.substr(singletons_prefix.size()));
+}
+
+std::optional<std::string> kind_in(std::string_view key) {
+  if (!key.starts_with(kinds_prefix))
+    return std::nullopt;
+  return name_in(key.substr(kinds_prefix.size()));
+}
+
+namespace {
+
+/// The number of a shard, as the keys have it.
+std::optional<std::uint32_t> shard_number(std::string_view text) {
+  std::uint32_t shard = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), shard);
+  if (read.ec != std::errc{} || std::to_string(shard) != text || shard >= shards_max)
+    return std::nullopt;
+  return shard;
+}
+
+} // namespace
+
+std::optional<shard_name> shard_in(std::string_view key) {
+  if (!key.starts_with(shards_prefix))
+    return std::nullopt;
+  key.remove_prefix(shards_prefix.size());
+  const auto slash = key.find('/');
+  if (slash == std::string_view::npos)
+    return std::nullopt;
+  auto kind = name_in(key.substr(0, slash));
+  const auto shard = shard_number(key.substr(slash + 1));
+  if (!kind || !shard)
+    return std::nullopt;
+  return shard_name{*std::move(kind), *shard};
+}
+
+std::string remembered_prefix_of(std::string_view kind) {
+  return std::string{remembered_prefix} + key_part(kind) + '/';
+}
+
+std::string remembered_key(std::string_view kind, std::uint32_t shard, std::string_view key) {
+  return remembered_prefix_of(kind) + std::to_string(shard) + '/' + key_part(key);
+}
+
+std::optional<remembered_name> remembered_in(std::string_view key) {
+  if (!key.starts_with(remembered_prefix))
+    return std::nullopt;
+  key.remove_prefix(remembered_prefix.size());
+  const auto kind_end = key.find('/');
+  const auto shard_end = kind_end == std::string_view::npos ? kind_end : key.find('/', kind_end + 1);
+  if (shard_end == std::string_view::npos)
+    return std::nullopt;
+  const auto shard = shard_number(key.substr(kind_end + 1, shard_end - kind_end - 1));
+  auto name = name_in(key.substr(shard_end + 1));
+  if (!shard || !name)
+    return std::nullopt;
+  return remembered_name{*shard, *std::move(name)};
 }
 
 std::optional<published_name> published_name_in(std::string_view key) {

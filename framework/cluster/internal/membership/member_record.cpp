@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+
 namespace troupe::membership {
 
 namespace {
@@ -64,6 +66,21 @@ std::expected<cluster_member, std::string> read_member_record(std::string name, 
   if (member.addresses.empty())
     return std::unexpected{std::string{"it has no address"}};
   return member;
+}
+
+std::string kind_record(std::size_t shards) {
+  return json{{"shards", shards}}.dump();
+}
+
+std::expected<std::size_t, std::string> read_kind_record(std::string_view record) {
+  const auto read = json::parse(record, nullptr, false);
+  if (!read.is_object())
+    return std::unexpected{std::string{"it is not a JSON object"}};
+  const auto shards = read.find("shards");
+  if (shards == read.end() || !shards->is_number_unsigned() || shards->get<std::uint64_t>() < 1
+      || shards->get<std::uint64_t>() > shards_max)
+    return std::unexpected{std::string{"shards is not a number from 1 to 4,096"}};
+  return shards->get<std::size_t>();
 }
 
 } // namespace troupe::membership

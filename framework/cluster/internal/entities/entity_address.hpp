@@ -1,0 +1,31 @@
+// How a message says which entity it is for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <caf/message.hpp>
+
+namespace troupe::membership {
+
+/// The last two elements of a message on its way to an entity: the key as a text, and the rest as one number.
+struct entity_address {
+  static constexpr std::size_t key_bytes_max = 1'024;
+  static constexpr unsigned hops_max = 8;
+
+  std::string key;
+  std::uint32_t shard = 0; // Below shards_max.
+  std::uint32_t hops = 0;  // How often it went to a member that was not the owner.
+  /// The message has no content. The owner answers it: every message that went before it on this way has arrived.
+  bool is_marker = false;
+};
+
+[[nodiscard]] caf::message with_address(const caf::message& content, const entity_address& to);
+
+/// nullopt if the message has no address.
+[[nodiscard]] std::optional<entity_address> address_of(const caf::message& addressed);
+
+[[nodiscard]] caf::message without_address(const caf::message& addressed);
+
+} // namespace troupe::membership

@@ -1,0 +1,101 @@
+// The entities of a cluster, as one member sees them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/fwd.hpp>
+
+#include <troupe/framework/cluster/cluster_member.hpp>
+#include <troupe/framework/cluster/directory.hpp>
+#include <troupe/framework/cluster/entity.hpp>
+#include <troupe/framework/cluster/internal/entities/entity_routes.hpp>
+#include <troupe/framework/cluster/internal/entities/shard_runner.hpp>
+#include <troupe/framework/cluster/internal/entities/work_threads.hpp>
+#include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
+#include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
+
+namespace troupe::membership {
+
+/// Hosts kinds of entities, and keeps the ways to the entities of all kinds up to date.
+///
+/// Threads: any.
+class entity_office {
+public:
+  /// Makes a handle to the region of that name at that member.
+  using dialer = std::function<std::expected<caf::actor, node_error>(const cluster_member& of, const std::string& name,
+                                                                     std::function<void(bool)> is_found)>;
+
+  struct parts {
+    caf::actor_system& system;
+    std::shared_ptr<directory> where;
+    std::string self; // This member's name.
+    std::vector<std::string> roles;
+    std::function<held_lease()> lease;
+    std::chrono::milliseconds margin;
+    /// Calls the function with the view, between two batches of changes.
+    std::function<void(const std::function<void(const cluster_view&)>&)> between_batches;
+    std::function<void(const std::function<void(const cluster_view&)>&)> with_view;
+    /// Publishes a kind's region, on the node and in the directory; null: withdraws it.
+    std::function<void(const std::string& name, const caf::actor& region)> show;
+    std::function<void(const std::string& about, std::string text)> problem;
+  };
+
+  explicit entity_office(parts of);
+  entity_office(const entity_office&) = delete;
+  entity_office& operator=(const entity_office&) = delete;
+  ~entity_office() = default; // After close().
+
+  /// Gives every shard up, and passes on what waits. Afterwards nothing else is called.
+  void close();
+
+  /// From now on this member hosts the kind. Fails with `invalid_argument`, and with why the directory does not answer.
+  [[nodiscard]] std::expected<void, directory_error> host(const std::string& kind,
+                                                          std::function<caf::actor(const entity_context&)> make,
+                                                          entity_options options, dialer dial);
+  [[nodiscard]] std::shared_ptr<entity_routes> routes(std::string kind, pool_options pool, dialer dial);
+
+  /// Between two batches, after the view has changed.
+  void take(const cluster_view::events& events, const cluster_view& view);
+  /// The lease has changed.
+  void wake();
+  /// True: gives every shard up, in order, and takes no more. False: takes shards again.
+  void withdraw(bool is_wanted);
+  /// Kinds that this member hosts, with the number of entities that run here.
+  [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> hosted() const;
+
+private:
+  struct host_of_kind {
+    std::shared_ptr<entity_routes> elsewhere; // For messages to shards that are not here.
+    std::unique_ptr<entity_region> region;
+    std::unique_ptr<shard_runner> runner;
+  };
+
+  [[nodiscard]] std::expected<void, directory_error> settle_shards(const std::string& kind, std::size_t shards);
+  [[nodiscard]] std::shared_ptr<entity_routes> add_routes(std::string kind, pool_options pool, dialer dial,
+                                                          std::function<void(std::uint32_t)> on_own);
+  /// Between two batches.
+  void lead(const std::string& kind, const cluster_view& view);
+
+  const parts of_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<std::string, std::shared_ptr<host_of_kind>> hosts_; // By kind.
+  std::vector<std::weak_ptr<entity_routes>> routes_;
+  bool is_withdrawn_ = false;
+
+  work_threads threads_;
+};
+
+} // namespace troupe::membership

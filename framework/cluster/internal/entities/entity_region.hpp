@@ -1,0 +1,69 @@
+// Where the messages for the entities of one kind arrive on a member.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/fwd.hpp>
+
+#include <troupe/framework/cluster/internal/entities/entity_shard.hpp>
+
+namespace troupe::membership {
+
+/// An actor that gives each message to the shard of its address, or passes it on if this member does not have the
+/// shard. ("Shard region" in Akka's cluster sharding.)
+///
+/// Messages that were passed on before the shard came here may still wait for its owner. They come back by another
+/// actor, and the shard is opened for the others only when none of them is left.
+///
+/// Threads: any.
+class entity_region {
+public:
+  using passer = std::function<void(entity_address, relayed_message)>;
+
+  /// `elsewhere` gets what is for shards that are not here, with one hop more. `drain` is called to have
+  /// is_drained() called later.
+  entity_region(caf::actor_system& system, std::string kind, std::size_t shards, passer elsewhere,
+                std::function<void(std::uint32_t)> drain);
+
+  [[nodiscard]] const caf::actor& handle() const noexcept { return handle_; }
+  /// For the messages that come back.
+  [[nodiscard]] const caf::actor& early_handle() const noexcept { return early_handle_; }
+
+  void put(std::uint32_t number, std::shared_ptr<entity_shard> what);
+  void remove(std::uint32_t number);
+  /// Every message that waited for the owner of the shard has come back.
+  void is_drained(std::uint32_t number);
+  /// From now on every message is passed on.
+  void close();
+
+private:
+  struct place {
+    std::mutex mutex;
+    // Guarded by mutex.
+    std::shared_ptr<entity_shard> shard; // Null: not here.
+    std::size_t passing = 0;             // Messages that threads are passing on.
+    bool opens = false;
+    bool drains_again = false; // When no message is being passed on any more.
+  };
+  struct table {
+    std::string kind;
+    passer elsewhere;
+    std::function<void(std::uint32_t)> drain;
+    std::vector<place> shards;
+
+    void take(relayed_message what, bool is_early);
+    void end_passing(std::uint32_t number);
+  };
+
+  const std::shared_ptr<table> table_;
+  const caf::actor handle_;
+  const caf::actor early_handle_;
+};
+
+} // namespace troupe::membership

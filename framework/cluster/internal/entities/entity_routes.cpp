@@ -1,0 +1,319 @@
+#include <troupe/framework/cluster/internal/entities/entity_routes.hpp>
+
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/behavior.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/framework/cluster/internal/entities/shard_map.hpp>
+
+namespace troupe::membership {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A marker that is not answered within this time is not waited for any more: the old owner is stuck.
+constexpr auto marker_patience = 10s;
+constexpr auto threads_look = 1ms;
+
+struct news_of_owners {
+  std::shared_ptr<const shard_owners> owners;
+  caf::actor own;
+  std::shared_ptr<const std::vector<bool>> is_own;
+};
+struct news_of_way {
+  std::uint32_t shard;
+  bool is_open; // There is a pool now.
+};
+struct news_of_passing {
+  std::uint32_t shard;
+  unsigned turn;
+};
+struct news_of_handle {
+  std::string member;
+  std::uint64_t number;
+  bool is_found;
+};
+
+} // namespace
+
+} // namespace troupe::membership
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::membership::news_of_owners)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::membership::news_of_way)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::membership::news_of_passing)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::membership::news_of_handle)
+
+namespace troupe::membership {
+
+/// Decides where the messages of each shard go.
+class entity_routes::router : public caf::event_based_actor {
+public:
+  router(caf::actor_config& config, std::weak_ptr<entity_routes> routes)
+      : caf::event_based_actor(config), routes_(std::move(routes)) {}
+
+  caf::behavior make_behavior() override {
+    return {[this](const news_of_owners& news) {
+              if (const auto routes = routes_.lock())
+                take(*routes, news);
+            },
+            [this](const news_of_way& news) {
+              if (const auto routes = routes_.lock()) {
+                if (news.is_open)
+                  ways_[news.shard].is_open = true;
+                lead(*routes, news.shard);
+              }
+            },
+            [this](const news_of_passing& news) { mark(news.shard, news.turn); },
+            [this](const news_of_handle& news) {
+              const auto of = handles_.find(news.member);
+              if (of == handles_.end() || of->second.number != news.number || of->second.is_found == news.is_found)
+                return;
+              of->second.is_found = news.is_found;
+              if (const auto routes = routes_.lock())
+                lead_all(*routes);
+            }};
+  }
+  [[nodiscard]] const char* name() const override { return "troupe::entity_router"; }
+
+private:
+  struct known_handle {
+    cluster_member member;
+    std::uint64_t number = 0;
+    caf::actor handle = {};
+    bool is_found = false;
+  };
+  struct target {
+    std::string id; // The member and its incarnation.
+    caf::actor handle;
+  };
+  struct way {
+    bool is_open = false; // It has a pool.
+    target last;          // Where messages went last; its id is empty if they did not, or have all arrived.
+    bool is_marking = false;
+  };
+
+  void take(entity_routes& routes, const news_of_owners& news) {
+    owners_ = news.owners;
+    own_ = news.own;
+    is_own_ = news.is_own;
+    if (ways_.empty() && !owners_->owner.empty()) {
+      ways_.resize(owners_->owner.size());
+      routes.ways_ = std::make_unique<shared_way[]>(ways_.size());
+      // First those that wait, so that none overtakes them.
+      routes.lobby_.assign(
+          {{"shards", make_relay(system(), [weak = routes_, count = ways_.size()](relayed_message what) {
+              const auto to = address_of(what.content());
+              const auto self = weak.lock();
+              if (!to || !self)
+                return;
+              what.set_content(without_address(what.content()));
+              self->pass_known({.key = to->key, .shard = shard_of(to->key, count), .hops = to->hops}, std::move(what));
+            })}});
+      routes.shards_.store(ways_.size(), std::memory_order_release);
+    }
+    std::erase_if(handles_, [&](const auto& known) { return !owners_->present.contains(known.first); });
+    lead_all(routes);
+  }
+
+  void lead_all(entity_routes& routes) {
+    for (std::uint32_t i = 0; i < ways_.size(); ++i)
+      lead(routes, i);
+  }
+
+  [[nodiscard]] bool is_own(std::uint32_t shard) const { return shard < is_own_->size() && (*is_own_)[shard]; }
+
+  /// Where the shard's messages are to go now; nullopt: nowhere.
+  std::optional<target> target_of(entity_routes& routes, std::uint32_t shard) {
+    if (is_own(shard))
+      return target{routes.of_.self, own_};
+    const auto owner = shard < owners_->owner.size() ? owners_->owner[shard] : shard_owners::none;
+    if (owner == shard_owners::none)
+      return std::nullopt;
+    const auto& member = owners_->members[owner];
+    if (member.name == routes.of_.self)
+      return std::nullopt; // Not yet, or not any more.
+    auto& known = handles_[member.name];
+    if (!known.handle || known.member.incarnation != member.incarnation || known.member.addresses != member.addresses) {
+      known = {.member = member, .number = ++last_number_};
+      auto made = routes.dial(
+          member, [to = caf::actor_cast<caf::actor>(this), name = member.name, number = known.number](bool is_found) {
+            caf::anon_send(to, news_of_handle{name, number, is_found});
+          });
+      if (!made)
+        return std::nullopt; // The reason was told where it was made.
+      known.handle = *std::move(made);
+    }
+    return known.is_found ? std::optional{target{member.name + '\n' + member.incarnation, known.handle}} : std::nullopt;
+  }
+
+  void lead(entity_routes& routes, std::uint32_t shard) {
+    if (shard >= ways_.size())
+      return;
+    auto& of = ways_[shard];
+    const auto& told = routes.of_.on_own;
+    const auto tell_if_own = [&] {
+      if (told && is_own(shard))
+        told(shard);
+    };
+    if (!of.is_open)
+      return tell_if_own(); // No message has come.
+    if (of.is_marking)
+      return; // Its end leads anew.
+    const auto& pool = *routes.ways_[shard].pool.load(std::memory_order_acquire);
+    auto to = target_of(routes, shard);
+    if (!to)
+      return pool.assign({});
+    // The region itself keeps what it has passed to itself in order. A marker to another member could only come back
+    // here, where it would wait for this way.
+    const auto needs_marker = !told || (to->id != routes.of_.self && of.last.id != routes.of_.self);
+    if (needs_marker && !of.last.id.empty() && of.last.id != to->id && is_there(routes, of.last)) {
+      of.is_marking = true;
+      pool.assign({});
+      return mark(shard, routes.ways_[shard].turn++ % 2);
+    }
+    of.last = *to;
+    pool.assign({{of.last.id, of.last.handle}}); // Has passed on what waited when it returns.
+    tell_if_own();
+  }
+
+  /// Sends a marker the old way, after the messages that threads are giving to the old owner just now.
+  void mark(std::uint32_t shard, unsigned turn) {
+    const auto routes = routes_.lock();
+    if (!routes)
+      return;
+    if (routes->ways_[shard].passing[turn].load() > 0)
+      return delayed_send(this, threads_look, news_of_passing{shard, turn});
+    const auto arrived = [this, shard] {
+      ways_[shard].is_marking = false;
+      ways_[shard].last = {};
+      if (const auto still = routes_.lock())
+        lead(*still, shard);
+    };
+    const auto marker = with_address({}, {.key = {}, .shard = shard, .is_marker = true});
+    request(ways_[shard].last.handle, marker_patience, marker.get_as<std::string>(0), marker.get_as<std::uint32_t>(1))
+        .then([arrived](std::uint32_t) { arrived(); }, [arrived](const caf::error&) { arrived(); });
+  }
+
+  /// Whether messages may still be on their way through the old owner.
+  bool is_there(const entity_routes& routes, const target& old) const {
+    if (old.id == routes.of_.self)
+      return true;
+    for (const auto& [name, known] : handles_)
+      if (known.handle == old.handle)
+        return known.is_found;
+    return false;
+  }
+
+  const std::weak_ptr<entity_routes> routes_;
+  std::shared_ptr<const shard_owners> owners_ = std::make_shared<shard_owners>();
+  caf::actor own_;
+  std::shared_ptr<const std::vector<bool>> is_own_ = std::make_shared<std::vector<bool>>();
+  std::vector<way> ways_;                       // By shard.
+  std::map<std::string, known_handle> handles_; // By the member's name.
+  std::uint64_t last_number_ = 0;
+};
+
+std::shared_ptr<entity_routes> entity_routes::make(parts of) {
+  auto made = std::make_shared<entity_routes>(std::move(of));
+  made->router_ = made->of_.system.spawn<router, caf::hidden>(std::weak_ptr<entity_routes>{made});
+  return made;
+}
+
+entity_routes::entity_routes(parts of)
+    : of_(std::move(of)), lobby_(*actor_pool::open(of_.system, of_.pool)), dial_(of_.dial) {}
+
+entity_routes::~entity_routes() {
+  caf::anon_send_exit(router_, caf::exit_reason::kill);
+}
+
+caf::actor entity_handle(const std::shared_ptr<entity_routes>& routes, std::string key) {
+  return routes->handle(std::move(key));
+}
+
+caf::actor entity_routes::handle(std::string key) {
+  return make_relay(of_.system, [self = shared_from_this(), key = std::move(key)](relayed_message what) {
+    self->pass(key, std::move(what));
+  });
+}
+
+void entity_routes::pass(const std::string& key, relayed_message what) {
+  if (key.size() > entity_address::key_bytes_max)
+    return std::move(what).fail({node_errc::bad_option, "the key of an entity has at most 1,024 bytes; this one has "
+                                                            + std::to_string(key.size())});
+  const auto shards = shards_.load(std::memory_order_acquire);
+  pass_on({.key = key, .shard = shards != 0 ? shard_of(key, shards) : 0}, std::move(what));
+}
+
+void entity_routes::pass_on(const entity_address& to, relayed_message what) {
+  if (shards_.load(std::memory_order_acquire) != 0)
+    return pass_known(to, std::move(what));
+  what.set_content(with_address(what.content(), to));
+  std::move(what).pass_to(lobby_.handle());
+}
+
+void entity_routes::pass_known(const entity_address& to, relayed_message what) {
+  what.set_content(with_address(what.content(), to));
+  auto& way = ways_[to.shard];
+  auto& passing = way.passing[way.turn.load() % 2];
+  ++passing;
+  std::move(what).pass_to(pool_of(to.shard).handle());
+  --passing;
+}
+
+const actor_pool& entity_routes::pool_of(std::uint32_t shard) {
+  auto& way = ways_[shard];
+  if (const auto* const known = way.pool.load(std::memory_order_acquire))
+    return *known;
+  const std::lock_guard guard{mutex_};
+  if (const auto* const known = way.pool.load(std::memory_order_acquire))
+    return *known;
+  kept_.push_back(std::make_unique<actor_pool>(*actor_pool::open(of_.system, of_.pool)));
+  way.pool.store(kept_.back().get(), std::memory_order_release);
+  caf::anon_send(router_, news_of_way{shard, true});
+  return *kept_.back();
+}
+
+std::expected<caf::actor, node_error> entity_routes::dial(const cluster_member& to,
+                                                          std::function<void(bool)> is_found) {
+  const std::lock_guard guard{dialing_};
+  if (!dial_)
+    return std::unexpected{node_error{node_errc::link_down, "this node has left the cluster"}};
+  return dial_(to, std::move(is_found));
+}
+
+void entity_routes::drain(std::uint32_t shard) {
+  caf::anon_send(router_, news_of_way{shard, false});
+}
+
+void entity_routes::stop() {
+  const std::lock_guard guard{dialing_};
+  dial_ = nullptr;
+}
+
+void entity_routes::lead_to(std::shared_ptr<const shard_owners> owners, const caf::actor& own,
+                            std::vector<bool> is_own) {
+  caf::anon_send(router_,
+                 news_of_owners{std::move(owners), own, std::make_shared<const std::vector<bool>>(std::move(is_own))});
+}
+
+std::size_t entity_routes::under_way() const {
+  const std::lock_guard guard{mutex_};
+  const auto lobby = lobby_.stats();
+  auto count = lobby.waiting + lobby.unanswered;
+  for (const auto& one : kept_) {
+    const auto stats = one->stats();
+    count += stats.waiting + stats.unanswered;
+  }
+  return count;
+}
+
+} // namespace troupe::membership

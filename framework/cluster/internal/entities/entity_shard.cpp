@@ -1,0 +1,513 @@
+#include <troupe/framework/cluster/internal/entities/entity_shard.hpp>
+
+#include <algorithm>
+#include <exception>
+
+#include <caf/abstract_actor.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/make_message.hpp>
+#include <caf/message_id.hpp>
+#include <caf/system_messages.hpp>
+
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/node_error.hpp>
+
+namespace troupe {
+
+entity_context::entity_context(std::string key, std::string state, troupe::ownership own,
+                               std::weak_ptr<membership::entity_shard> home, std::uint64_t run)
+    : key_(std::move(key)), state_(std::move(state)), own_(std::move(own)), home_(std::move(home)), run_(run) {}
+
+void entity_context::save(std::string state) const {
+  if (const auto home = home_.lock())
+    home->save(key_, run_, std::move(state));
+}
+
+void entity_context::passivate() const {
+  if (const auto home = home_.lock())
+    home->passivate(key_, run_);
+}
+
+namespace membership {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto save_pause = 1s;
+// A remembered entity that has ended by itself is made again after this time.
+constexpr auto remake_pause = 1s;
+
+/// In order: the actor first handles what was sent before.
+void tell_to_end(const caf::actor& whom, bool at_once) {
+  whom->enqueue(nullptr, caf::make_message_id(at_once ? caf::message_priority::high : caf::message_priority::normal),
+                caf::make_message(
+                    caf::exit_msg{whom.address(), at_once ? caf::exit_reason::kill : caf::exit_reason::user_shutdown}),
+                nullptr);
+}
+
+} // namespace
+
+entity_shard::entity_shard(std::shared_ptr<const parts> of, ownership own,
+                           std::function<void(const std::string&, bool)> remember)
+    : of_(std::move(of)), own_(std::move(own)), remember_(std::move(remember)) {}
+
+entity_shard::~entity_shard() {
+  of_->count->fetch_sub(slots_.size());
+}
+
+bool entity_shard::may_add() const {
+  if (of_->count->fetch_add(1) < of_->options.entities_most)
+    return true;
+  of_->count->fetch_sub(1);
+  return false;
+}
+
+void entity_shard::erase(const std::string& key) {
+  slots_.erase(key);
+  of_->count->fetch_sub(1);
+}
+
+entity_shard::slot* entity_shard::find(const std::string& key, std::uint64_t run) {
+  const auto found = slots_.find(key);
+  return found != slots_.end() && found->second.run == run ? &found->second : nullptr;
+}
+
+void entity_shard::take(entity_address to, relayed_message what) {
+  take(std::move(to), std::move(what), false);
+}
+
+void entity_shard::take_early(entity_address to, relayed_message what) {
+  take(std::move(to), std::move(what), true);
+}
+
+void entity_shard::open() {
+  std::vector<std::pair<entity_address, relayed_message>> batch;
+  for (std::size_t done = 0;;) {
+    {
+      const std::lock_guard guard{mutex_};
+      if (leaves_) { // The rest stays before what has come since.
+        held_.insert(held_.begin(), std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(done)),
+                     std::make_move_iterator(batch.end()));
+        return;
+      }
+      if (done == batch.size()) {
+        if (held_.empty()) {
+          opens_ = false;
+          return;
+        }
+        batch = std::exchange(held_, {});
+        done = 0;
+      }
+    }
+    auto& [to, what] = batch[done++];
+    take(std::move(to), std::move(what), true);
+  }
+}
+
+void entity_shard::take(entity_address to, relayed_message what, bool is_early) {
+  work todo;
+  std::unique_lock guard{mutex_};
+  if (leaves_ || (opens_ && !is_early)) {
+    if (!pass_) {
+      hold(std::move(to), std::move(what), todo);
+      guard.unlock();
+      return do_work(std::move(todo));
+    }
+    const auto pass = pass_;
+    guard.unlock();
+    return pass(std::move(to), std::move(what));
+  }
+  if (to.is_marker) {
+    guard.unlock();
+    return std::move(what).answer(caf::make_message(std::uint32_t{1}));
+  }
+  if (!slots_.contains(to.key) && !may_add()) {
+    guard.unlock();
+    return std::move(what).fail({node_errc::link_busy, "this member has entity_options::entities_most entities of the "
+                                                       "kind "
+                                                           + of_->kind + ": " + grouped(of_->options.entities_most)});
+  }
+  const auto [at, is_new] = slots_.try_emplace(to.key);
+  auto& of = at->second;
+  if (is_new)
+    begin_making(to.key, of, todo);
+  if (of.now != phase::running) {
+    if (of.waiting.size() >= of_->options.waiting_most)
+      todo.failures.emplace_back(std::move(what),
+                                 node_error{node_errc::link_busy, "already waiting for the entity " + to.key + ": "
+                                                                      + grouped(of.waiting.size()) + " messages"});
+    else
+      of.waiting.emplace_back(std::move(to), std::move(what));
+    guard.unlock();
+    return do_work(std::move(todo));
+  }
+  of.last_used = clock::now();
+  ++of.passing;
+  const auto actor = of.actor;
+  const auto run = of.run;
+  guard.unlock();
+  what.set_content(without_address(what.content()));
+  std::move(what).pass_to(actor);
+  note_passed(to.key, run, actor);
+}
+
+void entity_shard::note_passed(const std::string& key, std::uint64_t run, const caf::actor& actor) {
+  {
+    const std::lock_guard guard{mutex_};
+    auto* const of = find(key, run);
+    if (of == nullptr || --of->passing > 0 || !of->end_is_due)
+      return;
+    of->end_is_due = false;
+  }
+  tell_to_end(actor, false);
+}
+
+void entity_shard::start(const std::string& key) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    if (leaves_ || (!slots_.contains(key) && !may_add()))
+      return;
+    if (const auto [at, is_new] = slots_.try_emplace(key); is_new)
+      begin_making(key, at->second, todo);
+  }
+  do_work(std::move(todo));
+}
+
+void entity_shard::begin_making(const std::string& key, slot& of, work& todo) {
+  of.now = phase::making;
+  of.has_ended = false;
+  of.is_forgotten = false;
+  of.was_killed = false;
+  of.run = ++last_run_;
+  of.due = {};
+  todo.jobs.emplace_back([self = shared_from_this(), key, run = of.run] { self->make(key, run); });
+}
+
+/// On a thread that may block.
+void entity_shard::make(const std::string& key, std::uint64_t run) {
+  {
+    work todo;
+    std::unique_lock guard{mutex_};
+    auto* const of = find(key, run);
+    if (of == nullptr)
+      return;
+    if (leaves_) {
+      of->has_ended = true;
+      settle(key, *of, todo);
+      guard.unlock();
+      return do_work(std::move(todo));
+    }
+  }
+  std::string state;
+  caf::actor actor;
+  try {
+    if (of_->options.load) {
+      auto loaded = of_->options.load(key);
+      if (!loaded)
+        return fail_making(key, run, "its state cannot be loaded: " + loaded.error());
+      state = *std::move(loaded);
+    }
+    actor = of_->make(entity_context{key, std::move(state), own_, weak_from_this(), run});
+  } catch (const std::exception& thrown) {
+    return fail_making(key, run, std::string{"its function threw: "} + thrown.what());
+  } catch (...) {
+    return fail_making(key, run, "its function threw an object that is not a std::exception");
+  }
+  if (!actor)
+    return fail_making(key, run, "its function returned no actor");
+  of_->problem(key, {});
+  {
+    const std::lock_guard guard{mutex_};
+    find(key, run)->actor = actor;
+  }
+  if (remember_)
+    remember_(key, true);
+  caf::actor_cast<caf::abstract_actor*>(actor)->attach_functor([weak = weak_from_this(), key, run](const caf::error&) {
+    if (const auto self = weak.lock())
+      self->note_end(key, run);
+  });
+  deliver_waiting(key, run, actor);
+}
+
+/// Messages that come meanwhile wait, so that they do not overtake.
+void entity_shard::deliver_waiting(const std::string& key, std::uint64_t run, const caf::actor& actor) {
+  for (;;) {
+    std::vector<std::pair<entity_address, relayed_message>> batch;
+    {
+      work todo;
+      std::unique_lock guard{mutex_};
+      auto* const of = find(key, run);
+      if (of == nullptr || of->now == phase::ending)
+        return; // It has ended meanwhile, and whatever waits is settled there.
+      if (of->waiting.empty()) {
+        of->now = phase::running;
+        of->last_used = clock::now();
+        if (leaves_)
+          begin_ending(*of, kill_at_, todo);
+        guard.unlock();
+        return do_work(std::move(todo));
+      }
+      batch.swap(of->waiting);
+      ++of->passing;
+    }
+    for (auto& [to, what] : batch) {
+      what.set_content(without_address(what.content()));
+      std::move(what).pass_to(actor);
+    }
+    note_passed(key, run, actor);
+  }
+}
+
+void entity_shard::fail_making(const std::string& key, std::uint64_t run, const std::string& why) {
+  of_->problem(key, why);
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    auto* const of = find(key, run);
+    if (of == nullptr)
+      return;
+    for (auto& [to, what] : std::exchange(of->waiting, {}))
+      todo.failures.emplace_back(std::move(what), node_error{node_errc::no_child, "the entity " + key + " of the kind "
+                                                                                      + of_->kind + ": " + why});
+    of->now = phase::ending;
+    of->has_ended = true;
+    settle(key, *of, todo);
+  }
+  do_work(std::move(todo));
+}
+
+/// Called by the actor as it ends.
+void entity_shard::note_end(const std::string& key, std::uint64_t run) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    auto* const of = find(key, run);
+    if (of == nullptr)
+      return;
+    todo.released.push_back(std::exchange(of->actor, {}));
+    of->now = phase::ending;
+    of->has_ended = true;
+    settle(key, *of, todo);
+  }
+  do_work(std::move(todo));
+}
+
+void entity_shard::begin_ending(slot& of, clock::time_point kill_at, work& todo) {
+  of.now = phase::ending;
+  of.due = kill_at;
+  if (of.passing > 0)
+    of.end_is_due = true;
+  else
+    todo.ended.emplace_back(of.actor, false);
+}
+
+void entity_shard::settle(const std::string& key, slot& of, work& todo) {
+  if (!of.has_ended)
+    return;
+  if (of.unsaved && (of.unsaved->is_saving || of.unsaved->newest))
+    return; // Its end comes back here.
+  if (leaves_) {
+    for (auto& [to, what] : std::exchange(of.waiting, {}))
+      held_.emplace_back(std::move(to), std::move(what));
+    erase(key);
+    todo.rings = slots_.empty();
+    return;
+  }
+  if (!of.waiting.empty())
+    return begin_making(key, of, todo);
+  if (remember_ && !of.is_forgotten) {
+    of.due = clock::now() + remake_pause; // The sweep makes it.
+    return;
+  }
+  if (remember_)
+    todo.remembered.emplace_back(key, false);
+  erase(key);
+}
+
+void entity_shard::hold(entity_address to, relayed_message what, work& todo) {
+  if (held_.size() >= of_->options.waiting_most)
+    todo.failures.emplace_back(
+        std::move(what), node_error{node_errc::link_busy, "already waiting while a shard of the kind " + of_->kind
+                                                              + " moves: " + grouped(held_.size()) + " messages"});
+  else
+    held_.emplace_back(std::move(to), std::move(what));
+}
+
+void entity_shard::sweep(clock::time_point now) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto idle_after = of_->options.idle_after;
+    const auto passivates = idle_after > 0ms && !remember_ && !leaves_;
+    std::vector<std::string> remade;
+    for (auto& [key, of] : slots_) {
+      if (of.now == phase::running && passivates && of.passing == 0 && now - of.last_used > idle_after)
+        begin_ending(of, clock::time_point::max(), todo);
+      else if (of.now == phase::ending && of.actor && now >= of.due && !of.was_killed) {
+        of.was_killed = true;
+        todo.ended.emplace_back(of.actor, true);
+      } else if (of.now == phase::ending && of.has_ended && !of.unsaved && !leaves_ && now >= of.due)
+        remade.push_back(key);
+      if (of.unsaved && of.unsaved->newest && !of.unsaved->is_saving && now >= of.unsaved->next)
+        begin_saving(key, of, todo);
+    }
+    for (const auto& key : remade)
+      begin_making(key, slots_[key], todo);
+  }
+  do_work(std::move(todo));
+}
+
+void entity_shard::leave(clock::time_point kill_at) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    kill_at_ = leaves_ ? std::min(kill_at_, kill_at) : kill_at;
+    leaves_ = true;
+    std::vector<std::string> ended;
+    for (auto& [key, of] : slots_) {
+      if (of.now == phase::running)
+        begin_ending(of, kill_at_, todo);
+      else if (of.now == phase::ending && of.has_ended)
+        ended.push_back(key);
+      else if (of.now == phase::ending)
+        of.due = std::min(of.due, kill_at_);
+    }
+    for (const auto& key : ended)
+      settle(key, slots_[key], todo);
+    todo.rings = true;
+  }
+  do_work(std::move(todo));
+}
+
+bool entity_shard::has_left() const {
+  const std::lock_guard guard{mutex_};
+  return leaves_ && slots_.empty();
+}
+
+std::size_t entity_shard::size() const {
+  const std::lock_guard guard{mutex_};
+  return slots_.size();
+}
+
+void entity_shard::hand_over(std::function<void(entity_address, relayed_message)> pass) {
+  for (;;) {
+    std::vector<std::pair<entity_address, relayed_message>> batch;
+    {
+      const std::lock_guard guard{mutex_};
+      if (held_.empty()) {
+        pass_ = std::move(pass);
+        return;
+      }
+      batch.swap(held_);
+    }
+    for (auto& [to, what] : batch)
+      pass(std::move(to), std::move(what));
+  }
+}
+
+void entity_shard::save(const std::string& key, std::uint64_t run, std::string state) {
+  if (!of_->options.save)
+    return;
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    auto* const of = find(key, run);
+    if (of == nullptr)
+      return;
+    if (!of->unsaved)
+      of->unsaved = std::make_unique<unsaved_state>();
+    of->unsaved->newest = std::move(state);
+    if (!of->unsaved->is_saving && clock::now() >= of->unsaved->next)
+      begin_saving(key, *of, todo);
+  }
+  do_work(std::move(todo));
+}
+
+void entity_shard::begin_saving(const std::string& key, slot& of, work& todo) {
+  of.unsaved->is_saving = true;
+  todo.jobs.emplace_back([self = shared_from_this(), key] { self->run_save(key); });
+}
+
+/// On a thread that may block. Saves the newest state until there is none.
+void entity_shard::run_save(const std::string& key) {
+  for (;;) {
+    std::string state;
+    work todo;
+    {
+      std::unique_lock guard{mutex_};
+      auto& of = slots_.at(key); // It stays while it is being saved.
+      if (!of.unsaved->newest) {
+        of.unsaved.reset();
+        settle(key, of, todo);
+        guard.unlock();
+        return do_work(std::move(todo));
+      }
+      state = *std::exchange(of.unsaved->newest, std::nullopt);
+    }
+    std::expected<void, std::string> saved;
+    try {
+      saved = of_->options.save(key, own_.fence(), state);
+    } catch (const std::exception& thrown) {
+      saved = std::unexpected{std::string{"the function threw: "} + thrown.what()};
+    } catch (...) {
+      saved = std::unexpected{std::string{"the function threw an object that is not a std::exception"}};
+    }
+    of_->problem(key + " (save)", saved ? std::string{} : "its state could not be saved: " + saved.error());
+    std::unique_lock guard{mutex_};
+    auto& of = slots_.at(key);
+    if (saved) {
+      of.unsaved->failing_since = {};
+      continue;
+    }
+    const auto now = clock::now();
+    if (of.unsaved->failing_since == clock::time_point{})
+      of.unsaved->failing_since = now;
+    if (of.has_ended && now - of.unsaved->failing_since >= of_->options.end_within) {
+      of.unsaved.reset();
+      settle(key, of, todo);
+      guard.unlock();
+      of_->problem(key + " (save)", "its last state is lost: " + saved.error());
+      return do_work(std::move(todo));
+    }
+    if (!of.unsaved->newest)
+      of.unsaved->newest = std::move(state);
+    of.unsaved->is_saving = false;
+    of.unsaved->next = now + save_pause; // The sweep tries again.
+    return;
+  }
+}
+
+void entity_shard::passivate(const std::string& key, std::uint64_t run) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    auto* const of = find(key, run);
+    if (of == nullptr)
+      return;
+    of->is_forgotten = true;
+    if (of->now == phase::running)
+      begin_ending(*of, clock::time_point::max(), todo);
+    else if (of->now == phase::making && of->actor) // Messages are being delivered: those that wait make it again.
+      begin_ending(*of, clock::time_point::max(), todo);
+  }
+  do_work(std::move(todo));
+}
+
+void entity_shard::do_work(work todo) {
+  for (auto& [what, why] : todo.failures)
+    std::move(what).fail(why);
+  for (const auto& [actor, at_once] : todo.ended)
+    tell_to_end(actor, at_once);
+  for (const auto& [key, is_running] : todo.remembered)
+    remember_(key, is_running);
+  for (auto& job : todo.jobs)
+    of_->run(std::move(job));
+  if (todo.rings)
+    of_->on_end();
+}
+
+} // namespace membership
+
+} // namespace troupe

@@ -1,0 +1,135 @@
+// Owns shards of one kind of entities, as far as they are placed on this member.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/cluster/directory.hpp>
+#include <troupe/framework/cluster/internal/entities/entity_region.hpp>
+#include <troupe/framework/cluster/internal/entities/entity_shard.hpp>
+#include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
+#include <troupe/framework/cluster/internal/membership/retry_pause.hpp>
+
+namespace troupe::membership {
+
+/// Takes the shards that are free and placed here, up to 128 with one request, and gives those up that are placed
+/// elsewhere or that the lease may not keep. A shard's entry stands under the lease of this member. It is removed once
+/// the shard's entities have ended; only then are the messages that waited passed on.
+///
+///     free --the entry was made--> owned --placed elsewhere, the lease is not sure--> leaving
+///     leaving --all entities have ended, the entry was removed or the lease is gone--> free
+///
+/// Threads: any; requests are made on a thread of its own.
+class shard_runner {
+public:
+  /// What the directory says of the kind.
+  struct picture {
+    std::vector<std::string> hosts;  // The members that host it.
+    std::vector<std::string> owners; // By shard; empty: none.
+  };
+  struct parts {
+    std::shared_ptr<directory> where;
+    std::string self; // This member's name.
+    std::string kind;
+    std::size_t shards = 0;
+    std::function<held_lease()> lease; // The present one.
+    std::chrono::milliseconds margin;  // Entities end this long before the lease may end.
+    std::function<picture()> look;
+    entity_shard::parts entities; // on_end and count are set here.
+    entity_region* region = nullptr;
+    entity_region::passer elsewhere;
+    /// own() has changed. Called without a lock.
+    std::function<void()> on_change;
+    std::function<void(std::string text)> problem;
+  };
+
+  explicit shard_runner(parts of);
+  shard_runner(const shard_runner&) = delete;
+  shard_runner& operator=(const shard_runner&) = delete;
+  /// Gives every shard up, and waits for that at most the margin and at most 5 s.
+  ~shard_runner();
+
+  /// Something has changed: look now.
+  void wake();
+  /// True: gives every shard up, and takes no more. False: takes shards again.
+  void withdraw(bool is_wanted);
+  /// By shard: whether messages for it go to this member's region.
+  [[nodiscard]] std::vector<bool> own() const;
+  /// How many entities run here.
+  [[nodiscard]] std::size_t entities() const { return count_->load(); }
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  struct owned_shard {
+    std::uint64_t lease = 0;
+    std::uint64_t fence = 0;
+    std::shared_ptr<entity_shard> shard;
+    std::shared_ptr<std::atomic<bool>> is_over; // Its ownership is not sure any more.
+    bool leaves = false;
+    bool hurries = false; // It leaves because of the lease.
+  };
+  struct remembered_change {
+    std::uint32_t shard;
+    std::string key;
+    bool is_running;
+  };
+  /// Outlives the runner, because shards ring it.
+  struct bell {
+    std::mutex mutex;
+    std::condition_variable rung;
+    bool is_rung = false;                      // Guarded by mutex.
+    bool ends = false;                         // Guarded by mutex.
+    bool is_withdrawn = false;                 // Guarded by mutex.
+    bool has_shards = false;                   // Guarded by mutex.
+    std::vector<remembered_change> remembered; // Guarded by mutex.
+
+    void ring();
+  };
+
+  void run();
+  /// Returns when to look again.
+  clock::time_point step();
+  [[nodiscard]] std::vector<bool> placed_here(const picture& now, bool is_withdrawn);
+  void give_up(const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease, bool is_sure);
+  void release(const held_lease& lease);
+  [[nodiscard]] bool remove_entries(const std::vector<std::uint32_t>& those);
+  void acquire(const picture& now, const std::vector<bool>& wanted, const held_lease& lease);
+  void begin(const std::vector<std::uint32_t>& those, std::uint64_t fence, std::uint64_t lease);
+  void start_remembered(const std::vector<std::uint32_t>& those);
+  void write_remembered();
+  [[nodiscard]] bool write_changes(std::span<const remembered_change> changes);
+  void set_own(const std::vector<std::uint32_t>& those, bool is_own);
+  void fail_requests(const directory_error& why);
+
+  const parts of_;
+  const std::shared_ptr<bell> bell_ = std::make_shared<bell>();
+  const std::shared_ptr<std::atomic<std::size_t>> count_ = std::make_shared<std::atomic<std::size_t>>(0);
+  std::shared_ptr<const entity_shard::parts> entities_;
+
+  mutable std::mutex mutex_;
+  std::vector<bool> own_; // Guarded by mutex_.
+
+  // Only on the thread.
+  std::map<std::uint32_t, owned_shard> owned_;
+  std::vector<std::string> last_hosts_;
+  clock::time_point hosts_since_{};
+  clock::time_point next_sweep_{};
+  clock::time_point next_request_{};
+  std::map<std::uint32_t, clock::time_point> not_before_; // Shards that were not free.
+  retry_pause pause_;
+
+  std::thread thread_;
+};
+
+} // namespace troupe::membership

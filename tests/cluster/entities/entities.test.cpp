@@ -1,0 +1,359 @@
+// Goal: the cluster has one actor for each key, messages arrive in order, and none is lost while shards move.
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <troupe/framework/cluster/cluster.hpp>
+
+#include "../../framework/two_nodes.hpp"
+#include "../memory_directory.hpp"
+
+namespace troupe::tests {
+namespace {
+
+class entities_of_a_cluster : public testing::Test {
+protected:
+  struct member {
+    explicit member(node_options options) : at(std::move(options)) {}
+
+    side at;
+    std::optional<cluster> in;
+    std::optional<entities<caf::actor>> accounts;
+  };
+
+  /// A key-value store that outlives its writers, and checks their fencing numbers.
+  struct state_store {
+    std::mutex mutex;
+    std::map<std::string, std::pair<std::uint64_t, std::string>> all;
+    std::atomic<int> loads{0};
+    std::atomic<bool> fails{false};
+
+    std::expected<std::string, std::string> load(const std::string& key) {
+      ++loads;
+      const std::lock_guard guard{mutex};
+      return all.contains(key) ? all[key].second : std::string{};
+    }
+    std::expected<void, std::string> save(const std::string& key, std::uint64_t fence, const std::string& state) {
+      const std::lock_guard guard{mutex};
+      if (fails)
+        return std::unexpected{std::string{"the disk is full"}};
+      auto& [highest, value] = all[key];
+      if (fence < highest)
+        return std::unexpected{std::string{"a later owner has written"}};
+      highest = fence;
+      value = state;
+      return {};
+    }
+  };
+
+  member& join(const std::string& name, std::chrono::milliseconds lease = 2s) {
+    auto& made = members_.emplace_back(std::make_unique<member>(
+        node_options{.name = name, .listen = {"unix://@" + unique_name("entities")}, .store = std::nullopt}));
+    auto joined = cluster::join(
+        *made->at.home, {.opened = std::make_shared<memory_directory>(world_), .lease = lease, .join_timeout = 10s});
+    EXPECT_TRUE(joined) << (joined ? "" : joined.error().message());
+    if (joined)
+      made->in.emplace(*std::move(joined));
+    return *made;
+  }
+
+  /// Counts what it gets, answers with its member and the count; keeps the count in the store.
+  class account_actor : public caf::event_based_actor {
+  public:
+    account_actor(caf::actor_config& config, entities_of_a_cluster& of, std::string at, entity_context entity)
+        : caf::event_based_actor(config), of_(of), at_(std::move(at)), entity_(std::move(entity)) {}
+
+    caf::behavior make_behavior() override {
+      {
+        const std::lock_guard guard{of_.mutex_};
+        EXPECT_TRUE(of_.running_.insert(entity_.key()).second || of_.may_overlap_) << entity_.key() << " runs twice";
+      }
+      count_ = entity_.state().empty() ? 0 : std::stoi(entity_.state());
+      return {[this](int) {
+                count();
+                return at_ + ' ' + std::to_string(count_);
+              },
+              [this](double) { count(); }, [this](bool) { entity_.passivate(); }};
+    }
+    void on_exit() override {
+      const std::lock_guard guard{of_.mutex_};
+      of_.running_.erase(entity_.key());
+    }
+
+  private:
+    void count() { entity_.save(std::to_string(++count_)); }
+
+    entities_of_a_cluster& of_;
+    const std::string at_;
+    const entity_context entity_;
+    int count_ = 0;
+  };
+  auto account(const std::string& at) {
+    return [this, at](caf::actor_system& system, const entity_context& entity) {
+      ++made_;
+      return system.spawn<account_actor>(*this, at, entity);
+    };
+  }
+  entity_options keeping(entity_options options = {}) {
+    options.shards = 16;
+    options.load = [this](const std::string& key) { return store_.load(key); };
+    options.save = [this](const std::string& key, std::uint64_t fence, const std::string& state) {
+      return store_.save(key, fence, state);
+    };
+    return options;
+  }
+  member& hosting(const std::string& name, entity_options options) {
+    auto& made = join(name);
+    auto hosted = made.in->host_entities("account", account(name), std::move(options));
+    EXPECT_TRUE(hosted) << (hosted ? "" : hosted.error().message());
+    if (hosted)
+      made.accounts.emplace(*std::move(hosted));
+    return made;
+  }
+  std::string asked(member& by, const caf::actor& whom) {
+    caf::scoped_actor self{by.at.system};
+    std::string answer;
+    self->request(whom, 20s, 1)
+        .receive([&](std::string& value) { answer = std::move(value); },
+                 [&](const caf::error& error) { answer = "error: " + troupe::text_of(error); });
+    return answer;
+  }
+  std::size_t shards_of(const std::string& owner) {
+    std::size_t count = 0;
+    for (auto i = 0; i < 16; ++i)
+      if (const auto entry = world_->entry("shards/account/" + std::to_string(i)); entry && entry->value == owner)
+        ++count;
+    return count;
+  }
+  std::string stored(const std::string& key) {
+    const std::lock_guard guard{store_.mutex};
+    return store_.all.contains(key) ? store_.all[key].second : "";
+  }
+
+  const std::shared_ptr<memory_world> world_ = std::make_shared<memory_world>();
+  state_store store_;
+  std::atomic<int> made_{0};
+  std::atomic<bool> may_overlap_{false};
+  std::mutex mutex_;
+  std::set<std::string> running_;
+  std::deque<std::unique_ptr<member>> members_;
+};
+
+TEST_F(entities_of_a_cluster, are_made_by_their_first_message) {
+  auto& one = hosting("one", keeping());
+  EXPECT_EQ(made_, 0);
+  const auto account = one.accounts->of("nl-4711");
+  EXPECT_EQ(asked(one, account), "one 1");
+  EXPECT_EQ(asked(one, one.accounts->of("nl-4711")), "one 2");
+  EXPECT_EQ(made_, 1);
+  EXPECT_EQ(one.in->hosted_entities(), (std::vector{std::pair<std::string, std::size_t>{"account", 1}}));
+}
+
+TEST_F(entities_of_a_cluster, are_the_same_for_every_member) {
+  auto& one = hosting("one", keeping());
+  auto& two = hosting("two", keeping());
+  auto& visitor = join("visitor");
+  ASSERT_TRUE(eventually([&] { return shards_of("one") + shards_of("two") == 16 && shards_of("two") > 0; }));
+  const auto seen = visitor.in->entities("account");
+  ASSERT_TRUE(seen);
+  for (auto i = 0; i < 40; ++i) {
+    const auto key = "key-" + std::to_string(i);
+    const auto first = asked(one, one.accounts->of(key));
+    EXPECT_EQ(first.substr(3), " 1") << first;
+    EXPECT_EQ(asked(two, two.accounts->of(key)), first.substr(0, 3) + " 2");
+    EXPECT_EQ(asked(visitor, seen->of(key)), first.substr(0, 3) + " 3");
+  }
+  EXPECT_EQ(made_, 40);
+}
+
+TEST_F(entities_of_a_cluster, wait_for_the_first_host) {
+  auto& visitor = join("visitor");
+  const auto account = visitor.in->entity("account", "nl-4711");
+  ASSERT_TRUE(account);
+  caf::scoped_actor self{visitor.at.system};
+  auto early = self->request(*account, 20s, 1);
+  hosting("one", keeping());
+  early.receive([](const std::string& text) { EXPECT_EQ(text, "one 1"); },
+                [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+}
+
+TEST_F(entities_of_a_cluster, are_passivated_when_idle_and_made_again_with_their_state) {
+  auto options = keeping();
+  options.idle_after = 20ms;
+  auto& one = hosting("one", options);
+  const auto account = one.accounts->of("nl-4711");
+  EXPECT_EQ(asked(one, account), "one 1");
+  ASSERT_TRUE(eventually([&] { return one.in->hosted_entities().front().second == 0; }));
+  EXPECT_EQ(asked(one, account), "one 2");
+  EXPECT_EQ(made_, 2);
+}
+
+TEST_F(entities_of_a_cluster, lose_no_message_to_passivation) {
+  auto& one = hosting("one", keeping());
+  const auto account = one.accounts->of("nl-4711");
+  caf::scoped_actor self{one.at.system};
+  for (auto i = 1; i <= 500; ++i) {
+    if (i % 3 == 0)
+      self->send(account, true);
+    self->request(account, 20s, 1)
+        .receive([&](const std::string& text) { EXPECT_EQ(text, "one " + std::to_string(i)); },
+                 [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+  }
+  EXPECT_GT(made_, 100);
+}
+
+TEST_F(entities_of_a_cluster, move_with_their_state_when_a_member_comes) {
+  auto& one = hosting("one", keeping());
+  for (auto i = 0; i < 40; ++i)
+    EXPECT_EQ(asked(one, one.accounts->of(std::to_string(i))), "one 1");
+  auto& two = hosting("two", keeping());
+  ASSERT_TRUE(eventually([&] { return shards_of("two") > 0; }));
+  std::map<std::string, int> where;
+  for (auto i = 0; i < 40; ++i) {
+    const auto text = asked(i % 2 == 0 ? one : two, one.accounts->of(std::to_string(i)));
+    EXPECT_EQ(text.substr(3), " 2") << text;
+    ++where[text.substr(0, 3)];
+  }
+  EXPECT_GT(where["one"], 0);
+  EXPECT_GT(where["two"], 0);
+}
+
+TEST_F(entities_of_a_cluster, keep_the_order_of_each_sender_while_shards_move) {
+  auto& one = hosting("one", keeping());
+  auto& visitor = join("visitor");
+  const auto accounts = visitor.in->entities("account");
+  ASSERT_TRUE(accounts);
+  std::vector<caf::actor> handles;
+  for (auto i = 0; i < 16; ++i)
+    handles.push_back(accounts->of(std::to_string(i)));
+  std::atomic<bool> stops{false};
+  std::vector<int> sent(handles.size());
+  std::vector<std::string> failures;
+  std::thread sender{[&] {
+    caf::scoped_actor self{visitor.at.system};
+    while (!stops)
+      for (std::size_t i = 0; i < handles.size(); ++i) {
+        self->send(handles[i], 1.0); // If a message overtakes another one, the count in the answer tells.
+        sent[i] += 2;
+        self->request(handles[i], 30s, 1)
+            .receive(
+                [&](const std::string& text) {
+                  if (text.substr(text.find(' ') + 1) != std::to_string(sent[i]))
+                    failures.push_back(std::to_string(i) + ": " + text + ", not " + std::to_string(sent[i]));
+                },
+                [&](const caf::error& error) { failures.push_back(troupe::text_of(error)); });
+      }
+  }};
+  for (auto round = 0; round < 3; ++round) {
+    auto& two = hosting("two" + std::to_string(round), keeping());
+    EXPECT_TRUE(eventually([&] { return shards_of("two" + std::to_string(round)) > 0; }));
+    two.accounts.reset();
+    two.in.reset(); // In order.
+    EXPECT_TRUE(eventually([&] { return shards_of("one") == 16; }));
+  }
+  stops = true;
+  sender.join();
+  EXPECT_EQ(failures, std::vector<std::string>{});
+  EXPECT_GT(sent[0], 4);
+  static_cast<void>(one);
+}
+
+TEST_F(entities_of_a_cluster, are_taken_over_when_the_lease_of_their_owner_ends) {
+  auto& one = hosting("one", keeping());
+  hosting("two", keeping());
+  ASSERT_TRUE(eventually([&] { return shards_of("two") > 0 && shards_of("one") > 0; }));
+  for (auto i = 0; i < 20; ++i)
+    EXPECT_NE(asked(one, one.accounts->of(std::to_string(i))), "");
+  for (auto i = 0; i < 20; ++i)
+    ASSERT_TRUE(eventually([&] { return stored(std::to_string(i)) == "1"; }));
+  const auto before = made_.load();
+  may_overlap_ = true; // The lease ends sooner than the directory has promised.
+  world_->expire(world_->entry("members/two")->lease);
+  for (auto i = 0; i < 20; ++i) {
+    const auto text = asked(one, one.accounts->of(std::to_string(i)));
+    EXPECT_EQ(text.substr(3), " 2") << text;
+  }
+  EXPECT_GT(made_, before);
+}
+
+TEST_F(entities_of_a_cluster, are_remembered_and_made_again_without_a_message) {
+  auto options = keeping();
+  options.remember = true;
+  options.idle_after = 1ms;
+  auto& one = hosting("one", options);
+  for (auto i = 0; i < 10; ++i)
+    EXPECT_EQ(asked(one, one.accounts->of(std::to_string(i))), "one 1");
+  caf::anon_send(one.accounts->of("9"), true); // Passivates it, so that it is forgotten.
+  ASSERT_TRUE(eventually([&] { return one.in->hosted_entities().front().second == 9; }));
+  one.accounts.reset();
+  one.in.reset();
+  const auto before = made_.load();
+  auto& two = hosting("two", options);
+  EXPECT_TRUE(eventually([&] { return made_ == before + 9; })) << made_ - before;
+  EXPECT_EQ(asked(two, two.accounts->of("3")), "two 2");
+}
+
+TEST_F(entities_of_a_cluster, answer_with_the_reason_if_their_state_cannot_be_loaded) {
+  auto options = keeping();
+  options.load = [](const std::string&) -> std::expected<std::string, std::string> {
+    return std::unexpected{std::string{"the disk is gone"}};
+  };
+  auto& one = hosting("one", options);
+  const auto text = asked(one, one.accounts->of("nl-4711"));
+  EXPECT_NE(text.find("the disk is gone"), std::string::npos) << text;
+  EXPECT_TRUE(eventually([&] { return one.in->hosted_entities().front().second == 0; }));
+}
+
+TEST_F(entities_of_a_cluster, are_not_made_again_before_their_state_is_saved) {
+  auto options = keeping();
+  options.end_within = 20s;
+  auto& one = hosting("one", options);
+  store_.fails = true;
+  const auto account = one.accounts->of("nl-4711");
+  EXPECT_EQ(asked(one, account), "one 1");
+  caf::anon_send(account, true); // Passivates it.
+  ASSERT_TRUE(eventually([&] { return !one.in->problems().empty(); }));
+  EXPECT_NE(one.in->problems().front().find("the disk is full"), std::string::npos);
+  caf::scoped_actor self{one.at.system};
+  auto next = self->request(account, 20s, 1);
+  store_.fails = false;
+  next.receive([](const std::string& text) { EXPECT_EQ(text, "one 2"); },
+               [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+  EXPECT_TRUE(eventually([&] { return one.in->problems().empty(); }));
+}
+
+TEST_F(entities_of_a_cluster, are_hosted_by_members_with_the_role) {
+  auto& one = join("one");
+  auto options = keeping();
+  options.role = "bank";
+  ASSERT_TRUE(one.in->host_entities("account", account("one"), options));
+  EXPECT_TRUE(one.in->hosted_entities().empty());
+}
+
+TEST_F(entities_of_a_cluster, need_the_same_number_of_shards_everywhere) {
+  hosting("one", keeping());
+  auto& two = join("two");
+  const auto refused = two.in->host_entities("account", account("two"), {.shards = 32});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), directory_errc::invalid_argument);
+  EXPECT_NE(refused.error().message().find("16 shards"), std::string::npos) << refused.error().message();
+}
+
+TEST_F(entities_of_a_cluster, are_bounded_in_number) {
+  auto options = keeping();
+  options.entities_most = 3;
+  auto& one = hosting("one", options);
+  for (auto i = 0; i < 3; ++i)
+    EXPECT_EQ(asked(one, one.accounts->of(std::to_string(i))), "one 1");
+  const auto text = asked(one, one.accounts->of("3"));
+  EXPECT_NE(text.find("entities_most"), std::string::npos) << text;
+  caf::anon_send(one.accounts->of("0"), true);
+  EXPECT_TRUE(eventually([&] { return asked(one, one.accounts->of("3")) == "one 1"; }));
+}
+
+} // namespace
+} // namespace troupe::tests

@@ -1,0 +1,110 @@
+// Goal: every process places keys and shards alike, evenly, and moves as little as possible.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <caf/make_message.hpp>
+#include <caf/message.hpp>
+
+#include <troupe/framework/cluster/internal/entities/entity_address.hpp>
+#include <troupe/framework/cluster/internal/entities/shard_map.hpp>
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/cluster/internal/membership/member_record.hpp>
+
+namespace troupe::tests {
+namespace {
+
+using namespace membership;
+
+TEST(shard_map, places_keys_as_the_format_says) {
+  EXPECT_EQ(stable_hash(""), 0xefd01f60ba992926u);
+  EXPECT_EQ(stable_hash("nl-4711"), 0x769913ab9a8b7532u);
+  EXPECT_EQ(shard_of("nl-4711", 256), 50u);
+  const std::vector<std::string> hosts{"one", "two", "three"};
+  const std::vector<std::size_t> places{2, 2, 2, 0, 1, 1};
+  for (std::uint32_t i = 0; i < places.size(); ++i)
+    EXPECT_EQ(place_of("account", i, hosts), places[i]) << i;
+}
+
+TEST(shard_map, spreads_keys_and_shards_evenly) {
+  std::map<std::uint32_t, int> keys;
+  for (auto i = 0; i < 25'600; ++i)
+    ++keys[shard_of("key-" + std::to_string(i), 256)];
+  EXPECT_EQ(keys.size(), 256u);
+  for (const auto& [shard, count] : keys)
+    EXPECT_LT(std::abs(count - 100), 60) << shard;
+  const std::vector<std::string> hosts{"a", "b", "c", "d"};
+  std::map<std::size_t, int> shards;
+  for (std::uint32_t i = 0; i < 1'024; ++i)
+    ++shards[*place_of("account", i, hosts)];
+  for (const auto& [host, count] : shards)
+    EXPECT_LT(std::abs(count - 256), 80) << host;
+}
+
+TEST(shard_map, moves_only_the_shards_of_the_host_that_comes_or_goes) {
+  const std::vector<std::string> before{"a", "b", "c"};
+  const std::vector<std::string> after{"a", "c", "d"};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    const auto was = before[*place_of("account", i, before)];
+    const auto is = after[*place_of("account", i, after)];
+    EXPECT_TRUE(was == is || was == "b" || is == "d") << i;
+  }
+  EXPECT_EQ(place_of("account", 1, {}), std::nullopt);
+}
+
+TEST(shard_map, does_not_depend_on_the_order_of_the_hosts) {
+  const std::vector<std::string> one{"a", "b", "c"};
+  const std::vector<std::string> other{"c", "b", "a"};
+  for (std::uint32_t i = 0; i < 256; ++i)
+    EXPECT_EQ(one[*place_of("account", i, one)], other[*place_of("account", i, other)]);
+}
+
+TEST(an_entity_address, comes_back_with_the_content) {
+  const entity_address to{.key = "nl-4711", .shard = 4'095, .hops = 8};
+  const auto sent = with_address(caf::make_message(1, std::string{"two"}), to);
+  const auto read = address_of(sent);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->key, "nl-4711");
+  EXPECT_EQ(read->shard, 4'095u);
+  EXPECT_EQ(read->hops, 8u);
+  EXPECT_FALSE(read->is_marker);
+  const auto content = without_address(sent);
+  ASSERT_EQ(content.size(), 2u);
+  EXPECT_EQ(content.get_as<std::string>(1), "two");
+  const auto marker = address_of(with_address({}, {.key = {}, .shard = 7, .is_marker = true}));
+  ASSERT_TRUE(marker);
+  EXPECT_TRUE(marker->is_marker);
+  EXPECT_EQ(marker->shard, 7u);
+}
+
+TEST(an_entity_address, is_refused_if_it_is_malformed) {
+  EXPECT_FALSE(address_of({}));
+  EXPECT_FALSE(address_of(caf::make_message(1)));
+  EXPECT_FALSE(address_of(caf::make_message(std::string{"key"}, 1)));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint32_t{1} << 17)));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string(1'025, 'k'), std::uint32_t{1})));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint32_t{1} << 16)));
+}
+
+TEST(the_keys_of_entities, come_back) {
+  EXPECT_EQ(shard_key("a/b", 17), "shards/a%2Fb/17");
+  EXPECT_EQ(shard_in("shards/a%2Fb/17")->kind, "a/b");
+  EXPECT_EQ(shard_in("shards/a%2Fb/17")->shard, 17u);
+  for (const auto* bad : {"shards/a", "shards/a/", "shards/a/-1", "shards/a/01", "shards/a/4096", "shards/a/1/2",
+                          "shards//1", "shards/a/99999999999"})
+    EXPECT_FALSE(shard_in(bad)) << bad;
+  EXPECT_EQ(kind_in(kind_key("a/b")), "a/b");
+  const auto remembered = remembered_in(remembered_key("a/b", 3, "k/1"));
+  ASSERT_TRUE(remembered);
+  EXPECT_EQ(remembered->shard, 3u);
+  EXPECT_EQ(remembered->key, "k/1");
+  EXPECT_FALSE(remembered_in("remembered/a/x/k"));
+  EXPECT_EQ(read_kind_record(kind_record(64)), 64u);
+  for (const auto* bad : {"", "[]", "{}", R"({"shards":0})", R"({"shards":4097})", R"({"shards":"1"})"})
+    EXPECT_FALSE(read_kind_record(bad)) << bad;
+}
+
+} // namespace
+} // namespace troupe::tests
