@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <troupe/framework/cluster/cluster.hpp>
+#include <troupe/framework/cluster/internal/entities/entity_address.hpp>
+#include <troupe/framework/cluster/internal/entities/shard_map.hpp>
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 
 #include "../../framework/two_nodes.hpp"
 #include "../memory_directory.hpp"
@@ -289,6 +292,8 @@ TEST_F(entities_of_a_cluster, are_remembered_and_made_again_without_a_message) {
     EXPECT_EQ(asked(one, one.accounts->of(std::to_string(i))), "one 1");
   caf::anon_send(one.accounts->of("9"), true); // Passivates it, so that it is forgotten.
   ASSERT_TRUE(eventually([&] { return one.in->hosted_entities().front().second == 9; }));
+  const auto forgotten = membership::remembered_key("account", membership::shard_of("9", 16), "9");
+  ASSERT_TRUE(eventually([&] { return !world_->entry(forgotten); }));
   one.accounts.reset();
   one.in.reset();
   const auto before = made_.load();
@@ -341,6 +346,60 @@ TEST_F(entities_of_a_cluster, need_the_same_number_of_shards_everywhere) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), directory_errc::invalid_argument);
   EXPECT_NE(refused.error().message().find("16 shards"), std::string::npos) << refused.error().message();
+}
+
+TEST_F(entities_of_a_cluster, refuse_messages_that_a_peer_has_addressed_wrongly) {
+  auto& one = hosting("one", keeping());
+  auto& visitor = join("visitor");
+  auto link = visitor.at.home->connect(one.in->self().addresses.front());
+  ASSERT_TRUE(link);
+  std::expected<caf::actor, node_error> region = link->find("troupe.entities.account");
+  ASSERT_TRUE(region);
+  caf::scoped_actor self{visitor.at.system};
+  const auto refusal = [&](auto... elements) {
+    std::string text = "answered";
+    self->request(*region, 20s, elements...)
+        .receive([](const std::string&) {}, [&](const caf::error& error) { text = troupe::text_of(error); });
+    return text;
+  };
+  const auto shard = membership::shard_of("key", 16);
+  EXPECT_NE(refusal(1).find("no entity's address"), std::string::npos);
+  EXPECT_NE(refusal(1, std::string{"key"}, shard + (1U << 17)).find("no entity's address"), std::string::npos);
+  EXPECT_NE(refusal(1, std::string(2'000, 'k'), std::uint32_t{1}).find("no entity's address"), std::string::npos);
+  EXPECT_NE(refusal(1, std::string{"key"}, (shard + 1) % 16).find("belongs to another one"), std::string::npos);
+  EXPECT_NE(refusal(1, std::string{"key"}, std::uint32_t{4'000}).find("belongs to another one"), std::string::npos);
+  EXPECT_EQ(made_, 0);
+  EXPECT_EQ(refusal(1, std::string{"key"}, shard), "answered");
+}
+
+TEST_F(entities_of_a_cluster, answer_when_their_function_makes_none) {
+  auto& one = join("one");
+  auto options = keeping();
+  auto tries = std::make_shared<std::atomic<int>>(0);
+  const auto hosted = one.in->host_entities(
+      "account",
+      [=, this](caf::actor_system& system, const entity_context& entity) -> caf::actor {
+        if (++*tries == 1)
+          throw std::runtime_error{"not today"};
+        return *tries == 2 ? caf::actor{} : account("one")(system, entity);
+      },
+      options);
+  ASSERT_TRUE(hosted);
+  EXPECT_NE(asked(one, hosted->of("1")).find("not today"), std::string::npos);
+  EXPECT_NE(asked(one, hosted->of("1")).find("returned no actor"), std::string::npos);
+  EXPECT_EQ(asked(one, hosted->of("1")), "one 1");
+}
+
+TEST_F(entities_of_a_cluster, leave_no_handle_without_an_answer_when_the_cluster_is_left) {
+  auto& one = hosting("one", keeping());
+  const auto account = one.accounts->of("1");
+  EXPECT_EQ(asked(one, account), "one 1");
+  const auto unknown = one.in->entities("other", {.patience = 10ms});
+  ASSERT_TRUE(unknown);
+  const auto other = unknown->of("1");
+  one.accounts.reset();
+  one.in.reset();
+  EXPECT_NE(asked(one, other).find("no child"), std::string::npos);
 }
 
 TEST_F(entities_of_a_cluster, are_bounded_in_number) {

@@ -55,7 +55,7 @@ inline constexpr std::string_view region_names = "troupe.entities.";
   return std::string{region_names} + std::string{kind};
 }
 
-/// The keys that remember which entities run lie outside those that every member follows.
+/// The keys that remember which entities run. Only the next owner of a shard reads them.
 [[nodiscard]] std::string remembered_prefix_of(std::string_view kind);
 [[nodiscard]] std::string remembered_key(std::string_view kind, std::uint32_t shard, std::string_view key);
 struct remembered_name {
