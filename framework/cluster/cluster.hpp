@@ -118,9 +118,10 @@ private:
 ///
 /// Threads: any. join() and publish() block until the directory has answered, so they do not belong in handlers.
 /// Lifetime: the node must outlive the cluster object, and must not be moved meanwhile. The destructor leaves the
-/// cluster: it ends this process's singletons, waits for their handlers at most a quarter of the lease and at most 5 s,
-/// and removes the entries, for at most about directory_options::timeout each. Handles of services then keep the
-/// members that they have.
+/// cluster: it ends this process's singletons, and then its entities, whose messages it passes on to their new owners.
+/// It waits for each of the two at most a quarter of the lease and at most 5 s. It removes the entries, for at most
+/// about directory_options::timeout each, and waits for entity_options::load and save if they are running. Handles of
+/// services and entities then keep the members that they have.
 class TROUPE_EXPORT cluster {
 public:
   /// Joins the cluster whose members the directory knows. Blocks, at most for about join_timeout. If the directory is

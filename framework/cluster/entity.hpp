@@ -71,22 +71,23 @@ struct entity_options {
   /// An entity that gets no message for this time is passivated; 0: never. Not used with `remember`.
   std::chrono::milliseconds idle_after{120'000};
   /// True: the directory keeps the key of each entity that runs, and the next owner of its shard makes it again without
-  /// a message. Costs one entry in the directory for each entity: use it for some thousands, not for millions.
+  /// a message. Costs one entry in the directory for each entity, and every member is told of each change: use it for
+  /// some thousands, not for millions. Keys of more than about 300 bytes are not remembered.
   bool remember = false;
-  /// Called before an entity's actor is made, on a thread of the cluster. It may block. The text of an error goes to
-  /// the senders of the requests that wait for the entity.
+  /// Called before an entity's actor is made, on one of four threads of the cluster. It may block, but must return: the
+  /// destructor of the cluster waits for it. The text of an error goes to the senders of the requests that wait for the
+  /// entity.
   std::function<std::expected<std::string, std::string>(const std::string& key)> load = {};
-  /// Writes a state where `load` finds it. Called on a thread of the cluster, for one entity one at a time. It may
-  /// block. If it fails, it is called again after a pause. It must refuse to replace a state that was written with a
-  /// higher fencing number; otherwise a process that was stopped for longer than its lease can overwrite the state of
-  /// its successor.
+  /// Writes a state where `load` finds it. Called like `load`, for one entity one at a time. If it fails, it is called
+  /// again after a pause. It must refuse to replace a state that was written with a higher fencing number; otherwise a
+  /// process that was stopped for longer than its lease can overwrite the state of its successor.
   std::function<std::expected<void, std::string>(const std::string& key, std::uint64_t fence, const std::string& state)>
       save = {};
   /// How long actors have to end when their shard moves to another member; then they are killed. At the end of a lease
   /// it is at most a quarter of the lease.
   std::chrono::milliseconds end_within{10'000};
   /// At most this number of messages wait for one entity while it is made or ended. Further requests fail with
-  /// `link_busy`; other messages are dropped and counted.
+  /// `link_busy`; other messages are dropped.
   std::size_t waiting_most = 10'000;
   /// At most this number of entities of the kind run on one member. A request for a further one fails with `link_busy`.
   /// It bounds what a client can make a member hold by sending to more and more keys.

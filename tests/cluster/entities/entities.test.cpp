@@ -184,6 +184,15 @@ TEST_F(entities_of_a_cluster, wait_for_the_first_host) {
                 [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
 }
 
+TEST_F(entities_of_a_cluster, get_messages_from_handles_that_are_gone) {
+  auto& visitor = join("visitor");
+  caf::scoped_actor self{visitor.at.system};
+  auto early = self->request(*visitor.in->entity("account", "nl-4711"), 20s, 1);
+  hosting("one", keeping());
+  early.receive([](const std::string& text) { EXPECT_EQ(text, "one 1"); },
+                [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+}
+
 TEST_F(entities_of_a_cluster, are_passivated_when_idle_and_made_again_with_their_state) {
   auto options = keeping();
   options.idle_after = 20ms;
@@ -368,6 +377,10 @@ TEST_F(entities_of_a_cluster, refuse_messages_that_a_peer_has_addressed_wrongly)
   EXPECT_NE(refusal(1, std::string(2'000, 'k'), std::uint32_t{1}).find("no entity's address"), std::string::npos);
   EXPECT_NE(refusal(1, std::string{"key"}, (shard + 1) % 16).find("belongs to another one"), std::string::npos);
   EXPECT_NE(refusal(1, std::string{"key"}, std::uint32_t{4'000}).find("belongs to another one"), std::string::npos);
+  const auto order = caf::exit_msg{caf::actor_addr{}, caf::exit_reason::kill};
+  EXPECT_NE(refusal(order, std::string{"key"}, shard).find("not an order"), std::string::npos);
+  EXPECT_NE(refusal(caf::make_error(caf::sec::runtime_error), std::string{"key"}, shard).find("not an order"),
+            std::string::npos);
   EXPECT_EQ(made_, 0);
   EXPECT_EQ(refusal(1, std::string{"key"}, shard), "answered");
 }
@@ -388,6 +401,49 @@ TEST_F(entities_of_a_cluster, answer_when_their_function_makes_none) {
   EXPECT_NE(asked(one, hosted->of("1")).find("not today"), std::string::npos);
   EXPECT_NE(asked(one, hosted->of("1")).find("returned no actor"), std::string::npos);
   EXPECT_EQ(asked(one, hosted->of("1")), "one 1");
+}
+
+TEST_F(entities_of_a_cluster, fail_what_waits_if_they_have_ended_before_they_were_made) {
+  auto& one = join("one");
+  const auto gone = one.at.system.spawn([]() -> caf::behavior { return {[](int) { return std::string{"gone"}; }}; });
+  caf::anon_send_exit(gone, caf::exit_reason::kill);
+  {
+    caf::scoped_actor self{one.at.system};
+    self->wait_for(gone);
+  }
+  const auto hosted = one.in->host_entities(
+      "account", [gone](caf::actor_system&, const entity_context&) { return gone; }, keeping());
+  ASSERT_TRUE(hosted);
+  const auto text = asked(one, hosted->of("1"));
+  EXPECT_NE(text.find("before it got a message"), std::string::npos) << text;
+}
+
+TEST_F(entities_of_a_cluster, are_made_again_after_they_have_crashed_with_messages_waiting) {
+  auto options = keeping();
+  options.idle_after = 50ms;
+  auto& one = join("one");
+  auto crashes = std::make_shared<std::atomic<int>>(0);
+  const auto hosted = one.in->host_entities(
+      "crashing",
+      [crashes](caf::actor_system& system, const entity_context&) {
+        return system.spawn([crashes](caf::event_based_actor* self) -> caf::behavior {
+          return {[](int) { return std::string{"well"}; },
+                  [=](double) {
+                    ++*crashes;
+                    self->quit(caf::sec::runtime_error);
+                  }};
+        });
+      },
+      options);
+  ASSERT_TRUE(hosted);
+  const auto entity = hosted->of("1");
+  for (auto i = 0; i < 50; ++i) {
+    caf::anon_send(entity, 1.0);
+    const auto text = asked(one, entity);
+    EXPECT_TRUE(text == "well" || text.starts_with("error")) << text;
+  }
+  EXPECT_GT(*crashes, 0);
+  EXPECT_TRUE(eventually([&] { return one.in->hosted_entities().front().second == 0; })); // It is still passivated.
 }
 
 TEST_F(entities_of_a_cluster, leave_no_handle_without_an_answer_when_the_cluster_is_left) {

@@ -1,6 +1,7 @@
 #include <troupe/framework/cluster/internal/entities/entity_office.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -16,10 +17,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr unsigned thread_count = 4;
-// The longest wait for the answers to messages that are passed on to new owners when the member leaves.
-constexpr std::chrono::milliseconds longest_passing{2'000};
 constexpr auto passing_look = 5ms;
+constexpr std::chrono::milliseconds longest_time{std::chrono::hours{24 * 365}};
+
+/// What is passed on was bounded by its senders, in number and time.
+pool_options unbounded() {
+  return {.waiting_most = std::numeric_limits<std::size_t>::max(),
+          .patience = std::chrono::hours{1},
+          .answer_within = std::chrono::hours{24}};
+}
 
 std::unexpected<directory_error> unusable_kind(std::string text) {
   return std::unexpected{directory_error{directory_errc::invalid_argument, std::move(text)}};
@@ -27,40 +33,55 @@ std::unexpected<directory_error> unusable_kind(std::string text) {
 
 } // namespace
 
-entity_office::entity_office(parts of) : of_(std::move(of)), threads_(thread_count) {}
+void entity_office::outlet::tell(const std::string& about, std::string text) {
+  const std::lock_guard guard{mutex};
+  if (problem)
+    problem(about, std::move(text));
+}
 
-void entity_office::close() {
+entity_office::entity_office(parts of) : of_(std::move(of)) {
+  outlet_->problem = of_.problem;
+}
+
+void entity_office::close(std::chrono::steady_clock::time_point until) {
   decltype(hosts_) hosts;
   std::vector<std::unique_ptr<shard_runner>> runners;
-  std::vector<std::shared_ptr<entity_routes>> routes;
   {
     const std::lock_guard guard{mutex_};
     hosts = hosts_;
-    for (const auto& one : routes_)
-      if (auto known = one.lock())
-        routes.push_back(std::move(known));
-  }
-  for (const auto& [kind, one] : hosts)
-    of_.show(region_name(kind), nullptr); // Others place the shards among themselves now.
-  {
-    const std::lock_guard guard{mutex_};
     for (const auto& [kind, one] : hosts)
       if (one->runner)
         runners.push_back(std::move(one->runner));
   }
+  for (const auto& [kind, one] : hosts)
+    of_.announce(region_name(kind), false); // Others place the shards among themselves now.
   for (const auto& one : runners)
     one->withdraw(true);
+  for (const auto& one : runners)
+    one->end(until);
   runners.clear();
-  const auto until = std::chrono::steady_clock::now() + std::min(of_.margin, longest_passing);
+  outlet_->making.stop();
+  outlet_->saving.stop();
   for (const auto& [kind, one] : hosts) {
     one->region->close();
-    while (one->elsewhere->under_way() > 0 && std::chrono::steady_clock::now() < until)
+    while (one->passing->under_way() > 0 && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(passing_look);
+    of_.unpublish(region_name(kind)); // Now, so that what the others had sent before was passed on.
   }
-  for (const auto& one : routes)
+  decltype(routes_) routes;
+  decltype(passing_) passing;
+  {
+    const std::lock_guard guard{mutex_};
+    hosts_.clear();
+    routes.swap(routes_);
+    passing.swap(passing_);
+  }
+  for (const auto& [which, one] : routes)
     one->stop();
-  const std::lock_guard guard{mutex_};
-  hosts_.clear();
+  for (const auto& one : passing)
+    one->stop();
+  const std::lock_guard guard{outlet_->mutex};
+  outlet_->problem = nullptr;
 }
 
 std::expected<void, directory_error> entity_office::host(const std::string& kind,
@@ -72,6 +93,10 @@ std::expected<void, directory_error> entity_office::host(const std::string& kind
     return unusable_kind("entity_options::shards is " + grouped(options.shards) + "; it is 1 to 4,096");
   if (options.idle_after < 0ms || options.end_within < 0ms)
     return unusable_kind("entity_options::idle_after or end_within is negative");
+  if (options.waiting_most == 0 || options.entities_most == 0)
+    return unusable_kind("entity_options::waiting_most or entities_most is 0; it is at least 1");
+  options.idle_after = std::min(options.idle_after, longest_time);
+  options.end_within = std::min(options.end_within, longest_time);
   if (!options.role.empty() && std::ranges::find(of_.roles, options.role) == of_.roles.end())
     return {};
   {
@@ -82,20 +107,20 @@ std::expected<void, directory_error> entity_office::host(const std::string& kind
   if (auto settled = settle_shards(kind, options.shards); !settled)
     return settled;
   auto host = std::make_shared<host_of_kind>();
-  host->elsewhere = add_routes(kind, {}, std::move(dial), [weak = std::weak_ptr{host}](std::uint32_t shard) {
+  host->passing = add_routes(kind, unbounded(), std::move(dial), [weak = std::weak_ptr{host}](std::uint32_t shard) {
     if (const auto still = weak.lock(); still && still->region)
-      still->region->is_drained(shard);
+      still->region->note_drained(shard);
   });
   // The ways lead back to the region, so they must not be kept by it.
-  const auto elsewhere = [weak = std::weak_ptr{host->elsewhere}](const entity_address& where, relayed_message what) {
+  const auto pass_on = [weak = std::weak_ptr{host->passing}](const entity_address& where, relayed_message what) {
     what.set_content(without_address(what.content()));
     if (const auto to = weak.lock())
       to->pass_on(where, std::move(what));
   };
-  host->region = std::make_unique<entity_region>(of_.system, kind, options.shards, elsewhere,
-                                                 [weak = std::weak_ptr{host->elsewhere}](std::uint32_t shard) {
+  host->region = std::make_unique<entity_region>(of_.system, kind, options.shards, pass_on,
+                                                 [weak = std::weak_ptr{host->passing}](std::uint32_t shard) {
                                                    if (const auto to = weak.lock())
-                                                     to->drain(shard);
+                                                     to->ask_drained(shard);
                                                  });
   {
     const std::lock_guard guard{mutex_};
@@ -123,22 +148,30 @@ std::expected<void, directory_error> entity_office::host(const std::string& kind
       .entities = {.kind = kind,
                    .make = std::move(make),
                    .options = std::move(options),
-                   .run = [this](std::function<void()> what) { threads_.run(std::move(what)); },
-                   .problem = [this,
-                               kind](const std::string& key,
-                                     std::string text) { of_.problem("entity " + kind + '/' + key, std::move(text)); }},
+                   .run_making = [to = outlet_](auto what) { to->making.run(std::move(what)); },
+                   .run_saving = [to = outlet_](auto what) { to->saving.run(std::move(what)); },
+                   .problem =
+                       [to = outlet_, kind](const std::string& what, std::string text) {
+                         to->tell("entities " + kind + ", " + what, std::move(text));
+                       }},
       .region = host->region.get(),
-      .elsewhere = elsewhere,
+      .pass_on = pass_on,
+      .leads_here = [to = host->passing](std::uint32_t shard) { return to->leads_here(shard); },
       .on_change = [this, kind] { of_.between_batches([&](const auto& view) { lead(kind, view); }); },
       .problem = [this, kind](std::string text) { of_.problem("entities " + kind, std::move(text)); }});
+  auto is_announced = true;
   {
     const std::lock_guard guard{mutex_};
+    is_announced = !is_withdrawn_;
     if (is_withdrawn_)
       runner->withdraw(true);
     host->runner = std::move(runner);
   }
   of_.between_batches([&](const auto& view) { lead(kind, view); });
-  of_.show(region_name(kind), host->region->handle());
+  if (const auto published = of_.publish(region_name(kind), host->region->handle()); !published)
+    return unusable_kind(published.error().message());
+  if (is_announced)
+    of_.announce(region_name(kind), true);
   return {};
 }
 
@@ -166,11 +199,22 @@ std::expected<void, directory_error> entity_office::settle_shards(const std::str
 }
 
 std::shared_ptr<entity_routes> entity_office::routes(std::string kind, pool_options pool, dialer dial) {
+  const std::pair which{kind, route_options{pool.waiting_most, pool.patience, pool.answer_within, pool.retry_idempotent,
+                                            pool.repeats_most}};
+  const std::lock_guard one_at_a_time{adding_};
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto known = routes_.find(which); known != routes_.end())
+      return known->second;
+  }
   return add_routes(std::move(kind), std::move(pool), std::move(dial), {});
 }
 
+/// Routes live as long as the office, because messages may wait in them although nobody has a handle any more.
 std::shared_ptr<entity_routes> entity_office::add_routes(std::string kind, pool_options pool, dialer dial,
-                                                         std::function<void(std::uint32_t)> on_own) {
+                                                         std::function<void(std::uint32_t)> on_drained) {
+  const route_options which{pool.waiting_most, pool.patience, pool.answer_within, pool.retry_idempotent,
+                            pool.repeats_most};
   auto made = entity_routes::make(
       {.system = of_.system,
        .kind = kind,
@@ -179,11 +223,13 @@ std::shared_ptr<entity_routes> entity_office::add_routes(std::string kind, pool_
        .dial = [dial = std::move(dial), name = region_name(kind)](
                    const cluster_member& to,
                    std::function<void(bool)> is_found) { return dial(to, name, std::move(is_found)); },
-       .on_own = std::move(on_own)});
+       .on_drained = on_drained});
   {
     const std::lock_guard guard{mutex_};
-    std::erase_if(routes_, [](const auto& one) { return one.expired(); });
-    routes_.push_back(made);
+    if (on_drained)
+      passing_.push_back(made);
+    else
+      routes_.emplace(std::pair{kind, which}, made);
   }
   of_.between_batches([&](const auto& view) { lead(kind, view); });
   return made;
@@ -193,17 +239,20 @@ void entity_office::lead(const std::string& kind, const cluster_view& view) {
   std::vector<std::shared_ptr<entity_routes>> led;
   caf::actor region;
   caf::actor early;
-  std::shared_ptr<entity_routes> elsewhere;
+  std::shared_ptr<entity_routes> passing;
   std::vector<bool> own;
   {
     const std::lock_guard guard{mutex_};
-    for (const auto& one : routes_)
-      if (auto known = one.lock(); known && known->kind() == kind)
-        led.push_back(std::move(known));
+    for (const auto& [which, one] : routes_)
+      if (one->kind() == kind)
+        led.push_back(one);
+    for (const auto& one : passing_)
+      if (one->kind() == kind)
+        led.push_back(one);
     if (const auto host = hosts_.find(kind); host != hosts_.end() && host->second->runner) {
       region = host->second->region->handle();
       early = host->second->region->early_handle();
-      elsewhere = host->second->elsewhere;
+      passing = host->second->passing;
       own = host->second->runner->own();
     }
   }
@@ -224,7 +273,7 @@ void entity_office::lead(const std::string& kind, const cluster_view& view) {
     owners->owner.push_back(index);
   }
   for (const auto& one : led)
-    one->lead_to(owners, one == elsewhere ? early : region, own);
+    one->lead_to(owners, one == passing ? early : region, own);
 }
 
 void entity_office::take(const cluster_view::events& events, const cluster_view& view) {
@@ -241,9 +290,10 @@ void entity_office::take(const cluster_view::events& events, const cluster_view&
     wake();
   if (all) {
     const std::lock_guard guard{mutex_};
-    for (const auto& one : routes_)
-      if (const auto known = one.lock())
-        kinds.insert(known->kind());
+    for (const auto& [which, one] : routes_)
+      kinds.insert(one->kind());
+    for (const auto& one : passing_)
+      kinds.insert(one->kind());
   }
   for (const auto& kind : kinds)
     lead(kind, view);
@@ -257,18 +307,18 @@ void entity_office::wake() {
 }
 
 void entity_office::withdraw(bool is_wanted) {
-  std::map<std::string, caf::actor> shown;
+  std::vector<std::string> names;
   {
     const std::lock_guard guard{mutex_};
     is_withdrawn_ = is_wanted;
     for (const auto& [kind, one] : hosts_) {
-      shown.emplace(region_name(kind), is_wanted ? caf::actor{} : one->region->handle());
+      names.push_back(region_name(kind));
       if (one->runner)
         one->runner->withdraw(is_wanted);
     }
   }
-  for (const auto& [name, region] : shown)
-    of_.show(name, region);
+  for (const auto& name : names)
+    of_.announce(name, !is_wanted);
 }
 
 std::vector<std::pair<std::string, std::size_t>> entity_office::hosted() const {

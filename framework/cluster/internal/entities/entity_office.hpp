@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <caf/actor.hpp>
@@ -46,8 +48,11 @@ public:
     /// Calls the function with the view, between two batches of changes.
     std::function<void(const std::function<void(const cluster_view&)>&)> between_batches;
     std::function<void(const std::function<void(const cluster_view&)>&)> with_view;
-    /// Publishes a kind's region, on the node and in the directory; null: withdraws it.
-    std::function<void(const std::string& name, const caf::actor& region)> show;
+    /// Publishes a kind's region on the node, or withdraws it.
+    std::function<std::expected<void, node_error>(const std::string& name, const caf::actor& region)> publish;
+    std::function<void(const std::string& name)> unpublish;
+    /// Tells the other members whether this one takes shards.
+    std::function<void(const std::string& name, bool is_host)> announce;
     std::function<void(const std::string& about, std::string text)> problem;
   };
 
@@ -56,8 +61,8 @@ public:
   entity_office& operator=(const entity_office&) = delete;
   ~entity_office() = default; // After close().
 
-  /// Gives every shard up, and passes on what waits. Afterwards nothing else is called.
-  void close();
+  /// Gives every shard up, and passes on what waits, until then at most. Afterwards nothing else is called.
+  void close(std::chrono::steady_clock::time_point until);
 
   /// From now on this member hosts the kind. Fails with `invalid_argument`, and with why the directory does not answer.
   [[nodiscard]] std::expected<void, directory_error> host(const std::string& kind,
@@ -75,15 +80,29 @@ public:
   [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> hosted() const;
 
 private:
+  static constexpr unsigned threads_each = 4;
+  /// Options of a pool, as far as those of entities differ.
+  using route_options =
+      std::tuple<std::size_t, std::chrono::milliseconds, std::chrono::milliseconds, bool, std::size_t>;
+
+  /// What runs on after the office has ended, on the threads of entities, asks here.
+  struct outlet {
+    std::mutex mutex;
+    std::function<void(const std::string& about, std::string text)> problem; // Guarded by mutex. Empty: it has ended.
+    work_threads making{threads_each};
+    work_threads saving{threads_each};
+
+    void tell(const std::string& about, std::string text);
+  };
   struct host_of_kind {
-    std::shared_ptr<entity_routes> elsewhere; // For messages to shards that are not here.
+    std::shared_ptr<entity_routes> passing; // For messages to shards that are not here.
     std::unique_ptr<entity_region> region;
     std::unique_ptr<shard_runner> runner;
   };
 
   [[nodiscard]] std::expected<void, directory_error> settle_shards(const std::string& kind, std::size_t shards);
   [[nodiscard]] std::shared_ptr<entity_routes> add_routes(std::string kind, pool_options pool, dialer dial,
-                                                          std::function<void(std::uint32_t)> on_own);
+                                                          std::function<void(std::uint32_t)> on_drained);
   /// Between two batches.
   void lead(const std::string& kind, const cluster_view& view);
 
@@ -92,10 +111,12 @@ private:
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<std::string, std::shared_ptr<host_of_kind>> hosts_; // By kind.
-  std::vector<std::weak_ptr<entity_routes>> routes_;
+  std::vector<std::shared_ptr<entity_routes>> passing_;
+  std::map<std::pair<std::string, route_options>, std::shared_ptr<entity_routes>> routes_; // By kind and options.
   bool is_withdrawn_ = false;
+  std::mutex adding_; // Held while a program's routes are added; before mutex_.
 
-  work_threads threads_;
+  const std::shared_ptr<outlet> outlet_ = std::make_shared<outlet>();
 };
 
 } // namespace troupe::membership

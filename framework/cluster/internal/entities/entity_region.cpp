@@ -2,19 +2,22 @@
 
 #include <utility>
 
+#include <caf/error.hpp>
+#include <caf/system_messages.hpp>
+
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 
 namespace troupe::membership {
 
-entity_region::entity_region(caf::actor_system& system, std::string kind, std::size_t shards, passer elsewhere,
-                             std::function<void(std::uint32_t)> drain)
+entity_region::entity_region(caf::actor_system& system, std::string kind, std::size_t shards, passer pass_on,
+                             std::function<void(std::uint32_t)> ask_drained)
     : table_(std::make_shared<table>()),
       handle_(make_relay(system, [table = table_](relayed_message what) { table->take(std::move(what), false); })),
       early_handle_(
           make_relay(system, [table = table_](relayed_message what) { table->take(std::move(what), true); })) {
   table_->kind = std::move(kind);
-  table_->elsewhere = std::move(elsewhere);
-  table_->drain = std::move(drain);
+  table_->pass_on = std::move(pass_on);
+  table_->ask_drained = std::move(ask_drained);
   table_->shards = std::vector<place>(shards);
 }
 
@@ -22,7 +25,7 @@ void entity_region::put(std::uint32_t number, std::shared_ptr<entity_shard> what
   auto& at = table_->shards[number];
   const std::lock_guard guard{at.mutex};
   at.opens = what != nullptr;
-  at.drains_again = false;
+  at.asks_again = false;
   at.shard.swap(what);
 }
 
@@ -35,7 +38,7 @@ void entity_region::close() {
     remove(i);
 }
 
-void entity_region::is_drained(std::uint32_t number) {
+void entity_region::note_drained(std::uint32_t number) {
   std::shared_ptr<entity_shard> opened;
   {
     auto& at = table_->shards[number];
@@ -43,7 +46,7 @@ void entity_region::is_drained(std::uint32_t number) {
     if (!at.opens)
       return;
     if (at.passing > 0) {
-      at.drains_again = true;
+      at.asks_again = true;
       return;
     }
     at.opens = false;
@@ -63,6 +66,12 @@ void entity_region::table::take(relayed_message what, bool is_early) {
         {node_errc::bad_option, "the message is for shard " + std::to_string(number) + " of the kind " + kind
                                     + ", but its key belongs to another one: do both members use "
                                     + std::to_string(count) + " shards?"});
+  // The link lets peers end actors only if its options allow it; with an address, the order has passed that check.
+  if (const auto& content = what.content();
+      content.size() == 3
+      && (content.match_element<caf::exit_msg>(0) || content.match_element<caf::down_msg>(0)
+          || content.match_element<caf::error>(0)))
+    return std::move(what).fail({node_errc::not_allowed, "a message to an entity is not an order to end"});
   auto& at = shards[number];
   std::shared_ptr<entity_shard> shard;
   {
@@ -78,7 +87,7 @@ void entity_region::table::take(relayed_message what, bool is_early) {
                                                    + " has moved " + std::to_string(to->hops)
                                                    + " times while the message was on its way"});
   else
-    elsewhere(*std::move(to), std::move(what));
+    pass_on(*std::move(to), std::move(what));
   end_passing(number);
 }
 
@@ -86,10 +95,10 @@ void entity_region::table::end_passing(std::uint32_t number) {
   {
     auto& at = shards[number];
     const std::lock_guard guard{at.mutex};
-    if (--at.passing > 0 || !std::exchange(at.drains_again, false))
+    if (--at.passing > 0 || !std::exchange(at.asks_again, false))
       return;
   }
-  drain(number);
+  ask_drained(number);
 }
 
 } // namespace troupe::membership

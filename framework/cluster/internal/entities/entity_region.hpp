@@ -18,18 +18,18 @@ namespace troupe::membership {
 /// An actor that gives each message to the shard of its address, or passes it on if this member does not have the
 /// shard. ("Shard region" in Akka's cluster sharding.)
 ///
-/// Messages that were passed on before the shard came here may still wait for its owner. They come back by another
-/// actor, and the shard is opened for the others only when none of them is left.
+/// Messages that were passed on before the shard came here may still wait for its owner. They come back to
+/// early_handle(), and the shard is opened for the others only when none of them is left.
 ///
 /// Threads: any.
 class entity_region {
 public:
   using passer = std::function<void(entity_address, relayed_message)>;
 
-  /// `elsewhere` gets what is for shards that are not here, with one hop more. `drain` is called to have
-  /// is_drained() called later.
-  entity_region(caf::actor_system& system, std::string kind, std::size_t shards, passer elsewhere,
-                std::function<void(std::uint32_t)> drain);
+  /// `pass_on` gets what is for shards that are not here, with one hop more. `ask_drained` is called to have
+  /// note_drained() called later.
+  entity_region(caf::actor_system& system, std::string kind, std::size_t shards, passer pass_on,
+                std::function<void(std::uint32_t)> ask_drained);
 
   [[nodiscard]] const caf::actor& handle() const noexcept { return handle_; }
   /// For the messages that come back.
@@ -38,7 +38,7 @@ public:
   void put(std::uint32_t number, std::shared_ptr<entity_shard> what);
   void remove(std::uint32_t number);
   /// Every message that waited for the owner of the shard has come back.
-  void is_drained(std::uint32_t number);
+  void note_drained(std::uint32_t number);
   /// From now on every message is passed on.
   void close();
 
@@ -49,12 +49,12 @@ private:
     std::shared_ptr<entity_shard> shard; // Null: not here.
     std::size_t passing = 0;             // Messages that threads are passing on.
     bool opens = false;
-    bool drains_again = false; // When no message is being passed on any more.
+    bool asks_again = false; // When no message is being passed on any more.
   };
   struct table {
     std::string kind;
-    passer elsewhere;
-    std::function<void(std::uint32_t)> drain;
+    passer pass_on;
+    std::function<void(std::uint32_t)> ask_drained;
     std::vector<place> shards;
 
     void take(relayed_message what, bool is_early);

@@ -36,6 +36,7 @@ struct news_of_way {
 struct news_of_passing {
   std::uint32_t shard;
   unsigned turn;
+  std::uint64_t mark;
 };
 struct news_of_handle {
   std::string member;
@@ -72,7 +73,7 @@ public:
                 lead(*routes, news.shard);
               }
             },
-            [this](const news_of_passing& news) { mark(news.shard, news.turn); },
+            [this](const news_of_passing& news) { mark(news.shard, news.turn, news.mark); },
             [this](const news_of_handle& news) {
               const auto of = handles_.find(news.member);
               if (of == handles_.end() || of->second.number != news.number || of->second.is_found == news.is_found)
@@ -81,6 +82,11 @@ public:
               if (const auto routes = routes_.lock())
                 lead_all(*routes);
             }};
+  }
+  void on_exit() override { // The handles refer to this actor.
+    handles_.clear();
+    ways_.clear();
+    own_ = nullptr;
   }
   [[nodiscard]] const char* name() const override { return "troupe::entity_router"; }
 
@@ -99,6 +105,7 @@ private:
     bool is_open = false; // It has a pool.
     target last;          // Where messages went last; its id is empty if they did not, or have all arrived.
     bool is_marking = false;
+    std::uint64_t mark = 0; // Of the last marker.
   };
 
   void take(entity_routes& routes, const news_of_owners& news) {
@@ -122,6 +129,8 @@ private:
     }
     std::erase_if(handles_, [&](const auto& known) { return !owners_->present.contains(known.first); });
     lead_all(routes);
+    for (std::uint32_t i = 0; i < ways_.size(); ++i)
+      routes.ways_[i].is_own = is_own(i);
   }
 
   void lead_all(entity_routes& routes) {
@@ -145,8 +154,9 @@ private:
     if (!known.handle || known.member.incarnation != member.incarnation || known.member.addresses != member.addresses) {
       known = {.member = member, .number = ++last_number_};
       auto made = routes.dial(
-          member, [to = caf::actor_cast<caf::actor>(this), name = member.name, number = known.number](bool is_found) {
-            caf::anon_send(to, news_of_handle{name, number, is_found});
+          member, [weak = caf::weak_actor_ptr{ctrl()}, name = member.name, number = known.number](bool is_found) {
+            if (const auto to = weak.lock())
+              caf::anon_send(caf::actor_cast<caf::actor>(to), news_of_handle{name, number, is_found});
           });
       if (!made)
         return std::nullopt; // The reason was told where it was made.
@@ -159,13 +169,15 @@ private:
     if (shard >= ways_.size())
       return;
     auto& of = ways_[shard];
-    const auto& told = routes.of_.on_own;
+    const auto passes_for_region = static_cast<bool>(routes.of_.on_drained);
     const auto tell_if_own = [&] {
-      if (told && is_own(shard))
-        told(shard);
+      if (passes_for_region && is_own(shard))
+        routes.of_.on_drained(shard);
     };
     if (!of.is_open)
       return tell_if_own(); // No message has come.
+    if (of.is_marking && passes_for_region && is_own(shard))
+      of.is_marking = false; // The marker would wait here for this way.
     if (of.is_marking)
       return; // Its end leads anew.
     const auto& pool = *routes.ways_[shard].pool.load(std::memory_order_acquire);
@@ -174,11 +186,11 @@ private:
       return pool.assign({});
     // The region itself keeps what it has passed to itself in order. A marker to another member could only come back
     // here, where it would wait for this way.
-    const auto needs_marker = !told || (to->id != routes.of_.self && of.last.id != routes.of_.self);
-    if (needs_marker && !of.last.id.empty() && of.last.id != to->id && is_there(routes, of.last)) {
+    const auto needs_marker = !passes_for_region || (to->id != routes.of_.self && of.last.id != routes.of_.self);
+    if (needs_marker && !of.last.id.empty() && of.last.id != to->id && may_have_messages(routes, of.last)) {
       of.is_marking = true;
       pool.assign({});
-      return mark(shard, routes.ways_[shard].turn++ % 2);
+      return mark(shard, routes.ways_[shard].turn++ % 2, ++of.mark);
     }
     of.last = *to;
     pool.assign({{of.last.id, of.last.handle}}); // Has passed on what waited when it returns.
@@ -186,13 +198,15 @@ private:
   }
 
   /// Sends a marker the old way, after the messages that threads are giving to the old owner just now.
-  void mark(std::uint32_t shard, unsigned turn) {
+  void mark(std::uint32_t shard, unsigned turn, std::uint64_t number) {
     const auto routes = routes_.lock();
-    if (!routes)
+    if (!routes || !ways_[shard].is_marking || ways_[shard].mark != number)
       return;
     if (routes->ways_[shard].passing[turn].load() > 0)
-      return delayed_send(this, threads_look, news_of_passing{shard, turn});
-    const auto arrived = [this, shard] {
+      return delayed_send(this, threads_look, news_of_passing{shard, turn, number});
+    const auto arrived = [this, shard, number] {
+      if (!ways_[shard].is_marking || ways_[shard].mark != number)
+        return; // It was given up.
       ways_[shard].is_marking = false;
       ways_[shard].last = {};
       if (const auto still = routes_.lock())
@@ -204,7 +218,7 @@ private:
   }
 
   /// Whether messages may still be on their way through the old owner.
-  bool is_there(const entity_routes& routes, const target& old) const {
+  bool may_have_messages(const entity_routes& routes, const target& old) const {
     if (old.id == routes.of_.self)
       return true;
     for (const auto& [name, known] : handles_)
@@ -263,10 +277,17 @@ void entity_routes::pass_on(const entity_address& to, relayed_message what) {
 void entity_routes::pass_known(const entity_address& to, relayed_message what) {
   what.set_content(with_address(what.content(), to));
   auto& way = ways_[to.shard];
-  auto& passing = way.passing[way.turn.load() % 2];
-  ++passing;
+  auto turn = way.turn.load();
+  for (;;) {
+    ++way.passing[turn % 2];
+    const auto now = way.turn.load();
+    if (now == turn)
+      break;
+    --way.passing[turn % 2]; // A marker may not have waited for this thread.
+    turn = now;
+  }
   std::move(what).pass_to(pool_of(to.shard).handle());
-  --passing;
+  --way.passing[turn % 2];
 }
 
 const actor_pool& entity_routes::pool_of(std::uint32_t shard) {
@@ -290,7 +311,11 @@ std::expected<caf::actor, node_error> entity_routes::dial(const cluster_member& 
   return dial_(to, std::move(is_found));
 }
 
-void entity_routes::drain(std::uint32_t shard) {
+bool entity_routes::leads_here(std::uint32_t shard) const {
+  return shards_.load(std::memory_order_acquire) != 0 && ways_[shard].is_own;
+}
+
+void entity_routes::ask_drained(std::uint32_t shard) {
   caf::anon_send(router_, news_of_way{shard, false});
 }
 

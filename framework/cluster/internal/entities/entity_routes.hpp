@@ -33,7 +33,8 @@ struct shard_owners {
 /// Leads messages to the owners of their shards. While a shard has no owner that can be reached, its messages wait.
 ///
 /// When a shard has moved, the old owner may still have messages to pass on. So that no message overtakes them, a
-/// marker is sent the old way first, and messages wait until the new owner has answered it.
+/// marker is sent the old way first, and messages wait until the new owner has answered it. If a shard comes back to a
+/// member while messages that this member has passed on are still under way, these may come after later ones.
 ///
 /// Threads: any. The decisions are made by an actor of its own, one after the other.
 class entity_routes : public std::enable_shared_from_this<entity_routes> {
@@ -48,7 +49,7 @@ public:
         dial;
     /// Set for the messages that this member's region passes on: called when every message that waited for an owner has
     /// gone to this member itself.
-    std::function<void(std::uint32_t shard)> on_own;
+    std::function<void(std::uint32_t shard)> on_drained;
   };
 
   [[nodiscard]] static std::shared_ptr<entity_routes> make(parts of);
@@ -67,8 +68,10 @@ public:
   /// From now on these are the owners. `own` is this member's region, and `is_own` says which shards it has.
   void lead_to(std::shared_ptr<const shard_owners> owners, const caf::actor& own, std::vector<bool> is_own);
 
-  /// Calls parts::on_own again, if the shard is this member's.
-  void drain(std::uint32_t shard);
+  /// Has parts::on_drained called again, if the shard is this member's.
+  void ask_drained(std::uint32_t shard);
+  /// Whether messages for the shard still go to this member. It learns a moment after lead_to() that they are not to.
+  [[nodiscard]] bool leads_here(std::uint32_t shard) const;
 
   /// From now on no member is dialed. Handles lead where they lead now.
   void stop();
@@ -84,6 +87,7 @@ private:
     std::atomic<actor_pool*> pool{nullptr}; // Null: no message has come.
     std::atomic<unsigned> turn{0};
     std::atomic<std::uint32_t> passing[2]{};
+    std::atomic<bool> is_own{false}; // Messages go to this member.
   };
 
   void pass_known(const entity_address& to, relayed_message what);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 
 #include <caf/abstract_actor.hpp>
 #include <caf/exit_reason.hpp>
@@ -85,11 +86,12 @@ void entity_shard::open() {
   std::vector<std::pair<entity_address, relayed_message>> batch;
   for (std::size_t done = 0;;) {
     {
-      const std::lock_guard guard{mutex_};
-      if (leaves_) { // The rest stays before what has come since.
-        held_.insert(held_.begin(), std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(done)),
-                     std::make_move_iterator(batch.end()));
-        return;
+      work todo;
+      std::unique_lock guard{mutex_};
+      if (leaves_) {
+        hold_first(std::span{batch}.subspan(done), todo);
+        guard.unlock();
+        return do_work(std::move(todo));
       }
       if (done == batch.size()) {
         if (held_.empty()) {
@@ -177,28 +179,27 @@ void entity_shard::start(const std::string& key) {
 
 void entity_shard::begin_making(const std::string& key, slot& of, work& todo) {
   of.now = phase::making;
+  of.has_begun = false;
+  of.end_is_due = false;
+  of.is_unwanted = false;
+  of.was_delivered = false;
   of.has_ended = false;
   of.is_forgotten = false;
   of.was_killed = false;
+  of.passing = 0; // Threads that are still passing messages to the last run will not find it.
   of.run = ++last_run_;
   of.due = {};
-  todo.jobs.emplace_back([self = shared_from_this(), key, run = of.run] { self->make(key, run); });
+  todo.makings.emplace_back([self = shared_from_this(), key, run = of.run] { self->make(key, run); });
 }
 
 /// On a thread that may block.
 void entity_shard::make(const std::string& key, std::uint64_t run) {
   {
-    work todo;
-    std::unique_lock guard{mutex_};
+    const std::lock_guard guard{mutex_};
     auto* const of = find(key, run);
     if (of == nullptr)
-      return;
-    if (leaves_) {
-      of->has_ended = true;
-      settle(key, *of, todo);
-      guard.unlock();
-      return do_work(std::move(todo));
-    }
+      return; // The shard has left before.
+    of->has_begun = true;
   }
   std::string state;
   caf::actor actor;
@@ -217,7 +218,7 @@ void entity_shard::make(const std::string& key, std::uint64_t run) {
   }
   if (!actor)
     return fail_making(key, run, "its function returned no actor");
-  of_->problem(key, {});
+  note_problem("making", {});
   {
     const std::lock_guard guard{mutex_};
     find(key, run)->actor = actor;
@@ -246,11 +247,14 @@ void entity_shard::deliver_waiting(const std::string& key, std::uint64_t run, co
         of->last_used = clock::now();
         if (leaves_)
           begin_ending(*of, kill_at_, todo);
+        else if (of->is_unwanted)
+          begin_ending(*of, clock::now() + of_->options.end_within, todo);
         guard.unlock();
         return do_work(std::move(todo));
       }
       batch.swap(of->waiting);
       ++of->passing;
+      of->was_delivered = true;
     }
     for (auto& [to, what] : batch) {
       what.set_content(without_address(what.content()));
@@ -261,7 +265,7 @@ void entity_shard::deliver_waiting(const std::string& key, std::uint64_t run, co
 }
 
 void entity_shard::fail_making(const std::string& key, std::uint64_t run, const std::string& why) {
-  of_->problem(key, why);
+  note_problem("making", key + ": " + why);
   work todo;
   {
     const std::lock_guard guard{mutex_};
@@ -287,6 +291,11 @@ void entity_shard::note_end(const std::string& key, std::uint64_t run) {
     if (of == nullptr)
       return;
     todo.released.push_back(std::exchange(of->actor, {}));
+    if (of->now == phase::making && !of->was_delivered) // Made anew, it would end again and again.
+      for (auto& [to, what] : std::exchange(of->waiting, {}))
+        todo.failures.emplace_back(std::move(what),
+                                   node_error{node_errc::no_child, "the entity " + key + " of the kind " + of_->kind
+                                                                       + " has ended before it got a message"});
     of->now = phase::ending;
     of->has_ended = true;
     settle(key, *of, todo);
@@ -309,8 +318,9 @@ void entity_shard::settle(const std::string& key, slot& of, work& todo) {
   if (of.unsaved && (of.unsaved->is_saving || of.unsaved->newest))
     return; // Its end comes back here.
   if (leaves_) {
-    for (auto& [to, what] : std::exchange(of.waiting, {}))
-      held_.emplace_back(std::move(to), std::move(what));
+    if (remember_ && of.is_forgotten && of.waiting.empty())
+      todo.remembered.emplace_back(key, false);
+    hold_first(of.waiting, todo);
     erase(key);
     todo.rings = slots_.empty();
     return;
@@ -324,6 +334,13 @@ void entity_shard::settle(const std::string& key, slot& of, work& todo) {
   if (remember_)
     todo.remembered.emplace_back(key, false);
   erase(key);
+}
+
+void entity_shard::hold_first(std::span<std::pair<entity_address, relayed_message>> those, work& todo) {
+  if (pass_)
+    std::ranges::move(those, std::back_inserter(todo.passed));
+  else
+    held_.insert(held_.begin(), std::make_move_iterator(those.begin()), std::make_move_iterator(those.end()));
 }
 
 void entity_shard::hold(entity_address to, relayed_message what, work& todo) {
@@ -344,7 +361,7 @@ void entity_shard::sweep(clock::time_point now) {
     std::vector<std::string> remade;
     for (auto& [key, of] : slots_) {
       if (of.now == phase::running && passivates && of.passing == 0 && now - of.last_used > idle_after)
-        begin_ending(of, clock::time_point::max(), todo);
+        begin_ending(of, now + of_->options.end_within, todo);
       else if (of.now == phase::ending && of.actor && now >= of.due && !of.was_killed) {
         of.was_killed = true;
         todo.ended.emplace_back(of.actor, true);
@@ -359,17 +376,21 @@ void entity_shard::sweep(clock::time_point now) {
   do_work(std::move(todo));
 }
 
-void entity_shard::leave(clock::time_point kill_at) {
+void entity_shard::leave(clock::time_point kill_at, bool is_lost) {
   work todo;
   {
     const std::lock_guard guard{mutex_};
     kill_at_ = leaves_ ? std::min(kill_at_, kill_at) : kill_at;
     leaves_ = true;
+    is_lost_ |= is_lost;
     std::vector<std::string> ended;
     for (auto& [key, of] : slots_) {
       if (of.now == phase::running)
         begin_ending(of, kill_at_, todo);
-      else if (of.now == phase::ending && of.has_ended)
+      else if (of.now == phase::making && !of.has_begun) {
+        of.has_ended = true;
+        ended.push_back(key);
+      } else if (of.now == phase::ending && of.has_ended)
         ended.push_back(key);
       else if (of.now == phase::ending)
         of.due = std::min(of.due, kill_at_);
@@ -427,7 +448,7 @@ void entity_shard::save(const std::string& key, std::uint64_t run, std::string s
 
 void entity_shard::begin_saving(const std::string& key, slot& of, work& todo) {
   of.unsaved->is_saving = true;
-  todo.jobs.emplace_back([self = shared_from_this(), key] { self->run_save(key); });
+  todo.savings.emplace_back([self = shared_from_this(), key] { self->run_save(key); });
 }
 
 /// On a thread that may block. Saves the newest state until there is none.
@@ -454,7 +475,7 @@ void entity_shard::run_save(const std::string& key) {
     } catch (...) {
       saved = std::unexpected{std::string{"the function threw an object that is not a std::exception"}};
     }
-    of_->problem(key + " (save)", saved ? std::string{} : "its state could not be saved: " + saved.error());
+    note_problem("saving", saved ? std::string{} : key + ": its state could not be saved: " + saved.error());
     std::unique_lock guard{mutex_};
     auto& of = slots_.at(key);
     if (saved) {
@@ -464,11 +485,11 @@ void entity_shard::run_save(const std::string& key) {
     const auto now = clock::now();
     if (of.unsaved->failing_since == clock::time_point{})
       of.unsaved->failing_since = now;
-    if (of.has_ended && now - of.unsaved->failing_since >= of_->options.end_within) {
+    if (of.has_ended && (is_lost_ || now - of.unsaved->failing_since >= of_->options.end_within)) {
       of.unsaved.reset();
       settle(key, of, todo);
       guard.unlock();
-      of_->problem(key + " (save)", "its last state is lost: " + saved.error());
+      note_problem("saving", key + ": its last state is lost: " + saved.error());
       return do_work(std::move(todo));
     }
     if (!of.unsaved->newest)
@@ -488,11 +509,22 @@ void entity_shard::passivate(const std::string& key, std::uint64_t run) {
       return;
     of->is_forgotten = true;
     if (of->now == phase::running)
-      begin_ending(*of, clock::time_point::max(), todo);
-    else if (of->now == phase::making && of->actor) // Messages are being delivered: those that wait make it again.
-      begin_ending(*of, clock::time_point::max(), todo);
+      begin_ending(*of, clock::now() + of_->options.end_within, todo);
+    else
+      of->is_unwanted = true;
   }
   do_work(std::move(todo));
+}
+
+void entity_shard::note_problem(const std::string& what, std::string text) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (!text.empty())
+      problems_.insert(what);
+    else if (problems_.erase(what) == 0)
+      return; // There was none.
+  }
+  of_->problem(what, std::move(text));
 }
 
 void entity_shard::do_work(work todo) {
@@ -502,8 +534,17 @@ void entity_shard::do_work(work todo) {
     tell_to_end(actor, at_once);
   for (const auto& [key, is_running] : todo.remembered)
     remember_(key, is_running);
-  for (auto& job : todo.jobs)
-    of_->run(std::move(job));
+  for (auto& job : todo.makings)
+    of_->run_making(std::move(job));
+  for (auto& job : todo.savings)
+    of_->run_saving(std::move(job));
+  if (!todo.passed.empty()) {
+    std::unique_lock guard{mutex_};
+    const auto pass = pass_;
+    guard.unlock();
+    for (auto& [to, what] : todo.passed)
+      pass(std::move(to), std::move(what));
+  }
   if (todo.rings)
     of_->on_end();
 }

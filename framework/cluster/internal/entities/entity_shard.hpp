@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -40,8 +42,11 @@ public:
     std::function<caf::actor(const entity_context&)> make;
     entity_options options;
     std::shared_ptr<std::atomic<std::size_t>> count; // Of the entities of the kind, in all shards here.
-    std::function<void(std::function<void()>)> run;  // Calls the function soon, on a thread that may block.
-    std::function<void(const std::string& key, std::string text)> problem;
+    // Call the function soon, on a thread that may block.
+    std::function<void(std::function<void()>)> run_making;
+    std::function<void(std::function<void()>)> run_saving;
+    /// `what` is "making" or "saving". An empty text: the last one was well.
+    std::function<void(const std::string& what, std::string text)> problem;
     std::function<void()> on_end; // After leave(): an entity is gone.
   };
 
@@ -62,8 +67,9 @@ public:
   /// Passivates idle entities, kills those that have not ended in time, and saves again what could not be saved.
   void sweep(clock::time_point now);
 
-  /// Tells every entity to end; those that have not ended at `kill_at` are killed.
-  void leave(clock::time_point kill_at);
+  /// Tells every entity to end; those that have not ended at `kill_at` are killed. Call it again to be quicker. If the
+  /// shard `is_lost`, another member may own it already, and states that cannot be saved at once are given up.
+  void leave(clock::time_point kill_at, bool is_lost = false);
   /// Whether all have ended and are saved. Requires: leave() was called.
   [[nodiscard]] bool has_left() const;
   /// Passes the messages that wait to `pass`, and from then on every message.
@@ -86,9 +92,12 @@ private:
   };
   struct slot {
     phase now = phase::making;
-    bool end_is_due = false;   // As soon as no message is being passed.
-    bool has_ended = false;    // The actor.
-    bool is_forgotten = false; // It is not to be made again without a message.
+    bool has_begun = false;     // To be made.
+    bool end_is_due = false;    // As soon as no message is being passed.
+    bool is_unwanted = false;   // It is to be ended as soon as it was made.
+    bool was_delivered = false; // A message.
+    bool has_ended = false;     // The actor.
+    bool is_forgotten = false;  // It is not to be made again without a message.
     bool was_killed = false;
     std::uint32_t passing = 0; // Messages that threads are giving to the actor.
     std::uint64_t run = 0;
@@ -102,7 +111,9 @@ private:
   struct work {
     std::vector<std::pair<caf::actor, bool>> ended; // Actors to end; true: at once.
     std::vector<caf::actor> released;
-    std::vector<std::function<void()>> jobs;
+    std::vector<std::function<void()>> makings;
+    std::vector<std::function<void()>> savings;
+    std::vector<std::pair<entity_address, relayed_message>> passed; // To whom the shard was handed over.
     std::vector<std::pair<relayed_message, node_error>> failures;
     std::vector<std::pair<std::string, bool>> remembered;
     bool rings = false;
@@ -115,6 +126,7 @@ private:
   void note_end(const std::string& key, std::uint64_t run);
   void fail_making(const std::string& key, std::uint64_t run, const std::string& why);
   void run_save(const std::string& key);
+  void note_problem(const std::string& what, std::string text);
   void do_work(work todo);
 
   // With the lock.
@@ -124,6 +136,8 @@ private:
   /// After the end of an actor or of a save. May erase the slot.
   void settle(const std::string& key, slot& of, work& todo);
   void hold(entity_address to, relayed_message what, work& todo);
+  /// Puts messages that came before those which are held back before them.
+  void hold_first(std::span<std::pair<entity_address, relayed_message>> those, work& todo);
   [[nodiscard]] bool may_add() const;
   void erase(const std::string& key);
   [[nodiscard]] slot* find(const std::string& key, std::uint64_t run);
@@ -138,9 +152,11 @@ private:
   std::uint64_t last_run_ = 0;
   bool opens_ = true;
   bool leaves_ = false;
+  bool is_lost_ = false;
   clock::time_point kill_at_{};
   std::vector<std::pair<entity_address, relayed_message>> held_; // While the shard opens or leaves.
   std::function<void(entity_address, relayed_message)> pass_;    // Set once the shard was handed over.
+  std::set<std::string> problems_;                               // What the last problem was about.
 };
 
 } // namespace troupe::membership

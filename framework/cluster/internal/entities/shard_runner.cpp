@@ -13,18 +13,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The longest wait of the destructor.
-constexpr std::chrono::milliseconds longest_leaving{5'000};
 // Shards move to members that have come only after the members have not changed for this time.
 constexpr auto settling_time = 500ms;
 constexpr auto idle_look = 1s;
 constexpr auto busy_look = 50ms;
+constexpr auto release_look = 5ms;
 // A shard whose entry was not free is tried again after this time, in case its removal was not told.
 constexpr auto taken_pause = 2s;
 
 } // namespace
 
-shard_runner::shard_runner(parts of) : of_(std::move(of)), own_(of_.shards) {
+shard_runner::shard_runner(parts of) : of_(std::move(of)), own_(of_.shards), placed_(of_.shards) {
   auto entities = of_.entities;
   entities.count = count_;
   entities.on_end = [bell = bell_] { bell->ring(); };
@@ -33,19 +32,25 @@ shard_runner::shard_runner(parts of) : of_(std::move(of)), own_(of_.shards) {
 }
 
 shard_runner::~shard_runner() {
+  if (thread_.joinable())
+    end(clock::now());
+}
+
+void shard_runner::end(clock::time_point until) {
   withdraw(true);
   {
     std::unique_lock guard{bell_->mutex};
-    bell_->rung.wait_for(guard, std::min(of_.margin, longest_leaving), [this] { return !bell_->has_shards; });
+    bell_->rung.wait_until(guard, until, [this] { return !bell_->has_shards; });
     bell_->ends = true;
   }
   bell_->rung.notify_all();
   thread_.join();
   for (auto& [number, one] : owned_) {
     *one.is_over = true;
-    one.shard->leave(clock::now());
+    one.shard->leave(clock::now(), true);
     one.shard->sweep(clock::now());
-    one.shard->hand_over(of_.elsewhere);
+    of_.region->remove(number);
+    one.shard->hand_over(of_.pass_on);
   }
 }
 
@@ -88,6 +93,10 @@ void shard_runner::run() {
   }
 }
 
+bool shard_runner::is_sure(const held_lease& lease) const {
+  return lease.is_sure(boot_clock::now() + of_.margin);
+}
+
 shard_runner::clock::time_point shard_runner::step() {
   auto is_withdrawn = false;
   {
@@ -96,30 +105,37 @@ shard_runner::clock::time_point shard_runner::step() {
   }
   const auto seen = of_.look();
   const auto lease = of_.lease();
-  const auto is_sure = lease.is_sure(boot_clock::now() + of_.margin);
   const auto wanted = placed_here(seen, is_withdrawn);
-  give_up(wanted, is_withdrawn, lease, is_sure);
+  give_up(wanted, is_withdrawn, lease);
+  const auto leaves = [](const auto& one) { return one.second.leaves; };
   if (clock::now() >= next_sweep_) {
     for (auto& [number, one] : owned_)
       one.shard->sweep(clock::now());
+    const auto idle_after = of_.entities.options.idle_after;
     next_sweep_ = clock::now()
-                  + (of_.entities.options.idle_after > 0ms
-                         ? std::clamp<clock::duration>(of_.entities.options.idle_after / 4, 10ms, 1s)
-                         : clock::duration{1s});
+                  + (std::ranges::any_of(owned_, leaves) ? busy_look
+                     : idle_after > 0ms                  ? std::clamp<clock::duration>(idle_after / 4, 10ms, 1s)
+                                                         : idle_look);
+  }
+  // One request, because it takes time, in which deadlines may come.
+  has_requested_ = false;
+  if (clock::now() >= next_request_ && is_sure(lease)) {
+    write_remembered();
+    if (!has_requested_ && !is_withdrawn)
+      acquire(seen, wanted, lease);
+    if (!has_requested_ && !is_withdrawn)
+      start_remembered();
   }
   release(lease);
-  if (clock::now() >= next_request_) {
-    if (is_sure && !is_withdrawn)
-      acquire(seen, wanted, lease);
-    write_remembered();
-  }
+  if (has_requested_)
+    return clock::now();
   auto next = std::min<clock::time_point>(clock::now() + idle_look, next_sweep_);
-  if (is_sure) {
+  if (is_sure(lease)) {
     const auto left = lease.sure_until - of_.margin - boot_clock::now();
     next = std::min(next, clock::now() + std::max<clock::duration>(left, 1ms));
   }
-  if (std::ranges::any_of(owned_, [](const auto& one) { return one.second.leaves; }))
-    next = std::min<clock::time_point>(next, clock::now() + busy_look);
+  if (std::ranges::any_of(owned_, [](const auto& one) { return one.second.leaves && one.second.shard->has_left(); }))
+    next = std::min<clock::time_point>(next, clock::now() + release_look);
   if (next_request_ > clock::now())
     next = std::min(next, next_request_);
   return next;
@@ -129,55 +145,60 @@ std::vector<bool> shard_runner::placed_here(const picture& now, bool is_withdraw
   if (now.hosts != last_hosts_) {
     last_hosts_ = now.hosts;
     hosts_since_ = clock::now();
+    const auto self = std::ranges::find(now.hosts, of_.self);
+    for (std::uint32_t i = 0; i < of_.shards; ++i)
+      placed_[i] = self != now.hosts.end()
+                   && place_of(of_.kind, i, now.hosts) == static_cast<std::size_t>(self - now.hosts.begin());
   }
-  std::vector<bool> wanted(of_.shards);
-  const auto self = std::ranges::find(now.hosts, of_.self);
-  if (is_withdrawn || self == now.hosts.end())
-    return wanted;
-  const auto own_place = static_cast<std::size_t>(self - now.hosts.begin());
-  for (std::uint32_t i = 0; i < of_.shards; ++i)
-    wanted[i] = place_of(of_.kind, i, now.hosts) == own_place;
-  return wanted;
+  return is_withdrawn ? std::vector<bool>(of_.shards) : placed_;
 }
 
-void shard_runner::give_up(const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease, bool is_sure) {
+void shard_runner::give_up(const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease) {
   const auto now = clock::now();
   const auto may_move = is_withdrawn || now - hosts_since_ >= settling_time;
+  const auto sure = is_sure(lease);
   const auto& options = of_.entities.options;
   std::vector<std::uint32_t> left;
   for (auto& [number, one] : owned_) {
-    const auto must_hurry = !is_sure || one.lease != lease.id;
+    const auto is_lost = one.lease != lease.id;
+    const auto must_hurry = !sure || is_lost;
     if (must_hurry ? one.hurries : one.leaves || wanted[number] || !may_move)
       continue;
     *one.is_over = true;
-    one.shard->leave(now + (must_hurry ? std::min(options.end_within, of_.margin) : options.end_within));
+    auto kill_at = now + options.end_within;
+    if (is_lost)
+      kill_at = now;
+    else if (must_hurry)
+      kill_at = std::min(
+          kill_at, now + std::max<clock::duration>(lease.sure_until - boot_clock::now(), clock::duration::zero()));
+    one.shard->leave(kill_at, is_lost);
     if (!std::exchange(one.leaves, true))
       left.push_back(number);
     one.hurries = must_hurry;
-  }
-  if (!left.empty()) {
     next_sweep_ = now;
-    set_own(left, false);
   }
+  if (!left.empty())
+    set_own(left, false);
 }
 
 void shard_runner::release(const held_lease& lease) {
   std::vector<std::uint32_t> gone;
   std::vector<std::uint32_t> removed;
   for (const auto& [number, one] : owned_) {
-    if (!one.leaves || !one.shard->has_left())
+    // What is handed over must not come back here.
+    if (!one.leaves || !one.shard->has_left() || of_.leads_here(number))
       continue;
     if (one.lease != lease.id)
       gone.push_back(number); // The directory has removed the entry.
-    else if (removed.size() < directory::writes_max)
+    else if (removed.size() < directory::writes_max && !has_unwritten(number))
       removed.push_back(number);
   }
-  if (!removed.empty() && clock::now() >= next_request_ && remove_entries(removed))
+  if (!removed.empty() && !has_requested_ && clock::now() >= next_request_ && remove_entries(removed))
     gone.insert(gone.end(), removed.begin(), removed.end());
   for (const auto number : gone) {
     const auto shard = owned_[number].shard;
     owned_.erase(number);
-    shard->hand_over(of_.elsewhere);
+    shard->hand_over(of_.pass_on);
     of_.region->remove(number);
   }
 }
@@ -191,12 +212,13 @@ bool shard_runner::remove_entries(const std::vector<std::uint32_t>& those) {
     conditions.push_back({.key = key, .what = directory_condition::kind::created_at, .revision = owned_[number].fence});
     writes.push_back({.key = key, .what = directory_write::kind::remove});
   }
+  has_requested_ = true;
   const auto done = of_.where->commit(conditions, writes);
   if (!done) {
     fail_requests(done.error());
     return false;
   }
-  pause_.reset();
+  note_success();
   if (done->is_applied || those.size() == 1)
     return true;
   for (const auto number : those) // Some are gone already.
@@ -214,47 +236,43 @@ void shard_runner::acquire(const picture& now, const std::vector<bool>& wanted, 
     if (blocked == not_before_.end() || blocked->second <= clock::now())
       free.push_back(i);
   }
-  while (!free.empty()) {
-    const auto count = std::min(free.size(), directory::writes_max);
-    const std::vector<std::uint32_t> batch(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
-    std::vector<directory_condition> conditions;
-    std::vector<directory_write> writes;
-    for (const auto number : batch) {
-      conditions.push_back({.key = shard_key(of_.kind, number)});
-      writes.push_back({.key = conditions.back().key, .value = of_.self, .lease = lease.id});
-    }
-    const auto taken = of_.where->commit(conditions, writes);
-    if (!taken)
-      return fail_requests(taken.error());
-    pause_.reset();
-    of_.problem({});
-    if (taken->is_applied) {
-      begin(batch, taken->revision, lease.id);
-      free.erase(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
+  if (free.empty())
+    return;
+  has_requested_ = true;
+  free.resize(std::min(free.size(), directory::writes_max)); // The others follow in the next steps.
+  std::vector<directory_condition> conditions;
+  std::vector<directory_write> writes;
+  for (const auto number : free) {
+    conditions.push_back({.key = shard_key(of_.kind, number)});
+    writes.push_back({.key = conditions.back().key, .value = of_.self, .lease = lease.id});
+  }
+  const auto taken = of_.where->commit(conditions, writes);
+  if (!taken)
+    return fail_requests(taken.error());
+  note_success();
+  if (taken->is_applied) {
+    if (is_sure(of_.lease())) // It may have taken long. Otherwise the entries are found below next time.
+      begin(free, taken->revision, lease.id);
+    return;
+  }
+  std::vector<directory_condition> stale;
+  std::vector<directory_write> removals;
+  for (const auto& entry : taken->found) {
+    const auto shard = shard_in(entry.key);
+    if (!shard)
       continue;
-    }
-    std::vector<directory_condition> stale;
-    std::vector<directory_write> removals;
-    for (const auto& entry : taken->found) {
-      const auto shard = shard_in(entry.key);
-      if (!shard)
-        continue;
-      if (entry.lease == lease.id) { // The answer to an earlier request was lost.
-        stale.push_back(
-            {.key = entry.key, .what = directory_condition::kind::created_at, .revision = entry.created_revision});
-        removals.push_back({.key = entry.key, .what = directory_write::kind::remove});
-      } else {
-        not_before_[shard->shard] = clock::now() + taken_pause;
-        std::erase(free, shard->shard);
-      }
-    }
-    if (!stale.empty()) {
-      if (const auto done = of_.where->commit(stale, removals); !done)
-        return fail_requests(done.error());
-    } else if (taken->found.empty()) {
-      return; // It changes just now: look again.
+    if (entry.lease == lease.id) { // The answer to an earlier request was lost, or came too late.
+      stale.push_back(
+          {.key = entry.key, .what = directory_condition::kind::created_at, .revision = entry.created_revision});
+      removals.push_back({.key = entry.key, .what = directory_write::kind::remove});
+    } else {
+      not_before_[shard->shard] = clock::now() + taken_pause;
     }
   }
+  if (stale.empty())
+    return;
+  if (const auto done = of_.where->commit(stale, removals); !done)
+    fail_requests(done.error());
 }
 
 void shard_runner::begin(const std::vector<std::uint32_t>& those, std::uint64_t fence, std::uint64_t lease) {
@@ -267,7 +285,9 @@ void shard_runner::begin(const std::vector<std::uint32_t>& those, std::uint64_t 
                   }};
     std::function<void(const std::string&, bool)> remember;
     if (of_.entities.options.remember)
-      remember = [bell = bell_, number](const std::string& key, bool is_running) {
+      remember = [bell = bell_, number, kind = of_.kind](const std::string& key, bool is_running) {
+        if (remembered_key(kind, number, key).size() > directory::key_bytes_max)
+          return; // entity_options::remember says so.
         {
           const std::lock_guard guard{bell->mutex};
           bell->remembered.push_back({number, key, is_running});
@@ -284,18 +304,28 @@ void shard_runner::begin(const std::vector<std::uint32_t>& those, std::uint64_t 
   }
   set_own(those, true);
   if (of_.entities.options.remember)
-    start_remembered(those);
+    unread_.insert(those.begin(), those.end());
 }
 
-void shard_runner::start_remembered(const std::vector<std::uint32_t>& those) {
+void shard_runner::start_remembered() {
+  std::erase_if(unread_, [this](std::uint32_t number) { return !owned_.contains(number) || owned_[number].leaves; });
+  if (unread_.empty())
+    return;
+  has_requested_ = true;
   const auto listed = of_.where->list(remembered_prefix_of(of_.kind));
   if (!listed)
-    return of_.problem("the remembered entities cannot be read, and start with their first messages: "
-                       + listed.error().message());
+    return fail_requests(listed.error());
+  note_success();
   for (const auto& entry : listed->entries)
-    if (const auto known = remembered_in(entry.key); known && std::ranges::find(those, known->shard) != those.end()
-                                                     && shard_of(known->key, of_.shards) == known->shard)
+    if (const auto known = remembered_in(entry.key);
+        known && unread_.contains(known->shard) && shard_of(known->key, of_.shards) == known->shard)
       owned_[known->shard].shard->start(known->key);
+  unread_.clear();
+}
+
+bool shard_runner::has_unwritten(std::uint32_t shard) const {
+  const std::lock_guard guard{bell_->mutex};
+  return std::ranges::find(bell_->remembered, shard, &remembered_change::shard) != bell_->remembered.end();
 }
 
 void shard_runner::write_remembered() {
@@ -338,11 +368,19 @@ bool shard_runner::write_changes(std::span<const remembered_change> changes) {
     all_conditions.push_back(std::move(one));
   for (auto& [key, one] : writes)
     all_writes.push_back(std::move(one));
+  has_requested_ = true;
   const auto written = of_.where->commit(all_conditions, all_writes);
+  if (!written && written.error().code() == directory_errc::invalid_argument) { // It will never be taken.
+    if (changes.size() > 1)
+      return std::ranges::all_of(changes, [this](const auto& one) { return write_changes({&one, 1}); });
+    of_.problem("the entity " + changes.front().key + " cannot be remembered: " + written.error().message());
+    return true;
+  }
   if (!written) {
     fail_requests(written.error());
     return false;
   }
+  note_success();
   if (!written->is_applied && changes.size() > 1) // One of the shards has been lost: the others count.
     return std::ranges::all_of(changes, [this](const auto& one) { return write_changes({&one, 1}); });
   return true;
@@ -357,8 +395,15 @@ void shard_runner::set_own(const std::vector<std::uint32_t>& those, bool is_own)
   of_.on_change();
 }
 
+void shard_runner::note_success() {
+  pause_.reset();
+  if (std::exchange(has_problem_, false))
+    of_.problem({});
+}
+
 void shard_runner::fail_requests(const directory_error& why) {
   of_.problem(why.message());
+  has_problem_ = true;
   next_request_ = clock::now() + pause_.next();
 }
 

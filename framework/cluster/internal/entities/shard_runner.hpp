@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -47,7 +48,9 @@ public:
     std::function<picture()> look;
     entity_shard::parts entities; // on_end and count are set here.
     entity_region* region = nullptr;
-    entity_region::passer elsewhere;
+    entity_region::passer pass_on;
+    /// Whether messages that are passed on would still come back for that shard.
+    std::function<bool(std::uint32_t shard)> leads_here;
     /// own() has changed. Called without a lock.
     std::function<void()> on_change;
     std::function<void(std::string text)> problem;
@@ -56,8 +59,11 @@ public:
   explicit shard_runner(parts of);
   shard_runner(const shard_runner&) = delete;
   shard_runner& operator=(const shard_runner&) = delete;
-  /// Gives every shard up, and waits for that at most the margin and at most 5 s.
+  /// Ends. Requires: end().
   ~shard_runner();
+
+  /// Gives every shard up, waits for that until then, and passes on what waits.
+  void end(std::chrono::steady_clock::time_point until);
 
   /// Something has changed: look now.
   void wake();
@@ -101,16 +107,19 @@ private:
   /// Returns when to look again.
   clock::time_point step();
   [[nodiscard]] std::vector<bool> placed_here(const picture& now, bool is_withdrawn);
-  void give_up(const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease, bool is_sure);
+  void give_up(const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease);
   void release(const held_lease& lease);
   [[nodiscard]] bool remove_entries(const std::vector<std::uint32_t>& those);
   void acquire(const picture& now, const std::vector<bool>& wanted, const held_lease& lease);
+  [[nodiscard]] bool is_sure(const held_lease& lease) const;
   void begin(const std::vector<std::uint32_t>& those, std::uint64_t fence, std::uint64_t lease);
-  void start_remembered(const std::vector<std::uint32_t>& those);
+  void start_remembered();
   void write_remembered();
+  [[nodiscard]] bool has_unwritten(std::uint32_t shard) const;
   [[nodiscard]] bool write_changes(std::span<const remembered_change> changes);
   void set_own(const std::vector<std::uint32_t>& those, bool is_own);
   void fail_requests(const directory_error& why);
+  void note_success();
 
   const parts of_;
   const std::shared_ptr<bell> bell_ = std::make_shared<bell>();
@@ -123,9 +132,13 @@ private:
   // Only on the thread.
   std::map<std::uint32_t, owned_shard> owned_;
   std::vector<std::string> last_hosts_;
+  std::vector<bool> placed_; // By shard: whether it is placed here, among last_hosts_.
   clock::time_point hosts_since_{};
   clock::time_point next_sweep_{};
   clock::time_point next_request_{};
+  bool has_requested_ = false; // In this step. Deadlines are looked at between two requests.
+  bool has_problem_ = false;
+  std::set<std::uint32_t> unread_;                        // Shards whose remembered entities were not started yet.
   std::map<std::uint32_t, clock::time_point> not_before_; // Shards that were not free.
   retry_pause pause_;
 

@@ -13,13 +13,21 @@ class work_threads::pool {
 public:
   explicit pool(unsigned count) : count_(count) {}
 
-  asio::thread_pool& threads() {
+  void run(std::function<void()> what) {
     const std::lock_guard guard{mutex_};
+    if (is_stopped_)
+      return;
     if (!threads_)
       threads_.emplace(count_);
-    return *threads_;
+    asio::post(*threads_, std::move(what));
   }
-  void end() {
+  void stop() {
+    const std::lock_guard guard{mutex_};
+    is_stopped_ = true;
+    if (threads_)
+      threads_->stop();
+  }
+  void join() {
     if (threads_)
       threads_->join();
   }
@@ -27,17 +35,24 @@ public:
 private:
   const unsigned count_;
   std::mutex mutex_;
-  std::optional<asio::thread_pool> threads_; // Guarded by mutex_.
+  // Guarded by mutex_.
+  bool is_stopped_ = false;
+  std::optional<asio::thread_pool> threads_;
 };
 
 work_threads::work_threads(unsigned count) : pool_(std::make_unique<pool>(count)) {}
 
 work_threads::~work_threads() {
-  pool_->end();
+  stop();
+  pool_->join();
 }
 
 void work_threads::run(std::function<void()> what) {
-  asio::post(pool_->threads(), std::move(what));
+  pool_->run(std::move(what));
+}
+
+void work_threads::stop() {
+  pool_->stop();
 }
 
 } // namespace troupe::membership

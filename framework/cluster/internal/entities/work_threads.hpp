@@ -8,7 +8,7 @@ namespace troupe::membership {
 
 /// Calls functions on a few threads, which start with the first one.
 ///
-/// Threads: any. Lifetime: the destructor waits for functions that run; those that wait are called as well.
+/// Threads: any. Lifetime: the destructor waits for functions that run.
 class work_threads {
 public:
   explicit work_threads(unsigned count);
@@ -17,6 +17,8 @@ public:
   ~work_threads();
 
   void run(std::function<void()> what);
+  /// From now on no function is called; those that run go on.
+  void stop();
 
 private:
   class pool;

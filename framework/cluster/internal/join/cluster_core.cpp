@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::string_view singleton_names = "troupe.singleton.";
 constexpr std::size_t problems_max = 1'000;
+// The longest wait for entities to end and for messages to be passed on when the cluster is left.
+constexpr std::chrono::milliseconds longest_leaving{5'000};
 
 /// The name under which the owner of a singleton publishes its actor.
 std::string published_singleton(const std::string& name) {
@@ -61,17 +63,26 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
 }
 
 std::unique_ptr<entity_office> cluster_core::make_office() {
-  return std::make_unique<entity_office>(
-      entity_office::parts{.system = of_.system,
-                           .where = of_.where,
-                           .self = of_.self.name,
-                           .roles = of_.self.roles,
-                           .lease = keeper_->reader(),
-                           .margin = of_.options.lease / 4,
-                           .between_batches = [this](const auto& call) { follower_->between_batches(call); },
-                           .with_view = [this](const auto& call) { follower_->with_view(call); },
-                           .show = [this](const auto& name, const auto& region) { show_region(name, region); },
-                           .problem = [this](const auto& about, auto text) { note_problem(about, std::move(text)); }});
+  return std::make_unique<entity_office>(entity_office::parts{
+      .system = of_.system,
+      .where = of_.where,
+      .self = of_.self.name,
+      .roles = of_.self.roles,
+      .lease = keeper_->reader(),
+      .margin = of_.options.lease / 4,
+      .between_batches = [this](const auto& call) { follower_->between_batches(call); },
+      .with_view = [this](const auto& call) { follower_->with_view(call); },
+      .publish = [this](const auto& name, const auto& region) { return of_.home.publish(name, region); },
+      .unpublish = [this](const auto& name) { of_.home.unpublish(name); },
+      .announce =
+          [this](const auto& name, bool is_host) {
+            const auto key = name_key(of_.self.name, name);
+            if (is_host)
+              registrar_->set(key, "{}");
+            else
+              registrar_->remove(key);
+          },
+      .problem = [this](const auto& about, auto text) { note_problem(about, std::move(text)); }});
 }
 
 cluster_core::~cluster_core() {
@@ -81,14 +92,14 @@ cluster_core::~cluster_core() {
   }
   runner_.reset();
   if (office_) {
-    office_->close();
+    office_->close(std::chrono::steady_clock::now() + std::min(of_.options.lease / 4, longest_leaving));
     follower_->between_batches([this](const cluster_view&) { led_office_ = nullptr; });
     const std::lock_guard guard{mutex_};
     woken_office_ = nullptr;
   }
-  office_.reset();
   leaves_ = true;
   keeper_.reset(); // Revokes the lease, and with it every entry.
+  office_.reset(); // Waits for `load` and `save` of entities.
   registrar_.reset();
   if (!of_.options.opened)
     of_.where->close();
@@ -279,17 +290,6 @@ void cluster_core::show(const std::string& name, const caf::actor& actor) {
     published_.insert_or_assign(published, actor);
   }
   lead_to_name(published);
-}
-
-void cluster_core::show_region(const std::string& name, const caf::actor& region) {
-  if (!region) {
-    registrar_->remove(name_key(of_.self.name, name));
-    of_.home.unpublish(name);
-  } else if (const auto done = of_.home.publish(name, region); !done) {
-    note_problem(name, done.error().message());
-  } else {
-    registrar_->set(name_key(of_.self.name, name), "{}");
-  }
 }
 
 /// Leads the routes of this name anew, since this process's own actor has changed.

@@ -83,7 +83,6 @@ private:
                                      const service_options& options, service_route::handle_maker make);
   void lead(leader& of, const cluster_view& view);
   void show(const std::string& name, const caf::actor& actor);
-  void show_region(const std::string& name, const caf::actor& region);
   [[nodiscard]] std::unique_ptr<entity_office> make_office();
   void lead_to_name(std::string_view name);
   void drop_unwanted_routes();
