@@ -46,6 +46,10 @@ const std::string& link::peer_address() const {
   return core_->peer_address();
 }
 
+const std::string& link::peer_role() const {
+  return core_->peer_role();
+}
+
 const node_version& link::peer_version() const {
   return core_->peer_version();
 }

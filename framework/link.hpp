@@ -58,6 +58,7 @@ public:
   /// Fails with
   /// - `not_found`: the peer's last answer was that it has no such name.
   /// - `interface_mismatch`: reported at once.
+  /// - `not_allowed`: the peer's end of the link does not let this end find the name (link_options::allow_find).
   /// - `timed_out`: the peer did not answer.
   /// - `link_down`.
   /// - `link_busy`: 1,024 lookups are pending on this link.
@@ -79,8 +80,8 @@ public:
   /// Looks up a name without blocking, as an ordinary request of the actor `self`. The timeout means the same as for
   /// find(name). The answer is a caf::strong_actor_ptr or an error. `caf::actor_cast<Handle>` converts the pointer into
   /// a handle, and to_node_error() converts the caf::error.
-  /// The errors are `not_found`, `interface_mismatch`, `timed_out`, `link_down`, `link_busy` and `protocol_violation`,
-  /// as for find(name). `unsupported` does not occur: any thread may send this request.
+  /// The errors are `not_found`, `interface_mismatch`, `not_allowed`, `timed_out`, `link_down`, `link_busy` and
+  /// `protocol_violation`, as for find(name). `unsupported` does not occur: any thread may send this request.
   ///
   ///     link.find(self, "cup", 5s).then([=](const caf::strong_actor_ptr& cup) { ... }, on_error);
   template <class Handle = caf::actor, class Self>
@@ -145,6 +146,10 @@ public:
   /// The address that this end dialed. If the peer dialed, the address from which the peer came; empty if that has
   /// none, as with unix sockets.
   [[nodiscard]] const std::string& peer_address() const;
+
+  /// The role that the peer has for this end: the name of one of link_options::roles. Empty if it has none, and if this
+  /// end has dialed.
+  [[nodiscard]] const std::string& peer_role() const;
 
   /// The versions that the peer's node has stated.
   [[nodiscard]] const node_version& peer_version() const;

@@ -58,8 +58,12 @@ struct credentials {
   /// are admitted, but the key does not protect the data that follows. Use it on trusted networks only.
   std::string secret = {};
 
-  /// A file with the secret, which no other user may read. Newlines at the end of the file are ignored. Set at most one
-  /// of `secret` and `secret_file`.
+  /// A file with the secret, which no other user may read. Set at most one of `secret` and `secret_file`. The file is
+  /// read again at each handshake. It may have two lines with a secret each: this end accepts both, so that the secret
+  /// can change while nodes run (framework/guides/security.md). When this end dials, it proves the first one. If the
+  /// peer does not know that one, this end dials again and proves the second one. Empty lines are ignored. If the file
+  /// is wrong or missing, what was read last stays in force, and the log says so. A file that is not text is one
+  /// secret.
   std::string secret_file = {};
 
   /// The file of the random secret that processes of one host (127.0.0.0/8 and ::1) use over plain TCP if no secret is
@@ -72,10 +76,45 @@ struct credentials {
   friend bool operator==(const credentials&, const credentials&) = default;
 };
 
+/// Peers of one kind, and what they may do at this node. For node_options::accepted_links only.
+///
+/// A peer has the first role of the list whose conditions it meets: all of those that are set. A peer that meets those
+/// of no role has no role, and gets the rights of link_options. A peer that proves a role's secret but does not meet
+/// the role's other conditions is refused.
+struct peer_role {
+  /// 1 to 64 letters, digits, '-', '_' and '.'. The peer is told the name.
+  std::string name = {};
+
+  /// Condition: the peer proves a secret of this file. The rules of credentials::secret_file apply. No other role, and
+  /// not `credentials`, may have the same secret. If `credentials` has no secret, only peers with a secret of a role
+  /// are admitted over TCP and TLS.
+  std::string secret_file = {};
+
+  /// Condition: the peer connects over TLS, and one of these names is in its certificate. "worker-1.shop" is a DNS name
+  /// of the subject alternative names, and "*.workers.shop" any such name with one more label. A text with "://" is one
+  /// of their URIs, and one that ends with '*' any URI with that beginning. "CN=worker-1" and "OU=workers" are the
+  /// common name and an organizational unit of the subject. Requires credentials.tls.authority_file.
+  std::vector<std::string> certificate_names = {};
+
+  /// Condition: the peer is a process of the same user. It connects over a unix socket or within the process, or has
+  /// proven the secret of credentials::cookie_file.
+  bool same_user = false;
+
+  /// The rights, see link_options. A right that is not set here is that of link_options.
+  setting<bool> allow_spawn = {};
+  setting<bool> allow_tasks = {};
+  setting<bool> allow_exit = {};
+  setting<bool> allow_memory_summary = {};
+  setting<bool> allow_report = {};
+  setting<std::vector<std::string>> allow_find = {};
+
+  friend bool operator==(const peer_role&, const peer_role&) = default;
+};
+
 /// The policy of one end of a link. The handshake tells the peer what this end sends and accepts. If the program leaves
-/// an option unset, it takes the value of the configuration (options.md), or else the default below. `credentials` and
-/// `receive_limits` each count as one option, which is set if any of its members differs from its default. "Higher",
-/// "Lower" and "On" say what happens if the option has such a value.
+/// an option unset, it takes the value of the configuration (options.md), or else the default below. `credentials`,
+/// `receive_limits` and `roles` each count as one option, which is set if any of its members differs from its default.
+/// "Higher", "Lower" and "On" say what happens if the option has such a value.
 struct link_options {
   /// The families that encode what this end sends, in order of preference. Each value uses the first family that
   /// supports its type and that the peer accepts.
@@ -153,6 +192,14 @@ struct link_options {
   setting<bool> allow_exit = {};
   setting<bool> allow_memory_summary = {}; ///< Ask which objects this node keeps alive, and why: link::memory_summary.
   setting<bool> allow_report = {};         ///< Ask for this node's links, counters and types: link::report.
+  /// Find published actors of these names: link::find. A text that ends with '*' stands for all names with that
+  /// beginning. Other names fail with `not_allowed`, whether or not they are published. Handles that come in messages
+  /// are not affected.
+  setting<std::vector<std::string>> allow_find{by_default, {"*"}};
+
+  /// What peers of some kinds may do instead. At most 16. Only for node_options::accepted_links: other links have one
+  /// peer, which this end has chosen.
+  std::vector<peer_role> roles = {};
 
   /// Whether this node may dial nodes that the peer of this link names. It then reaches directly the actors and objects
   /// of those nodes, which the peer only forwards. Handles that came through the peer then survive the peer's death.

@@ -29,9 +29,10 @@ struct link_report {
   std::vector<std::string> deserializers; // Families that the reporting node accepts.
   std::string compression;
   link_stats stats;
+  std::string role = {}; // That the peer has for the reporting node: link::peer_role(). Empty: none.
 };
 TROUPE_DESCRIBE(link_report, number, peer, address, version, features, transport, is_dialed, shares_store, age_ms,
-                serializers, deserializers, compression, stats)
+                serializers, deserializers, compression, stats, role)
 
 /// The store of a node.
 struct store_report {

@@ -57,7 +57,8 @@ struct cluster_options {
   /// load balancer: links that arrive at another node fail with `another_peer`.
   address_list advertise = {};
   /// Free text that the others read in cluster_member::roles; at most 64, each at most 1,024 bytes. No rights depend on
-  /// it.
+  /// it: any member can claim any text. Rights come from link_options::roles of each node, by the secret or the
+  /// certificate that a peer proves.
   std::vector<std::string> roles = {};
 
   /// How long the directory keeps this member after its last keep-alive; 1 s to 1 h. Keep-alives are sent every third

@@ -64,6 +64,34 @@ TEST_F(a_configuration, sets_the_node_and_its_links) {
   EXPECT_EQ(link("tcp://10.0.0.3:7001").compression, compression::none);
 }
 
+TEST_F(a_configuration, gives_roles_to_the_peers_that_dial) {
+  ASSERT_EQ(read(R"(troupe.links { default { allow-report = true }
+                                   accepted { allow-find = ["clock"]
+                                              roles { worker { secret-file = "w" allow-tasks = true }
+                                                      ops { certificate-names = ["OU=ops"] allow-find = ["*"] } } } })",
+                 {"--troupe.links.accepted.roles.worker.allow-spawn=true"}),
+            "");
+  const auto accepted = node().accepted_links;
+  EXPECT_EQ(accepted.allow_find, std::vector<std::string>{"clock"});
+  ASSERT_EQ(accepted.roles.size(), 2u);
+  const peer_role worker{.name = "worker", .secret_file = "w", .allow_spawn = true, .allow_tasks = true};
+  EXPECT_EQ(accepted.roles[0], worker);
+  EXPECT_TRUE(accepted.roles[0].allow_tasks.is_set());
+  EXPECT_FALSE(accepted.roles[0].allow_report.is_set()); // So the role has the right of all peers.
+  EXPECT_EQ(accepted.roles[1].certificate_names, std::vector<std::string>{"OU=ops"});
+  EXPECT_TRUE(link("unix://@x").roles.empty());
+}
+
+TEST_F(a_configuration, names_what_is_wrong_with_a_role) {
+  EXPECT_THAT(read("troupe.links.default { roles { worker { allow-tasks = true } } }"),
+              testing::HasSubstr("set them in troupe.links.accepted"));
+  EXPECT_THAT(read("troupe.links.accepted { roles { worker { allow-task = true } } }"),
+              testing::HasSubstr("did you mean \"allow-tasks\"?"));
+  EXPECT_THAT(read("troupe.links.accepted { roles = true }"), testing::HasSubstr("is a group"));
+  EXPECT_THAT(read("troupe.links.accepted { roles { worker = true } }"), testing::HasSubstr("is a group"));
+  EXPECT_THAT(read("troupe.links.accepted { role { } }"), testing::HasSubstr("did you mean \"roles\"?"));
+}
+
 TEST_F(a_configuration, may_be_missing) {
   ASSERT_EQ(read(""), "");
   EXPECT_EQ(node().name, node_options{}.name);
@@ -682,6 +710,7 @@ std::vector<std::pair<std::string, std::string>> in_code(std::span<const interna
 
 TEST(the_documented_options, are_those_of_the_code_with_their_defaults) {
   EXPECT_EQ(documented("Links"), in_code(internal::link_rows()));
+  EXPECT_EQ(documented("Roles"), in_code(internal::role_rows()));
   EXPECT_EQ(documented("Nodes"), in_code(internal::node_rows()));
 }
 
@@ -731,6 +760,7 @@ void expect_each_sets_its_own(std::span<const internal::option_row<Entry>> rows)
 
 TEST(the_table_of_options, has_each_field_once) {
   expect_each_sets_its_own(internal::link_rows());
+  expect_each_sets_its_own(internal::role_rows());
   expect_each_sets_its_own(internal::node_rows());
 }
 

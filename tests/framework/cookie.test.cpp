@@ -169,12 +169,29 @@ TEST_F(cookie_file, that_cannot_be_used_keeps_the_node_from_listening) {
 TEST_F(cookie_file, a_secret_file_must_be_private_and_long_enough) {
   path_ = folder_ / "secret";
   write("a secret that is long enough\n", 0600);
-  EXPECT_EQ(read_secret_file(path_).value_or("none"), "a secret that is long enough");
+  using secrets = std::vector<std::string>;
+  EXPECT_EQ(read_secret_file(path_), secrets{"a secret that is long enough"});
   write("short\n", 0600);
   expect_contains(read_secret_file(path_).error().message(), "has 5 bytes, minimum 16");
   write("a secret that is long enough\n", 0644);
   expect_contains(read_secret_file(path_).error().message(), "chmod 600");
   expect_contains(read_secret_file(path_ + "x").error().message(), "cannot be read");
+}
+
+TEST_F(cookie_file, a_secret_file_has_one_or_two_lines) {
+  path_ = folder_ / "secret";
+  using secrets = std::vector<std::string>;
+  write("the new secret, 16 bytes\r\n\nthe old secret, 16 bytes\n\n", 0600);
+  EXPECT_EQ(read_secret_file(path_), (secrets{"the new secret, 16 bytes", "the old secret, 16 bytes"}));
+  write("the new secret, 16 bytes\nthe old one\n", 0600);
+  expect_contains(read_secret_file(path_).error().message(), "has a line of 11 bytes, minimum 16");
+  write("the new secret, 16 bytes\nthe old secret, 16 bytes\nthe oldest one, 16 bytes\n", 0600);
+  expect_contains(read_secret_file(path_).error().message(), "has 3 lines");
+  write("\n\n", 0600);
+  expect_contains(read_secret_file(path_).error().message(), "has 0 bytes");
+  const std::string random = "0123456789abcdef\n0123456789abcdef\x01";
+  write(random, 0600); // A key of random bytes, among them a newline.
+  EXPECT_EQ(read_secret_file(path_), secrets{random});
 }
 
 } // namespace

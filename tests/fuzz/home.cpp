@@ -218,7 +218,7 @@ std::shared_ptr<link_core> home::start(const troupe::link_options& options, link
                                        const std::shared_ptr<pipe>& bytes) {
   auto security = std::make_shared<const link_security>(
       link_security{.kind = secret.empty() ? transport_kind::unix_socket : transport_kind::tcp,
-                    .secret = secret,
+                    .secrets = secret.empty() ? nullptr : secret_book::of(secret),
                     .tls = {},
                     .tls_server = {}});
   auto made = link_core::make(node_, options, side, security, node_->seat_for_link());

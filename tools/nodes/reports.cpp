@@ -91,6 +91,7 @@ using json = nlohmann::ordered_json;
           {"address", link.address},
           {"transport", link.transport},
           {"dialed", link.is_dialed},
+          {"role", link.role},
           {"shares_store", link.shares_store},
           {"age_seconds", static_cast<double>(link.age_ms) / 1000},
           {"serializers", link.serializers},
@@ -110,7 +111,8 @@ using json = nlohmann::ordered_json;
   for (const auto& each : links) {
     const auto& stats = each.stats;
     lines.push_back({"  " + std::to_string(each.number),
-                     each.peer + (each.address.empty() ? "" : " at " + each.address),
+                     each.peer + (each.address.empty() ? "" : " at " + each.address)
+                         + (each.role.empty() ? "" : " as " + each.role),
                      each.transport + (each.is_dialed ? ", dialed" : ""),
                      list_of(each.serializers) + " / " + list_of(each.deserializers), each.compression,
                      each.shares_store ? "shared" : "-", text_of_version(each), text_of_age(each.age_ms),

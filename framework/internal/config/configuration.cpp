@@ -30,13 +30,16 @@ std::string joined(const path& parts, std::size_t first) {
 }
 
 /// Checks an item whose first `first` parts name its entry; the others name a group or an option of the entry.
+/// `more`: a group that the entry has besides those of `rows`; may be empty.
 template <class Entry>
 std::expected<void, node_error> check_item(const config_item& item, std::size_t first,
-                                           std::span<const option_row<Entry>> rows) {
+                                           std::span<const option_row<Entry>> rows, std::string_view more = {}) {
   const auto& parts = item.path;
   std::string group;
   for (auto i = first; i < parts.size(); ++i) {
     auto known = keys_in(rows, group);
+    if (group.empty() && !more.empty())
+      known.push_back(more);
     if (std::ranges::find(known, std::string_view{parts[i]}) == known.end()) {
       path inside{parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i)};
       return known.empty() ? fail_at(item.place, dotted(inside) + " is an option, not a group: it has no keys")
@@ -61,6 +64,20 @@ std::expected<void, node_error> check_item(const config_item& item, std::size_t 
   return {};
 }
 
+/// Checks an item below troupe.links.accepted.roles: the name of a role, and the key in it.
+std::expected<void, node_error> check_role_item(const config_item& item) {
+  const auto is_inside = item.path.size() > 4;
+  if (item.path[1] != configuration::accepted_entry)
+    return fail_at(item.place, dotted(item.path)
+                                   + ": roles are for the peers that dial this node: set them in "
+                                     "troupe.links.accepted");
+  if (is_inside)
+    return check_item(item, 4, role_rows());
+  if (item.value.form != shape::group)
+    return fail_at(item.place, dotted(item.path) + " is a group: write roles { worker { ... } }");
+  return {};
+}
+
 /// Checks an item below troupe.links: the name of an entry, and the key in it.
 std::expected<void, node_error> check_link_item(const config_item& item) {
   const auto& name = item.path[1];
@@ -73,7 +90,9 @@ std::expected<void, node_error> check_link_item(const config_item& item) {
     if (auto at = parse_address(name); !at)
       return fail_at(item.place, one_line(at.error().message()));
   }
-  return check_item(item, 2, link_rows());
+  if (item.path.size() > 2 && item.path[2] == configuration::roles_group)
+    return check_role_item(item);
+  return check_item(item, 2, link_rows(), name == configuration::accepted_entry ? configuration::roles_group : "");
 }
 
 std::expected<void, node_error> check_node_item(const config_item& item) {
@@ -108,6 +127,27 @@ void apply(const config_item& item, std::size_t first, std::span<const option_ro
     [[maybe_unused]] auto fits = row->assign(item.value, row->range, to);
     assert(fits);
   }
+}
+
+/// Sets one option of a role, and adds the role if it is new.
+void apply_to_role(const config_item& item, std::vector<peer_role>& roles) {
+  if (item.path.size() < 4)
+    return;
+  auto role = std::ranges::find(roles, item.path[3], &peer_role::name);
+  if (role == roles.end())
+    role = roles.insert(role, {.name = item.path[3]});
+  apply(item, 4, role_rows(), *role);
+}
+
+bool is_of_roles(const config_item& item) {
+  return item.path.size() > 2 && item.path[2] == configuration::roles_group;
+}
+
+void apply_to_link(const config_item& item, link_entry& to) {
+  if (is_of_roles(item))
+    apply_to_role(item, to.options.roles);
+  else
+    apply(item, 2, link_rows(), to);
 }
 
 bool is_of(const config_item& item, std::string_view entry) {
@@ -171,8 +211,10 @@ link_entry configuration::completed(link_entry given, std::span<const std::strin
   for (auto name : entries)
     for (const auto& item : items_)
       if (is_of(item, name))
-        apply(item, 2, link_rows(), result);
+        apply_to_link(item, result);
   // These groups are set as a whole, because half of one secret and half of another would be neither.
+  if (!given.options.roles.empty())
+    result.options.roles = std::move(given.options.roles);
   if (given.options.credentials != credentials{})
     result.options.credentials = std::move(given.options.credentials);
   if (given.options.receive_limits != limits{})

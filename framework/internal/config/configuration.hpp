@@ -22,6 +22,8 @@ public:
   /// The entries of `troupe.links` that are not addresses.
   static constexpr std::string_view default_entry = "default";
   static constexpr std::string_view accepted_entry = "accepted";
+  /// The group of the entry "accepted" whose keys are names.
+  static constexpr std::string_view roles_group = "roles";
 
   configuration() = default;
 

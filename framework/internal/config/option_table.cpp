@@ -103,6 +103,10 @@ constexpr auto node_row(std::string_view key, std::string_view meaning, option_r
   return row<node_entry, &node_entry::options, Member>(key, meaning, range);
 }
 template <auto Member>
+constexpr auto role_row(std::string_view key, std::string_view meaning) {
+  return row<peer_role, Member>(key, meaning);
+}
+template <auto Member>
 constexpr auto store_row(std::string_view key, std::string_view meaning, option_range range = {}) {
   return row<node_entry, &node_entry::store, Member>(key, meaning, range);
 }
@@ -133,6 +137,7 @@ constexpr std::array all_link_rows{
     link_row<&link_options::allow_exit>("allow-exit", "whether the peer may end actors here"),
     link_row<&link_options::allow_memory_summary>("allow-memory-summary", "whether the peer may ask what is kept here"),
     link_row<&link_options::allow_report>("allow-report", "whether it may ask for links, figures and types"),
+    link_row<&link_options::allow_find>("allow-find", "published names that the peer may find"),
     link_row<&link_options::dial_introduced>("dial-introduced", "whether nodes that the peer names may be dialed"),
     link_row<&link_options::peer_identity>("peer-identity", "what the peer's node must prove to be"),
     link_row<&link_options::verify_serialization>("verify-serialization", "within a process: encode nevertheless"),
@@ -188,6 +193,18 @@ constexpr std::array all_link_rows{
                                                 positive),
 };
 
+constexpr std::array all_role_rows{
+    role_row<&peer_role::secret_file>("secret-file", "the secret that such a peer proves"),
+    role_row<&peer_role::certificate_names>("certificate-names", "of which its certificate has one"),
+    role_row<&peer_role::same_user>("same-user", "whether it belongs to this user, on this host"),
+    role_row<&peer_role::allow_spawn>("allow-spawn", "whether it may spawn actors here"),
+    role_row<&peer_role::allow_tasks>("allow-tasks", "whether it may run registered functions here"),
+    role_row<&peer_role::allow_exit>("allow-exit", "whether it may end actors here"),
+    role_row<&peer_role::allow_memory_summary>("allow-memory-summary", "whether it may ask what is kept here"),
+    role_row<&peer_role::allow_report>("allow-report", "whether it may ask for links, figures and types"),
+    role_row<&peer_role::allow_find>("allow-find", "published names that it may find"),
+};
+
 constexpr std::array all_node_rows{
     node_row<&node_options::name>("name", "what peers and logs call this node"),
     node_row<&node_options::listen>("listen", "addresses to listen at"),
@@ -236,11 +253,14 @@ constexpr std::size_t count_fields() {
 }
 
 // An option without a row does not compile. A group counts as one field of its parent; the store's `enabled` stands for
-// the presence of the store. `publish` has no row because a file cannot name actors.
+// the presence of the store. `publish` has no row because a file cannot name actors. `roles` has groups with names of
+// the user's, so its rows are a table of their own; the name of a role is that of its group.
 static_assert(all_link_rows.size()
-                  == count_fields<link_options>() - 2 + count_fields<credentials>() - 1 + count_fields<tls_options>()
+                  == count_fields<link_options>() - 3 + count_fields<credentials>() - 1 + count_fields<tls_options>()
                          + count_fields<limits>() + count_fields<reconnect_policy>(),
               "each option of a link has a row above, and one in framework/options.md");
+static_assert(all_role_rows.size() == count_fields<peer_role>() - 1,
+              "each option of a role has a row above, and one in framework/options.md");
 static_assert(all_node_rows.size() == count_fields<node_options>() - 3 + 1 + count_fields<store::options>(),
               "each option of a node has a row above, and one in framework/options.md");
 
@@ -248,6 +268,10 @@ static_assert(all_node_rows.size() == count_fields<node_options>() - 3 + 1 + cou
 
 std::span<const option_row<link_entry>> link_rows() {
   return all_link_rows;
+}
+
+std::span<const option_row<peer_role>> role_rows() {
+  return all_role_rows;
 }
 
 std::span<const option_row<node_entry>> node_rows() {

@@ -37,6 +37,8 @@ struct option_row {
 };
 
 [[nodiscard]] std::span<const option_row<link_entry>> link_rows();
+/// Those of `troupe.links.accepted.roles.<name>`.
+[[nodiscard]] std::span<const option_row<peer_role>> role_rows();
 [[nodiscard]] std::span<const option_row<node_entry>> node_rows();
 
 /// Returns the row of that key, or null.

@@ -13,6 +13,7 @@
 #include <troupe/framework/internal/handles/messages.hpp>
 #include <troupe/framework/internal/link/negotiation.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/trust/peer_roles.hpp>
 #include <troupe/framework/internal/wire/features.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/node_version.hpp>
@@ -33,6 +34,7 @@ struct peer_terms {
   std::uint64_t runner = 0;        // The peer's actor that runs tasks; 0: the peer does not allow them.
   std::uint64_t spawner = 0;       // The peer's actor that spawns actors; 0: the peer does not allow it ...
   std::uint64_t inspector = 0;     // ... and the one that answers queries about the node; 0: none.
+  std::string role_of_reader;      // The role that this end has for the peer; empty: none.
   bool takes_exits = false;        // The peer accepts exit messages.
   bool verifies = false;           // The peer wants every message to be encoded.
   std::uint64_t message_bytes = 0; // The largest message that the peer accepts ...
@@ -48,6 +50,8 @@ struct agreed_terms {
   link_side side = link_side::dialer; // The side of this end.
   std::string own_id;                 // This node's id, as text.
   peer_terms peer;
+  std::string role;            // That the peer has for this end; empty: none.
+  peer_rights rights;          // What the peer may do at this end.
   feature_set features;        // The features that both ends have.
   bool shares_store = false;   // Both ends have opened the same store and want to hand objects over in it.
   bool counts_handles = false; // Messages mention objects by handles that both nodes count.

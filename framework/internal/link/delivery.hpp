@@ -110,6 +110,8 @@ public:
 
   /// Sets the peer's name in log lines.
   void name_peer(std::string name) { peer_ = std::move(name); }
+  /// To be called before the first message.
+  void allow_exits(bool allowed) noexcept { allow_exit_ = allowed; }
 
   // For each message, one of the functions up to give_up() is called. If forward() returns false, another one follows.
   /// For a route that is_unasked().
@@ -158,7 +160,7 @@ private:
 
   const ends_finder& ends_;
   caf::actor_system& system_;
-  const bool allow_exit_;
+  bool allow_exit_;
   const totals counts_;
   limited_log& warnings_;
   std::string peer_ = "unknown peer";

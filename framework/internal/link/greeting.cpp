@@ -64,8 +64,10 @@ void greeting::begin(std::chrono::milliseconds patience, std::weak_ptr<void> own
 
 std::expected<std::optional<agreed_terms>, node_error> greeting::on_packet(const packet_head& head, bytes_view body) {
   const auto op = static_cast<admin_op>(head.detail);
-  if (op == admin_op::refuse)
+  if (op == admin_op::refuse) {
+    secret_is_refused_ = talk_.awaits_proof();
     return std::unexpected{talk_.read_refusal(body)};
+  }
   if (op == admin_op::goodbye)
     return std::unexpected{handshake::read_goodbye(body)};
   if (auto handled = talk_.on_packet(head, body); !handled)
@@ -103,6 +105,10 @@ byte_vector greeting::session_key() const {
   return of_.over.session_key();
 }
 
+std::vector<std::string> greeting::certificate_names() const {
+  return of_.over.certificate_names();
+}
+
 const loopback_ends* greeting::loopback() const {
   return of_.over.loopback();
 }
@@ -120,13 +126,12 @@ receive_bounds greeting::handle_windows() const {
   return own_handle_windows(of_.options, of_.node);
 }
 
-helper_numbers greeting::export_helpers() {
+helper_numbers greeting::export_helpers(const std::string& role, const peer_rights& rights) {
   auto& helpers = of_.node.helpers();
-  const auto& options = of_.options;
-  return {.runner = options.allow_tasks ? number_of(helpers.task_runner()) : 0,
-          .spawner = options.allow_spawn ? number_of(helpers.spawner()) : 0,
+  return {.runner = rights.tasks ? number_of(helpers.task_runner()) : 0,
+          .spawner = rights.spawn ? number_of(helpers.spawner()) : 0,
           .inspector =
-              number_of(helpers.inspector({.memory = options.allow_memory_summary, .report = options.allow_report}))};
+              number_of(helpers.inspector({.memory = rights.memory_summary, .report = rights.report, .role = role}))};
 }
 
 /// Returns 0 if there is no helper.

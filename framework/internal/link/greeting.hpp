@@ -5,6 +5,8 @@
 #include <expected>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 
@@ -76,6 +78,9 @@ public:
   /// Refuses the peer for this reason and tells it so.
   std::unexpected<node_error> refuse(node_error reason);
 
+  /// Whether the peer has refused the secret that this end has proven.
+  [[nodiscard]] bool secret_is_refused() const noexcept { return secret_is_refused_; }
+
   /// Ends the link to make room for others, unless the peer has proven its identity meanwhile.
   void displace();
   /// Reports that the connection has ended before the link was open. `is_common`: see handshake_report::unfinished.
@@ -85,11 +90,12 @@ private:
   void write(const packet_head& head, bytes_view body) override;
   void admit_packets(std::size_t body_bytes_max) override;
   [[nodiscard]] byte_vector session_key() const override;
+  [[nodiscard]] std::vector<std::string> certificate_names() const override;
   [[nodiscard]] const loopback_ends* loopback() const override;
   void peer_is_proven() override;
   [[nodiscard]] bool know_peer(const caf::node_id& peer, bytes_view token) override;
   [[nodiscard]] receive_bounds handle_windows() const override;
-  [[nodiscard]] helper_numbers export_helpers() override;
+  [[nodiscard]] helper_numbers export_helpers(const std::string& role, const peer_rights& rights) override;
   [[nodiscard]] std::uint64_t number_of(const caf::strong_actor_ptr& helper);
 
   const parts of_;
@@ -97,6 +103,7 @@ private:
   handshake talk_;
   io_timer limit_;
   bool is_proven_ = false; // The peer has proven its identity.
+  bool secret_is_refused_ = false;
 };
 
 } // namespace troupe::internal

@@ -32,7 +32,10 @@ constexpr std::size_t version_bytes_max = 64;
 
 authentication proofs_of(const own_end& mine) {
   const auto [process, host] = text_of(mine.node);
-  return {mine.side, process, host, mine.secret, random_digest()};
+  std::vector<std::string> secrets;
+  for (const auto& each : mine.secrets)
+    secrets.push_back(each.secret);
+  return {mine.side, process, host, std::move(secrets), random_digest()};
 }
 
 } // namespace
@@ -156,6 +159,8 @@ std::expected<void, node_error> handshake::on_greet(const greet& theirs) {
     say(admin_op::greet, my_greet());
   proofs_.said.add_session(host_.session_key());
   if (!proofs_.asks_for_secret()) {
+    if (auto given = give_role(); !given)
+      return given;
     let_peer_in();
     return {};
   }
@@ -170,18 +175,51 @@ std::expected<void, node_error> handshake::on_greet(const greet& theirs) {
 }
 
 std::expected<void, node_error> handshake::on_prove(const prove& theirs) {
-  if (!proofs_.peer_proves(proof_of::secret, theirs.proof, said_before_))
-    return fail(node_errc::refused,
-                "the two ends do not have the same shared secret; give both the same (credentials.secret, secret_file "
-                "or cookie_file)");
+  if (auto proven = find_proven_secret(theirs.proof); !proven)
+    return proven;
   // A peer with the cookie is this user, so its socket has to be this user's. A peer with a given secret may be another
   // user, so its socket is not checked.
   if (mine_.side == link_side::acceptor && mine_.is_cookie)
     if (auto alone = check_nobody_between(); !alone)
       return alone;
+  if (auto given = give_role(); !given)
+    return given;
   if (mine_.side == link_side::acceptor)
     say(admin_op::prove, prove{proofs_.my_proof(proof_of::secret)});
   let_peer_in();
+  return {};
+}
+
+/// The dialer has proven one of the acceptor's secrets, and the acceptor proves the same one.
+std::expected<void, node_error> handshake::find_proven_secret(bytes_view proof) {
+  const auto wrong = [] {
+    return fail(node_errc::refused,
+                "the two ends do not have the same shared secret; give both the same (credentials.secret, secret_file "
+                "or cookie_file)");
+  };
+  if (mine_.side == link_side::dialer)
+    return proofs_.peer_proves(proof_of::secret, proof, said_before_) ? std::expected<void, node_error>{} : wrong();
+  const auto which = proofs_.find_proven(proof, said_before_);
+  if (!which)
+    return wrong();
+  role_of_secret_ = mine_.secrets[*which].role;
+  return {};
+}
+
+/// Decides what the peer may do. A dialer has chosen its peer, so its options have no roles.
+std::expected<void, node_error> handshake::give_role() {
+  const peer_role* role = nullptr;
+  if (mine_.side == link_side::acceptor && !options_.roles.empty()) {
+    auto found = role_of({.is_same_user = mine_.is_local || mine_.is_cookie,
+                          .role_of_secret = role_of_secret_,
+                          .certificate_names = host_.certificate_names()},
+                         options_.roles);
+    if (!found)
+      return std::unexpected{std::move(found).error()};
+    role = *found;
+  }
+  terms_.role = role != nullptr ? role->name : std::string{};
+  terms_.rights = rights_of(options_, role);
   return {};
 }
 
@@ -198,7 +236,7 @@ void handshake::let_peer_in() {
 // -- the hellos
 
 void handshake::send_hello() {
-  const auto helpers = host_.export_helpers();
+  const auto helpers = host_.export_helpers(terms_.role, terms_.rights);
   hello mine{.version = protocol_version,
              .name = mine_.name,
              .token = {mine_.key.public_part().begin(), mine_.key.public_part().end()},
@@ -212,7 +250,7 @@ void handshake::send_hello() {
              .tasks = helpers.runner,
              .verifies = options_.verify_serialization,
              .spawner = helpers.spawner,
-             .exits = options_.allow_exit,
+             .exits = terms_.rights.exits,
              .link = mine_.serial,
              .introduction_key = {mine_.introduction_key.begin(), mine_.introduction_key.end()},
              .header_bytes = options_.receive_limits.header_bytes,
@@ -223,7 +261,8 @@ void handshake::send_hello() {
              .handle_window_bytes = terms_.handle_windows.window, // The acceptor has agreed on its windows by now.
              .actor_handle_window_bytes = terms_.handle_windows.actor_window,
              .minor = protocol_minor_version,
-             .troupe = TROUPE_VERSION};
+             .troupe = TROUPE_VERSION,
+             .role = terms_.role};
   if (mine_.store) {
     const auto process = mine_.store->self();
     mine.store_number = mine_.store->number();
@@ -291,6 +330,7 @@ void handshake::note_peer(const hello& theirs) {
   peer.runner = theirs.tasks;
   peer.spawner = theirs.spawner;
   peer.inspector = theirs.inspector;
+  peer.role_of_reader = theirs.role.substr(0, role_name_bytes_max);
   peer.takes_exits = theirs.exits;
   peer.verifies = theirs.verifies;
   peer.link = theirs.link;

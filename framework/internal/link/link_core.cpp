@@ -174,7 +174,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                              {.actors = actors_, .asked = pending_, .replies = replies_, .helpers = node_->helpers()}),
       routes_(addresses_of_messages_, warnings_),
       recent_sender_(seat_.io()),
-      delivery_(addresses_of_messages_, node_->system(), options.allow_exit,
+      delivery_(addresses_of_messages_, node_->system(), false,
                 {counters_.undelivered, counters_.undecodable, counters_.expired}, warnings_),
       receiver_({.accepted = accepted_,
                  .known = received_words_,

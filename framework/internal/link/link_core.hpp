@@ -187,6 +187,8 @@ public:
   [[nodiscard]] link_place place() const override { return {security_->kind, near_host_}; }
   [[nodiscard]] const std::string& peer_address() const noexcept override { return addresses_.far; }
   [[nodiscard]] const node_version& peer_version() const noexcept override { return agreed().peer.version; }
+  [[nodiscard]] const std::string& peer_role() const noexcept override { return agreed().role; }
+  [[nodiscard]] bool secret_is_refused() const noexcept override { return secret_is_refused_; }
   [[nodiscard]] byte_vector memory_of_requests(const caf::node_id& process) const override {
     return agreed().features.has(feature::repeats) && agreed().peer.node == process ? agreed().peer.token
                                                                                     : byte_vector{};
@@ -264,6 +266,7 @@ private:
 
   std::shared_ptr<connection> connection_; // Set by start().
   life_cycle life_;
+  std::atomic<bool> secret_is_refused_{false};
   limited_log warnings_;
   std::atomic<std::uint64_t> next_transfer_{1};
 

@@ -59,6 +59,7 @@ link_report link_core::report() const {
   result.address = addresses_.far;
   result.version = agreed().peer.version;
   result.features = peer_features();
+  result.role = agreed().role;
   return result;
 }
 

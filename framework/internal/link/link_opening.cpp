@@ -69,14 +69,28 @@ void swap_ends(context& of) {
   std::swap(of.sender_incarnation, of.recipient_incarnation);
 }
 
+/// The secrets that an acceptor accepts now, or the one that a dialer proves.
+std::vector<known_secret> secrets_of(const link_security& security, link_side side) {
+  if (!security.secrets || security.secrets->is_empty())
+    return {};
+  if (side == link_side::dialer && !security.chosen.empty())
+    return {{.secret = security.chosen}};
+  auto known = security.secrets->now();
+  if (side == link_side::dialer)
+    known.resize(1);
+  return known;
+}
+
 own_end own_end_of(const link_host& node, const link_security& security, const link_options& options,
-                   const family_names& families) {
+                   const family_names& families, link_side side) {
   const auto shares = node.store() && options.share_store->value_or(stays_on_host(security.kind));
   own_end result;
   result.name = node.options().name;
   result.node = node.system().node();
-  result.secret = security.secret;
+  result.side = side;
+  result.secrets = secrets_of(security, side);
   result.is_cookie = security.is_cookie;
+  result.is_local = security.kind == transport_kind::unix_socket || security.kind == transport_kind::inproc;
   result.key = node.key();
   result.families = families;
   result.incarnation = node.exchange() ? node.exchange()->self().incarnation : 0;
@@ -106,8 +120,7 @@ void link_core::begin(std::shared_ptr<transport> bytes, std::chrono::millisecond
     const auto held = mutex_.lock(); // Another thread may read the statistics.
     connection_ = std::make_shared<connection>(seat_.io(), std::move(bytes), shared_mutex_);
   }
-  auto mine = own_end_of(*node_, *security_, options_, names_);
-  mine.side = role_;
+  auto mine = own_end_of(*node_, *security_, options_, names_, role_);
   mine.serial = number_;
   mine.introduction_key = introductions_.key();
   greeting_ = std::make_unique<greeting>(greeting::parts{.node = *node_,
@@ -126,8 +139,10 @@ void link_core::begin(std::shared_ptr<transport> bytes, std::chrono::millisecond
 
 std::expected<void, node_error> link_core::on_greeting(const packet_head& head, bytes_view body) {
   auto terms = greeting_->on_packet(head, body);
-  if (!terms)
+  if (!terms) {
+    secret_is_refused_ = greeting_->secret_is_refused();
     return std::unexpected{std::move(terms).error()};
+  }
   if (!*terms)
     return {};
   auto opened = become_open(**std::move(terms));
@@ -170,6 +185,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     }
     routes_.name_peer(agreed.peer.name);
     delivery_.name_peer(agreed.peer.name);
+    delivery_.allow_exits(agreed.rights.exits);
     first.context.limits.header_bytes = agreed.peer.header_bytes;
     first.context.limits.frames = agreed.peer.frames;
     changes_.open(held, names_, agreed.peer.families, std::move(first));
@@ -197,7 +213,8 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
     return "link to " + agreed.peer.name + (addresses_.far.empty() ? "" : " at " + addresses_.far) + " is open; sends "
            + bracketed(effective_serializers()) + ", accepts " + bracketed(accepted_.names())
            + (compresses == compression::none ? "" : ", compresses by " + std::string{to_string(compresses)})
-           + (agreed.shares_store ? ", shares the store" : "");
+           + (agreed.shares_store ? ", shares the store" : "")
+           + (agreed.role.empty() ? "" : ", has the role \"" + agreed.role + '"');
   });
   warnings_.say(log_level::debug, [&] {
     std::vector<std::string> names;

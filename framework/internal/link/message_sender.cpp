@@ -36,11 +36,12 @@ std::optional<node_error> why_not(const caf::mailbox_element& what, const peer_t
     return unsupported("a down message is not sent: monitor the actor instead");
   if (kind == message_kind::error && !what.mid.is_request() && !what.mid.is_response() && !peer.takes_exits)
     return node_error{node_errc::not_allowed,
-                      peer.name
-                          + " rejects unsolicited errors (they terminate the receiver); set allow_exit on its end"};
+                      peer.name + " rejects unsolicited errors (they terminate the receiver)"
+                          + lacks_right(peer.role_of_reader, "allow_exit", "; set allow_exit on its end")};
   if (kind == message_kind::exit && !peer.takes_exits)
     return node_error{node_errc::not_allowed,
-                      peer.name + " rejects exit messages on this link; set allow_exit on its end"};
+                      peer.name + " rejects exit messages"
+                          + lacks_right(peer.role_of_reader, "allow_exit", " on this link; set allow_exit on its end")};
   return std::nullopt;
 }
 

@@ -22,7 +22,11 @@ constexpr std::size_t found_max = 16'384;
 
 void name_answers::on_find(const find_query& query) {
   found answer{.query = query.query, .actor = 0, .interface = {}};
-  auto actor = hides_all_ ? nullptr : book_.find(query.name);
+  // The empty name is that of no actor: the peer asks for it to measure the round trip.
+  const auto is_refused = !hides_all_ && !query.name.empty() && !may_find(link_.agreed().rights, query.name);
+  if (is_refused)
+    answer.refusal = refusal();
+  auto actor = hides_all_ || is_refused ? nullptr : book_.find(query.name);
   if (actor && !actors_.can_name(itself(actor))) {
     link_.log.warn([&] {
       return "\"" + cut(query.name) + "\" is not shown to " + link_.peer_name() + ": " + actor_names::why_not_named();
@@ -39,14 +43,24 @@ void name_answers::on_find(const find_query& query) {
       found_.insert(std::hash<std::string>{}(query.name));
   }
   link_.log.say(log_level::debug, [&] {
-    return link_.peer_name() + " asks for \"" + cut(query.name)
-           + "\": " + (answer.actor == 0 ? "nothing of that name" : "actor " + grouped(answer.actor));
+    return link_.peer_name() + " asks for \"" + cut(query.name) + "\": "
+           + (is_refused          ? "it may not find that name"
+              : answer.actor == 0 ? "nothing of that name"
+                                  : "actor " + grouped(answer.actor));
   });
   link_.admin.send(admin_op::found, answer);
 }
 
+/// The same whether or not the name is published.
+std::string name_answers::refusal() const {
+  const auto& role = link_.agreed().role;
+  return role.empty() ? "its end of the link must have allow_find for this name"
+                      : "its accepted_links.roles must give allow_find for this name to the role \"" + role
+                            + "\", which this end has there";
+}
+
 void name_answers::tell_change(const std::string& name) {
-  if (hides_all_ || !link_.agreed().features.has(feature::name_news))
+  if (hides_all_ || !may_find(link_.agreed().rights, name) || !link_.agreed().features.has(feature::name_news))
     return;
   if (found_.size() >= found_max || found_.contains(std::hash<std::string>{}(name)))
     link_.admin.send(admin_op::name_changed, name_changed{name});

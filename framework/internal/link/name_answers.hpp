@@ -31,6 +31,8 @@ public:
   void tell_change(const std::string& name);
 
 private:
+  [[nodiscard]] std::string refusal() const;
+
   const link_common& link_;
   const name_book& book_;
   actor_names& actors_;

@@ -47,7 +47,9 @@ std::expected<void, node_error> name_questions::on_found(const found& answer) {
   held.unlock();
   if (asked) {
     const auto& what = asked.mapped();
-    log(what, answer.actor == 0 ? "nothing of that name" : "actor " + grouped(answer.actor));
+    log(what, !answer.refusal.empty() ? "it may not find that name"
+              : answer.actor == 0     ? "nothing of that name"
+                                      : "actor " + grouped(answer.actor));
     what.then(actor_of(what, answer));
     if (answer.readers && answer.actor != 0 && !own) // The caller of ask() has got the same reason.
       return violation("the peer names actor " + grouped(answer.actor) + ", which it was never given");
@@ -60,6 +62,9 @@ std::expected<void, node_error> name_questions::on_found(const found& answer) {
 }
 
 std::expected<caf::strong_actor_ptr, node_error> name_questions::actor_of(const question& asked, const found& answer) {
+  if (answer.actor == 0 && !answer.refusal.empty())
+    return fail(node_errc::not_allowed, link_.peer_name() + " does not let this end find \"" + cut(asked.name)
+                                            + "\": " + one_line(cut(answer.refusal)));
   if (answer.actor == 0)
     return fail(node_errc::not_found, link_.peer_name() + " has nothing published as \"" + asked.name + '"');
   auto actor = actors_.find(name_in(answer));

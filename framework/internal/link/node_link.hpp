@@ -76,6 +76,9 @@ public:
   /// when all is written.
   virtual void close(const std::string& reason, std::chrono::milliseconds patience) = 0;
   [[nodiscard]] virtual bool is_open() const noexcept = 0;
+  /// Whether the link has not opened because the peer does not know the secret that this end has proven. Any thread,
+  /// once life_events::opened was called.
+  [[nodiscard]] virtual bool secret_is_refused() const noexcept = 0;
 
   // -- for the node
 
@@ -118,6 +121,8 @@ public:
   /// If the peer is of that process and recognizes repeated requests to its actors: its token, which no other node has.
   /// Otherwise empty.
   [[nodiscard]] virtual byte_vector memory_of_requests(const caf::node_id& process) const = 0;
+  /// The role that the peer has for this end (link_options::roles); empty: none.
+  [[nodiscard]] virtual const std::string& peer_role() const noexcept = 0;
   /// As the peer's hello lists them.
   [[nodiscard]] virtual std::vector<link_feature> peer_features() const = 0;
   /// Of what this end sends. Requires: open.

@@ -33,20 +33,22 @@ caf::actor peer_helpers::task_runner_of(std::type_index function, std::string& n
                                        + " is not registered here; add it to the node's type registry, and to that of "
                                        + link_.peer_name() + ", with types.add_function"});
   name = known->name();
-  return helper(&helpers::runner, " runs no tasks for this link; its end of the link must have allow_tasks");
+  return helper(&helpers::runner, " runs no tasks", "allow_tasks",
+                " for this link; its end of the link must have allow_tasks");
 }
 
 caf::actor peer_helpers::spawner() const {
-  return helper(&helpers::spawner, " spawns no actors for this link; its end of the link must have allow_spawn");
+  return helper(&helpers::spawner, " spawns no actors", "allow_spawn",
+                " for this link; its end of the link must have allow_spawn");
 }
 
 caf::actor peer_helpers::inspector() const {
-  return helper(
-      &helpers::inspector,
-      " cannot be inspected over this link; its end of the link must have allow_memory_summary or allow_report");
+  return helper(&helpers::inspector, " cannot be inspected", "allow_memory_summary or allow_report",
+                " over this link; its end of the link must have allow_memory_summary or allow_report");
 }
 
-caf::actor peer_helpers::helper(caf::strong_actor_ptr helpers::*which, std::string_view why_none) const {
+caf::actor peer_helpers::helper(caf::strong_actor_ptr helpers::*which, std::string_view refuses,
+                                std::string_view option, std::string_view without_role) const {
   auto held = link_.mutex.lock();
   auto found = known_.*which;
   const auto is_open = link_.is_open();
@@ -55,7 +57,9 @@ caf::actor peer_helpers::helper(caf::strong_actor_ptr helpers::*which, std::stri
     return caf::actor_cast<caf::actor>(std::move(found));
   if (!is_open)
     return spawn_refusal(system_, link_.down());
-  return spawn_refusal(system_, {node_errc::not_allowed, link_.peer_name() + std::string{why_none}});
+  return spawn_refusal(
+      system_, {node_errc::not_allowed, link_.peer_name() + std::string{refuses}
+                                            + lacks_right(link_.agreed().peer.role_of_reader, option, without_role)});
 }
 
 void peer_helpers::end() {

@@ -46,7 +46,8 @@ private:
     caf::strong_actor_ptr inspector;
   };
 
-  [[nodiscard]] caf::actor helper(caf::strong_actor_ptr helpers::*which, std::string_view why_none) const;
+  [[nodiscard]] caf::actor helper(caf::strong_actor_ptr helpers::*which, std::string_view refuses,
+                                  std::string_view option, std::string_view without_role) const;
 
   const link_common& link_;
   caf::actor_system& system_;

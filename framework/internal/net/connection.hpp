@@ -145,6 +145,7 @@ public:
 
   /// The transport's. Requires: not closed.
   [[nodiscard]] byte_vector session_key() const { return bytes_->session_key(); }
+  [[nodiscard]] std::vector<std::string> certificate_names() const { return bytes_->certificate_names(); }
   [[nodiscard]] std::string near_host() const { return bytes_->near_host(); }
 
   /// The transport's. Requires: not closed.

@@ -4,11 +4,11 @@
 #include <string_view>
 #include <utility>
 
-#include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/net/host_lookup.hpp>
 #include <troupe/framework/internal/net/socket_transport.hpp>
 #include <troupe/framework/internal/net/tls_transport.hpp>
 #include <troupe/framework/internal/net/unix_transport.hpp>
+#include <troupe/framework/internal/trust/peer_roles.hpp>
 #include <troupe/framework/internal/trust/secret_file.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
@@ -20,20 +20,6 @@ constexpr std::string_view elsewhere_without_secret =
     " is not on this host: set credentials.secret or credentials.secret_file to the secret of the node there, or use "
     "tls://";
 
-/// The secret in the options; empty if they have none.
-std::expected<std::string, node_error> given_secret(const credentials& with) {
-  if (!with.secret.empty() && !with.secret_file.empty())
-    return bad_option("credentials.secret and credentials.secret_file are both set; set one");
-  if (!with.secret_file.empty())
-    return read_secret_file(with.secret_file);
-  if (!with.secret.empty() && with.secret.size() < secret_bytes_min)
-    return bad_option("credentials.secret has " + std::to_string(with.secret.size())
-                      + " bytes, minimum 16; make one with: openssl rand -hex 32");
-  if (with.secret.size() > secret_bytes_max)
-    return bad_option("credentials.secret has " + grouped(with.secret.size()) + " bytes, limit 4,096");
-  return with.secret;
-}
-
 std::expected<std::string, node_error> cookie(const credentials& with) {
   if (!with.cookie_file.empty())
     return read_or_make_cookie(with.cookie_file);
@@ -41,17 +27,19 @@ std::expected<std::string, node_error> cookie(const credentials& with) {
   return path ? read_or_make_cookie(*path) : path;
 }
 
-/// Plain TCP always uses a secret: the given one, or within one host the cookie.
+/// Plain TCP always uses a secret: a given one, or within one host the cookie.
 std::expected<link_security, node_error> security_for_tcp(const address& at, std::span<const stream_endpoint> endpoints,
-                                                          const credentials& with, const std::string& without) {
-  auto secret = given_secret(with);
+                                                          const credentials& with, std::shared_ptr<secret_book> secrets,
+                                                          const std::string& without) {
   const auto one_host = std::ranges::all_of(endpoints, is_of_this_host);
-  const auto is_cookie = secret && secret->empty();
-  if (is_cookie)
-    secret = one_host ? cookie(with) : bad_option(at.text + without);
-  if (!secret)
-    return std::unexpected{std::move(secret).error()};
-  link_security result{.kind = at.kind, .secret = *std::move(secret), .is_cookie = is_cookie};
+  const auto is_cookie = secrets->is_empty();
+  if (is_cookie) {
+    auto secret = one_host ? cookie(with) : bad_option(at.text + without);
+    if (!secret)
+      return std::unexpected{std::move(secret).error()};
+    secrets = secret_book::of(*std::move(secret));
+  }
+  link_security result{.kind = at.kind, .secrets = std::move(secrets), .is_cookie = is_cookie};
   if (!one_host)
     result.caution = "trusted network only: at " + at.text
                      + " the secret authenticates peers, but does not encrypt or protect messages; use tls:// if "
@@ -98,24 +86,33 @@ std::string why_unused(transport_kind kind, const std::string& what) {
          + ": remove it";
 }
 
-} // namespace
-
-std::expected<void, node_error> check_credentials(const credentials& with) {
-  if (auto secret = given_secret(with); !secret)
-    return std::unexpected{std::move(secret).error()};
-  if (!has_files(with.tls))
+std::expected<void, node_error> check_tls_files(const tls_options& with) {
+  if (!has_files(with))
     return {};
-  if (auto context = make_dialing_tls(with.tls); !context)
+  if (auto context = make_dialing_tls(with); !context)
     return std::unexpected{std::move(context).error()};
   return {};
 }
 
-std::expected<void, node_error> check_listening(const credentials& with) {
-  if (with.tls.require_client_certificate && with.tls.authority_file.empty())
+} // namespace
+
+std::expected<void, node_error> check_credentials(const credentials& with) {
+  if (auto secrets = secret_book::open(with); !secrets)
+    return std::unexpected{std::move(secrets).error()};
+  return check_tls_files(with.tls);
+}
+
+std::expected<void, node_error> check_listening(const link_options& with) {
+  const auto& own = with.credentials;
+  if (own.tls.require_client_certificate && own.tls.authority_file.empty())
     return bad_option(
         "credentials.tls.require_client_certificate requires certificates from peers, but no authority is given: set "
         "credentials.tls.authority_file");
-  return check_credentials(with);
+  if (auto good = check_roles(with.roles, own.tls); !good)
+    return good;
+  if (auto secrets = secret_book::open(own, with.roles); !secrets)
+    return std::unexpected{std::move(secrets).error()};
+  return check_tls_files(own.tls);
 }
 
 std::expected<void, node_error> check_dialing(const address& to, const credentials& with, const credentials& own) {
@@ -132,21 +129,24 @@ std::expected<void, node_error> check_dialing(const address& to, const credentia
 }
 
 std::expected<link_security, node_error>
-security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const credentials& with) {
+security_for_listening(const address& at, std::span<const stream_endpoint> endpoints, const link_options& options) {
+  const auto& with = options.credentials;
   link_security result{.kind = at.kind, .wants_rings = at.wants_rings};
   if (at.kind != transport_kind::tls) // TLS has more specific messages.
-    if (auto good = check_listening(with); !good)
+    if (auto good = check_listening(options); !good)
       return std::unexpected{std::move(good).error()};
   if (at.kind == transport_kind::unix_socket || at.kind == transport_kind::inproc)
     return result;
+  auto secrets = secret_book::open(with, options.roles);
+  if (!secrets)
+    return std::unexpected{std::move(secrets).error()};
   if (at.kind == transport_kind::tcp)
-    return security_for_tcp(at, endpoints, with,
+    return security_for_tcp(at, endpoints, with, *std::move(secrets),
                             " can be reached from other hosts without authentication: set credentials.secret or "
                             "credentials.secret_file of accepted_links, to the same value at all peers; or listen at "
                             "tls://, or at 127.0.0.1 for processes of this host only");
-  auto secret = given_secret(with);
-  if (!secret)
-    return std::unexpected{std::move(secret).error()};
+  if (auto good = check_roles(options.roles, with.tls); !good)
+    return std::unexpected{std::move(good).error()};
   if (with.tls.certificate_file.empty() || with.tls.key_file.empty())
     return bad_option(at.text
                       + " needs a certificate: set credentials.tls.certificate_file and key_file of accepted_links");
@@ -155,32 +155,31 @@ security_for_listening(const address& at, std::span<const stream_endpoint> endpo
         at.text
         + " requires certificates from peers, but no authority is given: set credentials.tls.authority_file of "
           "accepted_links");
-  if (!with.tls.require_client_certificate && secret->empty())
+  if (!with.tls.require_client_certificate && (*secrets)->is_empty())
     return bad_option(at.text
                       + " would accept any peer: set credentials.tls.require_client_certificate and authority_file of "
                         "accepted_links, or credentials.secret, or both");
-  auto context = make_listening_tls(with.tls);
+  auto context = make_listening_tls(with.tls, any_asks_for_certificate(options.roles));
   if (!context)
     return std::unexpected{std::move(context).error()};
-  result.secret = *std::move(secret);
+  result.secrets = *std::move(secrets);
   result.tls = *std::move(context);
   return result;
 }
 
-std::expected<link_security, node_error>
-security_for_dialing(const address& to, std::span<const stream_endpoint> endpoints, const credentials& with) {
+std::expected<link_security, node_error> security_for_dialing(const address& to,
+                                                              std::span<const stream_endpoint> endpoints,
+                                                              const credentials& with,
+                                                              std::shared_ptr<secret_book> secrets) {
   link_security result{.kind = to.kind, .wants_rings = to.wants_rings};
   if (to.kind != transport_kind::tls)
-    if (auto good = check_credentials(with); !good)
+    if (auto good = check_tls_files(with.tls); !good)
       return std::unexpected{std::move(good).error()};
   if (to.kind == transport_kind::unix_socket || to.kind == transport_kind::inproc)
     return result;
   if (to.kind == transport_kind::tcp)
-    return security_for_tcp(to, endpoints, with, std::string{elsewhere_without_secret});
-  auto secret = given_secret(with);
-  if (!secret)
-    return std::unexpected{std::move(secret).error()};
-  result.secret = *std::move(secret);
+    return security_for_tcp(to, endpoints, with, std::move(secrets), std::string{elsewhere_without_secret});
+  result.secrets = std::move(secrets);
   auto context = make_dialing_tls(with.tls);
   if (!context)
     return std::unexpected{std::move(context).error()};

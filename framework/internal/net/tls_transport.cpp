@@ -140,6 +140,11 @@ public:
 
   byte_vector session_key() const override { return session_key_; }
 
+  std::vector<std::string> certificate_names() const override {
+    return established_ ? certificate_names_of(const_cast<tls_stream&>(*stream_).native_handle())
+                        : std::vector<std::string>{};
+  }
+
   end_addresses addresses() const override {
     std::error_code ignored; // A disconnected socket has no addresses.
     const auto& socket = stream_ ? stream_->lowest_layer() : socket_.lowest_layer();

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -105,6 +106,10 @@ public:
   /// Bytes that the two ends derive from the connection's encryption and that no one else knows. Empty without
   /// encryption. Available once anything was read.
   [[nodiscard]] virtual byte_vector session_key() const { return {}; }
+
+  /// The names in the peer's certificate, as certificate_names_of() in trust/tls_context.hpp gives them. Empty if the
+  /// peer has shown none. Available once anything was read, until close().
+  [[nodiscard]] virtual std::vector<std::string> certificate_names() const { return {}; }
 
   /// The connection's addresses, if it is unencrypted and within this host; otherwise null. They live as long as the
   /// transport.

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/node/connecting.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <troupe/framework/internal/net/inproc.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
+#include <troupe/framework/internal/trust/secret_file.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 
 namespace troupe::internal {
@@ -19,10 +21,16 @@ std::expected<destination, node_error> destination::make(std::string_view addres
     return std::unexpected{std::move(at).error()};
   if (auto good = node_link::check(options, known); !good)
     return std::unexpected{std::move(good).error()};
+  if (!options.roles.empty())
+    return bad_option("roles are for the peers that dial this node: set them in accepted_links");
   destination made{*std::move(at), options};
+  auto secrets = secret_book::open(options.credentials);
+  if (!secrets)
+    return std::unexpected{std::move(secrets).error()};
+  made.secrets_ = *std::move(secrets);
   if (made.at_.kind == transport_kind::tcp)
     return made;
-  auto security = security_for_dialing(made.at_, {}, options.credentials);
+  auto security = security_for_dialing(made.at_, {}, options.credentials, made.secrets_);
   if (!security)
     return std::unexpected{std::move(security).error()};
   made.security_ = std::make_shared<const link_security>(*std::move(security));
@@ -33,9 +41,11 @@ std::expected<destination, node_error> destination::connected(std::string peer, 
                                                               const family_set& known) {
   if (auto good = node_link::check(options, known); !good)
     return std::unexpected{std::move(good).error()};
+  if (!options.roles.empty())
+    return bad_option("roles are for the peers that dial this node: set them in accepted_links");
   destination made{{.text = std::move(peer), .kind = transport_kind::unix_socket}, options};
   made.security_ = std::make_shared<const link_security>(
-      link_security{.kind = transport_kind::unix_socket, .secret = {}, .tls = {}, .tls_server = {}});
+      link_security{.kind = transport_kind::unix_socket, .tls = {}, .tls_server = {}});
   return made;
 }
 
@@ -43,7 +53,7 @@ std::expected<std::shared_ptr<const link_security>, node_error>
 destination::security_at(std::span<const stream_endpoint> endpoints, limited_log& lines) {
   if (security_)
     return security_;
-  auto security = security_for_dialing(at_, endpoints, options_.credentials);
+  auto security = security_for_dialing(at_, endpoints, options_.credentials, secrets_);
   if (!security)
     return std::unexpected{std::move(security).error()};
   if (!security->caution.empty() && !std::exchange(has_cautioned_, true))
@@ -122,12 +132,35 @@ void connecting::dial_to(std::vector<stream_endpoint> endpoints) {
   if (!security)
     return finish(std::unexpected{std::move(security).error()});
   security_ = *std::move(security);
+  static_cast<void>(choose_secret());
   if (to_->at().kind == transport_kind::inproc) {
     auto seat = node_->seat_for_link();
     auto& io = seat.io();
     return greet(dial_inproc(io, to_->at().path), std::move(seat));
   }
-  dialing_ = dialing::start(node_->io(), to_->at().text, std::move(endpoints), until_,
+  endpoints_ = std::move(endpoints);
+  dial();
+}
+
+/// Chooses the first secret that was not tried yet. The files may have changed since the last try. Returns false if
+/// there is none, or if a peer was asked often enough.
+bool connecting::choose_secret() {
+  if (!security_->secrets || security_->secrets->is_empty() || tried_.size() >= secrets_per_file_max)
+    return false;
+  for (auto& each : security_->secrets->now()) {
+    if (std::ranges::find(tried_, each.secret) != tried_.end())
+      continue;
+    auto with_choice = *security_;
+    with_choice.chosen = each.secret;
+    security_ = std::make_shared<const link_security>(std::move(with_choice));
+    tried_.push_back(std::move(each.secret));
+    return true;
+  }
+  return false;
+}
+
+void connecting::dial() {
+  dialing_ = dialing::start(node_->io(), to_->at().text, endpoints_, until_,
                             [weak = weak_from_this()](dialing::result connected) {
                               auto self = weak.lock();
                               if (!self)
@@ -164,8 +197,10 @@ void connecting::greet(std::expected<std::shared_ptr<transport>, node_error> byt
                      post_to(self->node_->io(), [self, opened] { self->on_opened(opened); });
                    },
                .ended =
-                   [self = shared_from_this()](const node_error& reason) {
-                     post_to(self->node_->io(), [self, reason] {
+                   [self = shared_from_this(), tries = tried_.size()](const node_error& reason) {
+                     post_to(self->node_->io(), [self, reason, tries] {
+                       if (tries != self->tried_.size())
+                         return; // It was dialed again.
                        if (auto ended = std::exchange(self->whom_.ended, nullptr))
                          ended(reason);
                      });
@@ -177,6 +212,8 @@ void connecting::on_opened(const std::expected<void, node_error>& opened) {
   auto link = std::exchange(link_, nullptr);
   if (opened)
     finish(std::move(link));
+  else if (whom_.done && link && link->secret_is_refused() && choose_secret())
+    dial();
   else
     finish(fail(opened.error().code(), "connecting to " + to_->at().text + ": " + opened.error().message()));
 }

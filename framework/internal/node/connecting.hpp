@@ -57,6 +57,7 @@ private:
 
   address at_;
   link_options options_;
+  std::shared_ptr<secret_book> secrets_;          // Those of the options, as their files have them.
   std::shared_ptr<const link_security> security_; // Null for plain TCP.
   bool has_cautioned_ = false;
 };
@@ -64,7 +65,8 @@ private:
 /// One attempt to reach an address.
 ///
 ///  looking up --endpoints--> dialing --bytes--> greeting --opened--> over
-///                                                  ^-- begins here over a socket that is already connected
+///                               ^                 | ^-- begins here over a socket that is already connected
+///                               '--the peer does not know the first secret, and the options have a second one
 ///  From any state to over: the attempt fails, or is cancelled.
 ///
 /// Threads: the main loop's I/O thread only.
@@ -96,6 +98,8 @@ private:
 
   void begin();
   void dial_to(std::vector<stream_endpoint> endpoints);
+  [[nodiscard]] bool choose_secret();
+  void dial();
   void greet_over(stream_socket socket);
   void greet(std::expected<std::shared_ptr<transport>, node_error> bytes, loop_seat seat);
   void on_opened(const std::expected<void, node_error>& opened);
@@ -109,6 +113,8 @@ private:
   io_timer limit_;
   std::optional<host_lookup> lookup_;
   std::shared_ptr<const link_security> security_;
+  std::vector<stream_endpoint> endpoints_;
+  std::vector<std::string> tried_; // The secrets that were proven so far, over one connection each.
   std::shared_ptr<dialing> dialing_;
   std::shared_ptr<node_link> link_; // Set while it greets.
 };

@@ -133,7 +133,7 @@ std::expected<void, node_error> entrances::open_at(const std::string& text, open
   auto endpoints = resolve(*at, options_.accepted_links.connect_timeout);
   if (!endpoints)
     return std::unexpected{std::move(endpoints).error()};
-  auto security = security_for_listening(*at, *endpoints, options_.accepted_links.credentials);
+  auto security = security_for_listening(*at, *endpoints, options_.accepted_links);
   if (!security)
     return std::unexpected{std::move(security).error()};
   if (!security->caution.empty())
@@ -151,10 +151,9 @@ std::expected<void, node_error> entrances::open_at(const std::string& text, open
 
 std::expected<void, node_error> entrances::open_in_process(const address& at, open_doors& doors) {
   const auto& options = options_.accepted_links;
-  if (auto good = check_listening(options.credentials); !good)
+  if (auto good = check_listening(options); !good)
     return good;
-  auto security =
-      std::make_shared<const link_security>(link_security{.kind = at.kind, .secret = {}, .tls = {}, .tls_server = {}});
+  auto security = std::make_shared<const link_security>(link_security{.kind = at.kind, .tls = {}, .tls_server = {}});
   auto opened = inproc_listener::open(io_, at.path, [owner = owner_, security, options](inproc_listener::guest guest) {
     const auto node = owner.lock();
     if (!node)
@@ -211,7 +210,7 @@ std::expected<std::shared_ptr<listener>, node_error> entrances::made_query_socke
   const auto endpoints = resolve(*at, options.connect_timeout);
   if (!endpoints)
     return std::unexpected{endpoints.error()};
-  auto security = security_for_listening(*at, *endpoints, options.credentials);
+  auto security = security_for_listening(*at, *endpoints, options);
   if (!security)
     return std::unexpected{std::move(security).error()};
   return open_socket(*at, endpoints->front(), {std::move(options), *std::move(security), true});

@@ -21,6 +21,7 @@ constexpr std::size_t introduced_links_max = 64;
 link_options terms_of(const node_link& introducer) {
   auto terms = introducer.options();
   terms.peer_identity = std::string{}; // It names the introducer.
+  terms.roles.clear();
   terms.allow_spawn = terms.allow_tasks = terms.allow_exit = terms.allow_memory_summary = terms.allow_report = false;
   return terms;
 }

@@ -275,6 +275,7 @@ void node_core::flush_links() {
 
 query_answers node_core::answers_of(const query_rights& rights) {
   query_answers result;
+  result.role = rights.role;
   if (rights.memory)
     result.memory = [of = weak_from_this()](const memory_query& query) -> std::expected<memory_summary, node_error> {
       const auto node = of.lock();
@@ -337,7 +338,7 @@ std::expected<void, node_error> node_core::check_entry(const configuration& from
   if (auto good = node_link::check(options, families_); !good)
     return good;
   if (entry == configuration::accepted_entry)
-    return check_listening(options.credentials);
+    return check_listening(options);
   if (entry == configuration::default_entry)
     return check_credentials(options.credentials);
   const auto to = parse_address(entry);

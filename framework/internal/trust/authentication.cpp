@@ -147,9 +147,14 @@ digest make_store_proof(bytes_view store_secret, link_side by, std::uint32_t slo
   return hmac_sha256(store_secret, text);
 }
 
+authentication::authentication(link_side mine, std::uint32_t process, std::string host,
+                               std::vector<std::string> secrets, const digest& nonce)
+    : mine_(mine), process_(process), host_(std::move(host)), secrets_(std::move(secrets)), nonce_(nonce) {}
+
 authentication::authentication(link_side mine, std::uint32_t process, std::string host, std::string secret,
                                const digest& nonce)
-    : mine_(mine), process_(process), host_(std::move(host)), secret_(std::move(secret)), nonce_(nonce) {}
+    : authentication(mine, process, std::move(host),
+                     secret.empty() ? std::vector<std::string>{} : std::vector{std::move(secret)}, nonce) {}
 
 greet authentication::my_greet() const {
   return {.process = process_,
@@ -179,12 +184,22 @@ std::expected<void, node_error> authentication::check(const greet& theirs) const
 byte_vector authentication::my_proof(proof_of what) const {
   if (!asks_for_secret())
     return {};
-  auto proof = make_proof(secret_, mine_, what, said);
+  auto proof = make_proof(secrets_[in_use_], mine_, what, said);
   return {proof.begin(), proof.end()};
 }
 
 bool authentication::peer_proves(proof_of what, bytes_view proof, const transcript& before) const {
-  return !asks_for_secret() || same_digest(make_proof(secret_, other(mine_), what, before), proof);
+  return !asks_for_secret() || same_digest(make_proof(secrets_[in_use_], other(mine_), what, before), proof);
+}
+
+std::optional<std::size_t> authentication::find_proven(bytes_view proof, const transcript& before) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < secrets_.size(); ++i)
+    if (same_digest(make_proof(secrets_[i], other(mine_), proof_of::secret, before), proof))
+      found = i; // Without leaving the loop: the time tells nothing.
+  if (found)
+    in_use_ = *found;
+  return found;
 }
 
 // -- node_key

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -75,7 +76,11 @@ enum class proof_of : std::uint8_t {
 /// One end's view of a handshake until the link is open.
 class authentication {
 public:
-  /// `secret` is empty if the transport has authenticated the peer already and no secret is used.
+  /// `secrets` are those that this end knows; none if the transport has authenticated the peer already and no secret is
+  /// used. A dialer proves the first one, and an acceptor the one that the dialer has proven.
+  authentication(link_side mine, std::uint32_t process, std::string host, std::vector<std::string> secrets,
+                 const digest& nonce);
+  /// For one secret, or an empty text for none.
   authentication(link_side mine, std::uint32_t process, std::string host, std::string secret, const digest& nonce);
 
   [[nodiscard]] greet my_greet() const;
@@ -84,7 +89,12 @@ public:
   /// secret. Fails with `protocol_violation` if the greet is malformed.
   [[nodiscard]] std::expected<void, node_error> check(const greet& theirs) const;
 
-  [[nodiscard]] bool asks_for_secret() const noexcept { return !secret_.empty(); }
+  [[nodiscard]] bool asks_for_secret() const noexcept { return !secrets_.empty(); }
+
+  /// For an acceptor, after the dialer's `prove`: returns which of the secrets the dialer has proven, or nullopt. All
+  /// later proofs are by this secret. Takes the same time whichever it is, and if it is none. Requires:
+  /// asks_for_secret().
+  [[nodiscard]] std::optional<std::size_t> find_proven(bytes_view proof, const transcript& before);
 
   /// The proof over everything that was said so far. Empty if no secret is used.
   [[nodiscard]] byte_vector my_proof(proof_of what) const;
@@ -98,7 +108,8 @@ private:
   const link_side mine_;
   const std::uint32_t process_;
   const std::string host_;
-  const std::string secret_;
+  const std::vector<std::string> secrets_;
+  std::size_t in_use_ = 0; // The secret of all proofs.
   const digest nonce_;
 };
 

@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/trust/secret_file.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -107,16 +108,43 @@ std::expected<void, node_error> make_cookie(const std::string& path) {
   return {};
 }
 
+/// Other files are keys of random bytes, some of which may be newlines.
+bool is_plain_text(std::string_view text) {
+  return std::ranges::all_of(text,
+                             [](char each) { return (each >= ' ' && each <= '~') || each == '\n' || each == '\r'; });
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    while (line.ends_with('\r'))
+      line.remove_suffix(1);
+    if (!line.empty())
+      lines.emplace_back(line);
+  }
+  return lines;
+}
+
 } // namespace
 
-std::expected<std::string, node_error> read_secret_file(const std::string& path) {
+std::expected<std::vector<std::string>, node_error> read_secret_file(const std::string& path) {
   auto text = read_private(path);
   if (!text)
-    return bad_option("credentials.secret_file: " + text.error().message());
-  if (text->size() < secret_bytes_min)
-    return bad_option("credentials.secret_file \"" + path + "\" has " + std::to_string(text->size())
-                      + " bytes, minimum 16; make one with: openssl rand -hex 32");
-  return text;
+    return bad_option("secret_file: " + text.error().message());
+  auto secrets = is_plain_text(*text) ? lines_of(*text) : std::vector{*text};
+  if (secrets.empty())
+    secrets.emplace_back();
+  const auto place = "secret_file \"" + path + '"';
+  if (secrets.size() > secrets_per_file_max)
+    return bad_option(place + " has " + std::to_string(secrets.size())
+                      + " lines; a secret has one line, and a file at most 2 secrets");
+  for (const auto& each : secrets)
+    if (each.size() < secret_bytes_min)
+      return bad_option(place + " has " + (secrets.size() > 1 ? "a line of " : "") + std::to_string(each.size())
+                        + " bytes, minimum 16; make one with: openssl rand -hex 32");
+  return secrets;
 }
 
 std::expected<std::string, node_error> default_cookie_file() {

@@ -1,13 +1,16 @@
 #include <troupe/framework/internal/trust/tls_context.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
@@ -95,9 +98,53 @@ bool is_ip_address(const std::string& text) {
   return ::inet_pton(AF_INET, text.c_str(), &any) == 1 || ::inet_pton(AF_INET6, text.c_str(), &any) == 1;
 }
 
+/// Appends the text with its kind. A text with a NUL or another control character may be meant to be read in two ways.
+void append_name(std::vector<std::string>& to, std::string_view kind, const ASN1_STRING* text) {
+  unsigned char* utf8 = nullptr;
+  const auto size = ::ASN1_STRING_to_UTF8(&utf8, text);
+  if (size < 0)
+    return;
+  const std::string_view bytes{reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size)};
+  const auto is_control = [](char each) { return (each >= 0 && each < ' ') || each == '\x7f'; };
+  if (std::ranges::none_of(bytes, is_control))
+    to.push_back(std::string{kind} + std::string{bytes});
+  ::OPENSSL_free(utf8);
+}
+
+void append_subject(std::vector<std::string>& to, const X509* certificate, int field, std::string_view kind) {
+  const auto* subject = ::X509_get_subject_name(certificate);
+  for (int at = ::X509_NAME_get_index_by_NID(subject, field, -1); at >= 0;
+       at = ::X509_NAME_get_index_by_NID(subject, field, at))
+    append_name(to, kind, ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(subject, at)));
+}
+
+void append_alternatives(std::vector<std::string>& to, const X509* certificate) {
+  const std::unique_ptr<GENERAL_NAMES, void (*)(GENERAL_NAMES*)> names{
+      static_cast<GENERAL_NAMES*>(::X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)),
+      ::GENERAL_NAMES_free};
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const auto* name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type == GEN_DNS)
+      append_name(to, "DNS:", name->d.dNSName);
+    else if (name->type == GEN_URI)
+      append_name(to, "URI:", name->d.uniformResourceIdentifier);
+  }
+}
+
 } // namespace
 
-std::expected<tls_context, node_error> make_listening_tls(const tls_options& options) {
+std::vector<std::string> certificate_names_of(const ssl_st* session) {
+  std::vector<std::string> names;
+  const std::unique_ptr<X509, void (*)(X509*)> certificate{::SSL_get1_peer_certificate(session), ::X509_free};
+  if (!certificate || ::SSL_get_verify_result(session) != X509_V_OK)
+    return names;
+  append_alternatives(names, certificate.get());
+  append_subject(names, certificate.get(), NID_commonName, "CN=");
+  append_subject(names, certificate.get(), NID_organizationalUnitName, "OU=");
+  return names;
+}
+
+std::expected<tls_context, node_error> make_listening_tls(const tls_options& options, bool asks_for_certificate) {
   auto context = make_context(::TLS_server_method());
   if (!context)
     return context;
@@ -105,10 +152,10 @@ std::expected<tls_context, node_error> make_listening_tls(const tls_options& opt
     return std::unexpected{used.error()};
   if (auto used = use_authorities(context->get(), options); !used)
     return std::unexpected{used.error()};
-  ::SSL_CTX_set_verify(context->get(),
-                       options.require_client_certificate ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
-                                                          : SSL_VERIFY_NONE,
-                       nullptr);
+  int verification = asks_for_certificate ? SSL_VERIFY_PEER : SSL_VERIFY_NONE;
+  if (options.require_client_certificate)
+    verification = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  ::SSL_CTX_set_verify(context->get(), verification, nullptr);
   return context;
 }
 

@@ -125,11 +125,12 @@ struct hello {
   std::vector<std::byte> store_proof = {}; // 32 bytes: this process has opened the store. Empty if no store is shared.
   std::uint16_t minor = 0;                 // Of the protocol's version.
   std::string troupe = {};                 // The version of the library, at most 64 bytes.
+  std::string role = {};                   // The role that the reader has for this end; empty: none.
 };
 TROUPE_DESCRIBE(hello, version, name, token, serializers, deserializers, message_bytes, window_bytes,
                 actor_window_bytes, store_number, store_slot, store_nonce, channel, shares_store, tasks, verifies,
                 spawner, exits, link, introduction_key, header_bytes, frames, incarnation, inspector, features,
-                handle_window_bytes, actor_handle_window_bytes, store_proof, minor, troupe)
+                handle_window_bytes, actor_handle_window_bytes, store_proof, minor, troupe, role)
 
 struct ready {
   bool shares_store = false;             // Both ends have checked.
@@ -166,8 +167,9 @@ struct found {
   std::uint64_t actor = 0;            // 0: nothing is published under this name.
   std::vector<std::string> interface; // Empty for untyped actors.
   bool readers = false;               // The actor's exporter is the end that asks.
+  std::string refusal = {};           // Why the reader may not find this name, published or not; empty: it may.
 };
-TROUPE_DESCRIBE(found, query, actor, interface, readers)
+TROUPE_DESCRIBE(found, query, actor, interface, readers, refusal)
 
 struct name_changed {
   std::string name;

@@ -28,6 +28,7 @@ public:
   void write(const packet_head& head, bytes_view body) override { said.push_back({head, {body.begin(), body.end()}}); }
   void admit_packets(std::size_t body_bytes_max) override { admitted = body_bytes_max; }
   [[nodiscard]] byte_vector session_key() const override { return session; }
+  [[nodiscard]] std::vector<std::string> certificate_names() const override { return names; }
   [[nodiscard]] const loopback_ends* loopback() const override { return nullptr; }
   void peer_is_proven() override { is_proven = true; }
   [[nodiscard]] bool know_peer(const caf::node_id&, bytes_view token) override {
@@ -35,7 +36,7 @@ public:
     return knows_peers;
   }
   [[nodiscard]] receive_bounds handle_windows() const override { return {.window = 4096, .actor_window = 1024}; }
-  [[nodiscard]] helper_numbers export_helpers() override { return helpers; }
+  [[nodiscard]] helper_numbers export_helpers(const std::string&, const peer_rights&) override { return helpers; }
 
 private:
   const link_options options_;
@@ -46,6 +47,7 @@ public:
   std::deque<said_packet> said;
   byte_vector session;
   byte_vector known_token;
+  std::vector<std::string> names;
   helper_numbers helpers;
   std::size_t admitted = 0;
   bool is_proven = false;
@@ -153,22 +155,63 @@ TEST_F(two_handshakes, count_handles_where_both_nodes_do) {
 }
 
 TEST_F(two_handshakes, with_one_secret_meet_and_with_two_do_not) {
-  mine_.secret = theirs_.secret = "a secret of some length";
+  mine_.secrets = theirs_.secrets = {{"a secret of some length"}};
   EXPECT_TRUE(meet().acceptor);
-  theirs_.secret = "another one of a length";
+  theirs_.secrets = {{"another one of a length"}};
   const auto met = meet();
   EXPECT_EQ(met.failed_at_acceptor.error().code(), node_errc::refused);
   EXPECT_FALSE(acceptor_->is_proven || dialer_->is_proven);
   EXPECT_EQ(acceptor_->admitted, 0u); // An unproven peer may not send anything large.
 }
 
+TEST_F(two_handshakes, meet_by_any_secret_of_the_acceptor_but_only_by_the_first_of_the_dialer) {
+  const known_secret old{"the old secret, 16 bytes"}, fresh{"the new secret, 16 bytes"};
+  for (const auto& known : {old, fresh}) {
+    mine_.secrets = {known};
+    theirs_.secrets = {fresh, old};
+    EXPECT_TRUE(meet().dialer && meet().acceptor) << known.secret;
+  }
+  mine_.secrets = {fresh, old};
+  theirs_.secrets = {old};
+  EXPECT_EQ(meet().failed_at_acceptor.error().code(), node_errc::refused);
+}
+
+TEST_F(two_handshakes, agree_on_the_role_of_the_secret_that_was_proven) {
+  const known_secret common{"the common secret"}, workers{"the workers' secret", "worker"};
+  options_.roles = {{.name = "worker", .secret_file = "not read here", .allow_tasks = true}};
+  theirs_.secrets = {common, workers};
+  mine_.secrets = {workers};
+  const auto worker = meet();
+  ASSERT_TRUE(worker.acceptor && worker.dialer);
+  EXPECT_EQ(worker.acceptor->role, "worker");
+  EXPECT_TRUE(worker.acceptor->rights.tasks);
+  EXPECT_EQ(worker.dialer->peer.role_of_reader, "worker");
+  EXPECT_EQ(worker.dialer->role, ""); // The dialer's own options have no meaning for a peer that it has chosen.
+  EXPECT_FALSE(worker.dialer->rights.tasks);
+  mine_.secrets = {common};
+  const auto other = meet();
+  ASSERT_TRUE(other.acceptor);
+  EXPECT_EQ(other.acceptor->role, "");
+  EXPECT_FALSE(other.acceptor->rights.tasks);
+}
+
+TEST_F(two_handshakes, do_not_meet_if_a_role_needs_more_than_its_secret) {
+  options_.roles = {{.name = "worker", .secret_file = "not read here", .certificate_names = {"*.workers.shop"}}};
+  mine_.secrets = theirs_.secrets = {{"the workers' secret", "worker"}};
+  const auto without = meet();
+  EXPECT_EQ(without.failed_at_acceptor.error().code(), node_errc::refused);
+  EXPECT_FALSE(acceptor_->is_proven);
+  set_up = [&] { acceptor_->names = {"DNS:one.workers.shop"}; };
+  EXPECT_TRUE(meet().acceptor);
+}
+
 TEST_F(two_handshakes, of_which_only_one_asks_for_a_secret_do_not_meet) {
-  theirs_.secret = "a secret of some length";
+  theirs_.secrets = {{"a secret of some length"}};
   EXPECT_EQ(meet().failed_at_acceptor.error().code(), node_errc::refused);
 }
 
 TEST_F(two_handshakes, notice_each_byte_that_somebody_in_between_changes) {
-  mine_.secret = theirs_.secret = "a secret of some length";
+  mine_.secrets = theirs_.secrets = {{"a secret of some length"}};
   auto packets = 0u;
   ASSERT_TRUE(meet([&](link_side, said_packet&) { ++packets; }).dialer);
   ASSERT_EQ(packets, 8u); // Greet, prove and hello from each end, then ready and opened.
@@ -188,7 +231,7 @@ TEST_F(two_handshakes, notice_each_byte_that_somebody_in_between_changes) {
 }
 
 TEST_F(two_handshakes, notice_that_their_encrypted_sessions_are_not_the_same) {
-  mine_.secret = theirs_.secret = "a secret of some length";
+  mine_.secrets = theirs_.secrets = {{"a secret of some length"}};
   set_up = [&] { dialer_->session = byte_vector(32, std::byte{1}); };
   EXPECT_EQ(meet().failed_at_acceptor.error().code(), node_errc::refused);
 }

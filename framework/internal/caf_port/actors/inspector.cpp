@@ -23,11 +23,15 @@ namespace {
 
 template <class Answer, class Query>
 request_outcome answer(const std::function<std::expected<Answer, node_error>(const Query&)>& by, const Query& query,
-                       const char* permission) {
+                       const char* permission, const std::string& role) {
   if (!by)
     return to_caf_error(
-        {node_errc::not_allowed,
-         std::string{"this node's end of the link does not allow this question; it must have "} + permission});
+        {node_errc::not_allowed, role.empty()
+                                     ? std::string{"this node's end of the link does not allow this question; it must "
+                                                   "have "}
+                                           + permission
+                                     : "this node does not allow this question to the role \"" + role
+                                           + "\"; its accepted_links.roles must give " + permission + " to this role"});
   auto known = by(query);
   if (!known)
     return to_caf_error(known.error());
@@ -74,9 +78,9 @@ private:
 caf::actor spawn_inspector(caf::actor_system& system, query_answers answers) {
   auto run = [answers = std::move(answers)](const caf::message& request) -> request_outcome {
     if (request.size() == 1 && request.match_element<memory_query>(0))
-      return answer(answers.memory, request.get_as<memory_query>(0), "allow_memory_summary");
+      return answer(answers.memory, request.get_as<memory_query>(0), "allow_memory_summary", answers.role);
     if (request.size() == 1 && request.match_element<report_query>(0))
-      return answer(answers.report, request.get_as<report_query>(0), "allow_report");
+      return answer(answers.report, request.get_as<report_query>(0), "allow_report", answers.role);
     return to_caf_error(
         {node_errc::unsupported, "the inspector of a link answers only link::memory_summary and link::report"});
   };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <expected>
 #include <functional>
+#include <string>
 
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
@@ -23,6 +24,7 @@ inline constexpr std::size_t queries_max = 16;
 struct query_answers {
   std::function<std::expected<memory_summary, node_error>(const memory_query&)> memory;
   std::function<std::expected<node_report, node_error>(const report_query&)> report;
+  std::string role = {}; // That the peers have here; empty: none.
 };
 
 /// An actor that answers with the results of `answers`, on threads of the system's scheduler. An exit message ends it.

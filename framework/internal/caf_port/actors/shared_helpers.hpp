@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <string>
 
 #include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
@@ -17,6 +18,7 @@ namespace troupe::internal {
 struct query_rights {
   bool memory = false;
   bool report = false;
+  std::string role = {}; // That the peer has here, for errors.
 
   auto operator<=>(const query_rights&) const = default;
 };

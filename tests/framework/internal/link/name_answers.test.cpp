@@ -25,6 +25,7 @@ protected:
     open();
     auto agreed = terms_.now();
     agreed.features = *feature_set::agree(offered_features());
+    agreed.rights.find = {"*"};
     terms_.reach(agreed);
   }
 
@@ -46,6 +47,24 @@ TEST_F(answers_to_names, name_what_is_published) {
   EXPECT_EQ(ask("ann").actor, ann->id());
   EXPECT_EQ(ask("eve").actor, 0u);
   EXPECT_TRUE(names_.on_release({ann->id(), 1})); // It was counted.
+}
+
+TEST_F(answers_to_names, are_the_same_for_names_that_the_peer_may_not_find_whether_they_are_published_or_not) {
+  auto agreed = terms_.now();
+  agreed.role = "worker";
+  agreed.rights.find = {"ann", "shop.*"};
+  terms_.reach(agreed);
+  for (const auto* name : {"ann", "shop.cart", "bob", "shop"})
+    book_.actors[name] = actor();
+  EXPECT_NE(ask("ann").actor, 0u);
+  EXPECT_NE(ask("shop.cart").actor, 0u);
+  const auto refused = ask("bob");
+  EXPECT_EQ(refused.actor, 0u);
+  EXPECT_NE(refused.refusal.find("allow_find for this name to the role \"worker\""), std::string::npos)
+      << refused.refusal;
+  EXPECT_EQ(ask("eve").refusal, refused.refusal);
+  EXPECT_EQ(ask("shop").actor, 0u);
+  EXPECT_EQ(ask("").refusal, ""); // By which a peer measures the round trip.
 }
 
 TEST_F(answers_to_names, say_where_an_actor_is_the_peers_own) {
