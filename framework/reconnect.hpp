@@ -66,7 +66,7 @@ struct reconnect_options {
 /// whose actors must be looked up again.
 ///
 /// Errors that no new attempt can cure (`bad_option` and `nothing_in_common`) end the dialing, but only until a first
-/// dial has succeeded. After that they are retried, because somebody may be replacing a secret file or restarting the
+/// dial has succeeded. After that they are retried, because somebody may be replacing a cookie file or restarting the
 /// peer. `refused`, which includes a wrong secret, is retried until `attempts_max`, because the peer may admit this
 /// node later.
 ///

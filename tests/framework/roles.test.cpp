@@ -2,6 +2,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include <troupe/framework/memory_summary.hpp>
+#include <troupe/framework/node_report.hpp>
+
 #include "certificates.hpp"
 #include "raw_peer.hpp"
 #include "two_nodes.hpp"

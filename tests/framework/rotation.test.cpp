@@ -1,5 +1,6 @@
 // A secret changes while nodes run: no request fails, and the old secret is worth nothing in the end.
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -89,8 +90,9 @@ protected:
       files_.write(changed.name(), lines);
       for (auto& from : hosts_)
         for (auto& to : hosts_)
-          if (&from != &to)
+          if (&from != &to) {
             EXPECT_EQ(from.asks(to), "well") << from.name() << " to " << to.name();
+          }
     }
   }
 
@@ -202,9 +204,11 @@ TEST_F(two_secret_files, let_a_link_that_is_kept_connected_follow_a_change) {
   far();
   near_links_.credentials.secret_file = files_.write("near", {old_secret});
   std::atomic<int> opened{0};
-  auto kept = near().home->keep_connected(
-      address_, near_links_, {.first_pause = 10ms, .longest_pause = 10ms},
-      {.callback = [&](const link_event& event) { opened += event.what == link_event::kind::connected ? 1 : 0; }});
+  auto kept = near().home->keep_connected(address_, {.link = near_links_,
+                                                     .policy = {.first_pause = 10ms, .longest_pause = 10ms},
+                                                     .events = {.callback = [&](const link_event& event) {
+                                                       opened += event.what == link_event::kind::connected ? 1 : 0;
+                                                     }}});
   ASSERT_TRUE(kept) << kept.error().message();
   ASSERT_TRUE(eventually([&] { return opened == 1; }));
   files_.write("far", {new_secret});

@@ -178,7 +178,7 @@ TEST_F(two_handshakes, meet_by_any_secret_of_the_acceptor_but_only_by_the_first_
 
 TEST_F(two_handshakes, agree_on_the_role_of_the_secret_that_was_proven) {
   const known_secret common{"the common secret"}, workers{"the workers' secret", "worker"};
-  options_.roles = {{.name = "worker", .secret_file = "not read here", .allow_tasks = true}};
+  acceptor_options_.roles = {{.name = "worker", .secret_file = "not read here", .allow_tasks = true}};
   theirs_.secrets = {common, workers};
   mine_.secrets = {workers};
   const auto worker = meet();
@@ -196,7 +196,8 @@ TEST_F(two_handshakes, agree_on_the_role_of_the_secret_that_was_proven) {
 }
 
 TEST_F(two_handshakes, do_not_meet_if_a_role_needs_more_than_its_secret) {
-  options_.roles = {{.name = "worker", .secret_file = "not read here", .certificate_names = {"*.workers.shop"}}};
+  acceptor_options_.roles = {
+      {.name = "worker", .secret_file = "not read here", .certificate_names = {"*.workers.shop"}}};
   mine_.secrets = theirs_.secrets = {{"the workers' secret", "worker"}};
   const auto without = meet();
   EXPECT_EQ(without.failed_at_acceptor.error().code(), node_errc::refused);
