@@ -100,13 +100,14 @@ protected:
   bool admits(host& whom, const std::string& secret) {
     link_options with{.connect_timeout = 60s};
     with.credentials.secret = secret;
-    const auto connected = hosts_.back().home().home->connect(whom.address(), with);
+    const auto connected = stranger_.home->connect(whom.address(), with);
     EXPECT_TRUE(connected || connected.error().code() == node_errc::refused) << connected.error().message();
     return connected.has_value();
   }
 
   secret_folder files_;
   std::deque<host> hosts_;
+  side stranger_{{.name = "stranger", .store = std::nullopt}};
 };
 
 // Goal: the three steps of "How do I change the secret?" in framework/guides/security.md interrupt nothing.
