@@ -49,18 +49,24 @@ constexpr auto& follow(auto& from) {
 /// `As` is the type by which the option is read and shown; its own type or byte_count.
 template <class Entry, class As, auto... Members>
 constexpr option_row<Entry> row_as(std::string_view key, std::string_view meaning, option_range range) {
-  return {.key = key,
-          .meaning = meaning,
-          .range = range,
-          .assign =
-              [](const config_value& from, const option_range& within, Entry& to) {
-                option_value value{As{}};
-                auto fits = assign(from, within, value);
-                if (fits)
-                  give(follow<Members...>(to), unwrapped(std::get<As>(std::move(value))));
-                return fits;
-              },
-          .show = [](const Entry& from) { return shown(As{value_in(follow<Members...>(from))}); }};
+  return {
+      .key = key,
+      .meaning = meaning,
+      .range = range,
+      .assign =
+          [](const config_value& from, const option_range& within, Entry& to) {
+            option_value value{As{}};
+            auto fits = assign(from, within, value);
+            if (!fits)
+              return fits;
+            auto& member = follow<Members...>(to);
+            if constexpr (std::is_same_v<Entry, peer_role>) // Roles are set as a whole; unset rights are the link's.
+              member = unwrapped(std::get<As>(std::move(value)));
+            else
+              give(member, unwrapped(std::get<As>(std::move(value))));
+            return fits;
+          },
+      .show = [](const Entry& from) { return shown(As{value_in(follow<Members...>(from))}); }};
 }
 
 template <class Entry, auto... Members>
