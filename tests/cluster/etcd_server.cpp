@@ -44,9 +44,8 @@ std::string name_of(std::size_t member) {
   return "m" + std::to_string(member);
 }
 
-std::string peer_url(std::uint16_t port) {
-  return "http://127.0.0.1:" + std::to_string(port);
-}
+constexpr std::uint16_t client_port_of_places = 2379;
+constexpr std::uint16_t peer_port_of_places = 2380;
 
 } // namespace
 
@@ -59,11 +58,19 @@ etcd_server::etcd_server(etcd_server_options options) : options_(std::move(optio
   if (::mkdtemp(name.data()) == nullptr)
     throw std::runtime_error("no temporary folder for etcd");
   folder_ = name;
-  const auto ports = free_ports(3 * members_.size());
-  for (std::size_t each = 0; each < members_.size(); ++each) {
-    members_[each].client_port = ports[3 * each];
-    members_[each].other_client_port = ports[3 * each + 1];
-    members_[each].peer_port = ports[3 * each + 2];
+  if (options_.places.empty()) {
+    const auto ports = free_ports(3 * members_.size());
+    for (std::size_t each = 0; each < members_.size(); ++each) {
+      members_[each].client_port = ports[3 * each];
+      members_[each].other_client_port = ports[3 * each + 1];
+      members_[each].peer_port = ports[3 * each + 2];
+    }
+  } else {
+    members_.resize(options_.places.size());
+    for (auto& each : members_) {
+      each.client_port = client_port_of_places;
+      each.peer_port = peer_port_of_places;
+    }
   }
   for (std::size_t each = 0; each < members_.size(); ++each)
     start(each);
@@ -79,7 +86,13 @@ etcd_server::~etcd_server() {
 }
 
 std::string etcd_server::endpoint(std::size_t member) const {
-  return "127.0.0.1:" + std::to_string(members_[member].client_port);
+  return (options_.places.empty() ? "127.0.0.1" : options_.places[member].address) + ':'
+         + std::to_string(members_[member].client_port);
+}
+
+std::string etcd_server::peer_url(std::size_t member) const {
+  return "http://" + (options_.places.empty() ? "127.0.0.1" : options_.places[member].address) + ':'
+         + std::to_string(members_[member].peer_port);
 }
 
 std::string etcd_server::address(std::string_view prefix) const {
@@ -97,7 +110,7 @@ std::string etcd_server::address(std::string_view prefix, const std::vector<std:
 }
 
 std::filesystem::path etcd_server::folder_of(std::size_t member) const {
-  return folder_ / name_of(member);
+  return (options_.places.empty() ? folder_ : std::filesystem::path{"/tmp"}) / ("etcd-" + name_of(member));
 }
 
 void etcd_server::start(std::size_t which) {
@@ -105,29 +118,37 @@ void etcd_server::start(std::size_t which) {
   const auto client_url = (has_tls() ? "https://" : "http://") + endpoint(which);
   std::string cluster;
   for (std::size_t each = 0; each < members_.size(); ++each)
-    cluster += (each == 0 ? "" : ",") + name_of(each) + '=' + peer_url(members_[each].peer_port);
-  processes::start_options start{
-      .program = ETCD_SERVER,
-      .words = {"etcd", "--name", name_of(which), "--data-dir", folder_of(which).string(), "--listen-client-urls",
-                client_url, "--advertise-client-urls", client_url, "--listen-peer-urls", peer_url(member.peer_port),
-                "--initial-advertise-peer-urls", peer_url(member.peer_port), "--initial-cluster", cluster,
-                "--initial-cluster-state", member.joins ? "existing" : "new", "--initial-cluster-token",
-                folder_.filename(),
-                // Ten times as fast as by default.
-                "--heartbeat-interval", "20", "--election-timeout", "200"},
-      .input = processes::nothing{},
-      .output = processes::file{folder_ / (name_of(which) + ".log")},
-      .errors = processes::file{folder_ / (name_of(which) + ".err")}};
+    cluster += (each == 0 ? "" : ",") + name_of(each) + '=' + peer_url(each);
+  std::vector<std::string> words{"--name", name_of(which), "--data-dir", folder_of(which).string(),
+                                 "--listen-client-urls", client_url, "--advertise-client-urls", client_url,
+                                 "--listen-peer-urls", peer_url(which), "--initial-advertise-peer-urls",
+                                 peer_url(which), "--initial-cluster", cluster, "--initial-cluster-state",
+                                 member.joins ? "existing" : "new", "--initial-cluster-token", folder_.filename(),
+                                 // Ten times as fast as by default.
+                                 "--heartbeat-interval", "20", "--election-timeout", "200"};
   if (has_tls())
-    start.words.insert(start.words.end(), {"--cert-file", options_.certificate_file, "--key-file", options_.key_file});
+    words.insert(words.end(), {"--cert-file", options_.certificate_file, "--key-file", options_.key_file});
   if (!options_.client_ca_file.empty())
-    start.words.insert(start.words.end(), {"--client-cert-auth", "--trusted-ca-file", options_.client_ca_file});
-  start.words.insert(start.words.end(), options_.words.begin(), options_.words.end());
-  auto started = processes::process::start(start);
+    words.insert(words.end(), {"--client-cert-auth", "--trusted-ca-file", options_.client_ca_file});
+  words.insert(words.end(), options_.words.begin(), options_.words.end());
+  member.process = started(which, std::move(words));
+  member.is_frozen = false;
+}
+
+processes::process etcd_server::started(std::size_t which, std::vector<std::string> words) const {
+  if (!options_.places.empty()) {
+    words.insert(words.begin(), {"sh", "-c", "exec \"$@\" >/tmp/etcd.log 2>&1", "sh", ETCD_SERVER});
+    return options_.places[which].start(std::move(words));
+  }
+  words.insert(words.begin(), "etcd");
+  auto started = processes::process::start({.program = ETCD_SERVER,
+                                            .words = std::move(words),
+                                            .input = processes::nothing{},
+                                            .output = processes::file{folder_ / (name_of(which) + ".log")},
+                                            .errors = processes::file{folder_ / (name_of(which) + ".err")}});
   if (!started)
     throw std::runtime_error("etcd does not start: " + started.error());
-  member.process = std::move(*started);
-  member.is_frozen = false;
+  return *std::move(started);
 }
 
 void etcd_server::kill(std::size_t member) {
@@ -147,6 +168,8 @@ void etcd_server::thaw(std::size_t member) {
 }
 
 void etcd_server::wipe(std::size_t member) {
+  if (!options_.places.empty())
+    return options_.places[member].run({"rm", "-rf", folder_of(member).string()});
   std::filesystem::remove_all(folder_of(member));
 }
 
@@ -160,7 +183,7 @@ void etcd_server::add_again(std::size_t which) {
     if (each.value("name", "") == name_of(which))
       post(leader(), "cluster/member/remove", nlohmann::json{{"ID", each.at("ID")}}.dump());
   // etcd takes no new member until the others are connected.
-  const auto body = nlohmann::json{{"peerURLs", {peer_url(members_[which].peer_port)}}}.dump();
+  const auto body = nlohmann::json{{"peerURLs", {peer_url(which)}}}.dump();
   if (!eventually([&] { return try_post(leader(), "cluster/member/add", body).has_value(); }))
     throw std::runtime_error("etcd takes no new member");
   members_[which].joins = true;
@@ -198,6 +221,20 @@ std::size_t etcd_server::leader() {
   return *found;
 }
 
+bool etcd_server::compact() {
+  for (std::size_t each = 0; each < members_.size(); ++each) {
+    if (!members_[each].process || members_[each].is_frozen)
+      continue;
+    const auto read = try_post(each, "kv/range", R"({"key":"eA=="})");
+    if (!read)
+      continue;
+    const auto revision = nlohmann::json::parse(*read).at("header").at("revision").get<std::string>();
+    if (try_post(each, "kv/compaction", R"({"physical":true,"revision":")" + revision + "\"}"))
+      return true;
+  }
+  return false;
+}
+
 std::optional<std::string> etcd_server::try_post(std::size_t member, std::string_view path, std::string_view body,
                                                  std::string_view token) {
   if (const auto ready = prepare_curl(); !ready)
@@ -208,15 +245,22 @@ std::optional<std::string> etcd_server::try_post(std::size_t member, std::string
                                            .has_tls = has_tls()});
   if (!connection)
     throw std::runtime_error(connection.error().message());
-  auto answer =
-      (*connection)
-          ->exchange({.url = (has_tls() ? "https://" : "http://") + endpoint(member) + "/v3/" + std::string{path},
-                      .body = std::string{body},
-                      .token = std::string{token}},
-                     2s, [] { return false; });
-  if (!answer || answer->status != 200)
-    return std::nullopt;
-  return std::move(answer->body);
+  std::optional<std::string> body_of_answer;
+  const auto ask = [&] {
+    auto answer =
+        (*connection)
+            ->exchange({.url = (has_tls() ? "https://" : "http://") + endpoint(member) + "/v3/" + std::string{path},
+                        .body = std::string{body},
+                        .token = std::string{token}},
+                       2s, [] { return false; });
+    if (answer && answer->status == 200)
+      body_of_answer = std::move(answer->body);
+  };
+  if (options_.places.empty())
+    ask();
+  else
+    options_.places[member].within(ask);
+  return body_of_answer;
 }
 
 std::string etcd_server::post(std::size_t member, std::string_view path, std::string_view body,

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,18 @@
 
 namespace troupe::tests {
 
+/// Where a member of an etcd runs, if not on loopback ports of this host.
+struct etcd_place {
+  std::string address; // At which the other members and the clients reach it.
+  std::function<processes::process(std::vector<std::string> words)> start;
+  std::function<void(std::vector<std::string> words)> run; // To its end.
+  /// Calls the function in the network of the place.
+  std::function<void(const std::function<void()>&)> within;
+};
+
 struct etcd_server_options {
   std::size_t members = 1;
+  std::vector<etcd_place> places; // If set, one for each member.
   std::vector<std::string> words; // More arguments for each member.
   // Of the client port, PEM. If set, it speaks TLS.
   std::string certificate_file;
@@ -26,7 +37,8 @@ struct etcd_server_options {
   directory_options client;
 };
 
-/// Runs the members of an etcd on loopback ports that were free, with their data in a temporary folder.
+/// Runs the members of an etcd on loopback ports that were free, with their data in a temporary folder; or at places,
+/// with their data in /tmp there.
 ///
 /// Threads: one at a time. Lifetime: the members end with this object, and if the thread that made it ends.
 class etcd_server {
@@ -49,6 +61,8 @@ public:
   [[nodiscard]] std::size_t count() const noexcept { return members_.size(); }
   /// Waits until the members that run have a leader.
   [[nodiscard]] std::size_t leader();
+  /// Forgets all revisions before the present one. False if no member did.
+  bool compact();
 
   void kill(std::size_t member);
   /// Starts a member that was killed. Returns without waiting for it.
@@ -83,6 +97,8 @@ private:
 
   [[nodiscard]] bool has_tls() const noexcept { return !options_.certificate_file.empty(); }
   [[nodiscard]] std::filesystem::path folder_of(std::size_t member) const;
+  [[nodiscard]] std::string peer_url(std::size_t member) const;
+  [[nodiscard]] processes::process started(std::size_t member, std::vector<std::string> words) const;
   [[nodiscard]] bool answers(std::size_t member);
 
   etcd_server_options options_;
