@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The sample's nodes find each other, the singleton moves when its node is killed, and nothing is left:
-#   cluster.test.sh PATH/TO/cluster [PATH/TO/run]
+#   cluster.test.sh PATH/TO/cluster                        without a server
+#   cluster.test.sh PATH/TO/cluster PATH/TO/run BUILD      with an etcd, which BUILD/etcd has
 set -uo pipefail
 cluster=$1
 TROUPE_STATE_DIR=$(mktemp -d)
@@ -13,7 +14,10 @@ fail() {
 }
 
 if [ $# -gt 1 ]; then
-  output=$(TROUPE_CLUSTER_SAMPLE=$cluster timeout 100 "$2" 2>/dev/null) || fail "it fails with status $?: $output"
+  # The run has a folder for temporary files of its own, and must leave nothing there.
+  temporary=$TROUPE_STATE_DIR/temporary
+  mkdir "$temporary"
+  output=$(TMPDIR=$temporary TROUPE_SAMPLE_BUILD=$3 timeout 100 "$2" 2>/dev/null) || fail "it fails with status $?: $output"
 else
   output=$(timeout 60 "$cluster" 2>/dev/null) || fail "it fails with status $?: $output"
 fi
@@ -24,5 +28,9 @@ mapfile -t fences < <(sed -nE 's/^ticket ([0-9]+)-[0-9]+ from node [abc]$/\1/p' 
 [ "${fences[0]}" = "${fences[1]}" ] && [ "${fences[2]}" -gt "${fences[1]}" ] || fail "the fencing numbers do not rise: $output"
 owner=$(sed -nE 's/^node ([abc]) is killed$/\1/p' <<<"$output")
 grep -qE "^ticket ${fences[2]}-1 from node [^$owner]$" <<<"$output" || fail "the killed node still gives tickets: $output"
+if [ $# -gt 1 ]; then
+  rmdir "$temporary" || fail "the run leaves files: $(ls -A "$temporary")"
+  left=$(pgrep -f "data-dir $temporary") && fail "its etcd is left: $left"
+fi
 left=$(pgrep -f "^$(readlink -f "$cluster") node ") && fail "processes are left: $left"
 exit 0
