@@ -138,6 +138,10 @@ public:
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  /// Whether something waits for an answer.
+  [[nodiscard]] bool is_any_awaited() const {
+    return std::ranges::any_of(entries_, [](const auto& each) { return !each.second.asker.is_gone(); });
+  }
 
 private:
   struct entry {

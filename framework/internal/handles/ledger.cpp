@@ -511,6 +511,13 @@ void ledger::on(link_record& from, const lost& what) {
     lose_source(known->second, true);
 }
 
+bool ledger::is_used(link_number link) const {
+  const auto* const found = books_.links.up(link);
+  return found != nullptr
+         && (!found->exports.empty() || !found->imports.empty() || !found->unclaimed.empty()
+             || found->questions.size() > 0 || found->servings.size() > 0 || found->parked.size() > 0);
+}
+
 // -- statistics
 
 ledger_tables ledger::tables() const {

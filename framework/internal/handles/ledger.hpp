@@ -124,6 +124,8 @@ public:
   /// the link abandons the objects that the peer has handed over. Returns false if a link of that number is still
   /// known. Then the caller must not use the number.
   [[nodiscard]] bool link_up(link_number link, node_name peer, bool shares_store);
+  /// Whether one end of a link that is up has handles to objects of the other, or has asked for something.
+  [[nodiscard]] bool is_used(link_number link) const;
   void link_down(link_number link);
   void on_message(link_number from, const message& what);
 

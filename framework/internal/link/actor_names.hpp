@@ -108,6 +108,11 @@ public:
 
   [[nodiscard]] std::size_t exported(const link_held&) const noexcept { return exports_.size(); }
   [[nodiscard]] std::size_t imported(const link_held&) const noexcept { return imports_.size(); }
+  /// As actor_exports::has_only().
+  template <class IsCommon>
+  [[nodiscard]] bool exports_only(const link_held&, IsCommon is_common) const {
+    return exports_.has_only(std::move(is_common));
+  }
 
   /// What remains when the link ends.
   struct remains {

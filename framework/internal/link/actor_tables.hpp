@@ -2,6 +2,7 @@
 // link that owns them guards them. The link drops the references that they return outside the lock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -50,6 +51,12 @@ public:
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   /// The number of entries for actors of other nodes.
   [[nodiscard]] std::size_t foreign_size() const noexcept { return foreign_numbers_.size(); }
+
+  /// Whether the peer may address only actors for which `is_common` returns true.
+  template <class IsCommon>
+  [[nodiscard]] bool has_only(IsCommon is_common) const {
+    return std::ranges::all_of(entries_, [&](const auto& each) { return is_common(each.second.actor); });
+  }
 
   /// Removes and returns all actors when the link ends.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/actors/shared_helpers.hpp>
 #include <troupe/framework/internal/caf_port/node_ids.hpp>
 #include <troupe/framework/internal/link/admin_table.hpp>
 #include <troupe/framework/internal/link/bounded_waits.hpp>
@@ -304,7 +305,37 @@ void link_core::close_now(const std::string& reason, std::chrono::milliseconds p
       return;
     life_.enter(held, link_state::closing);
   }
-  // The I/O thread may not have connected the link yet; start() then finds it closing.
+  drain_soon(reason, patience);
+}
+
+bool link_core::is_unused() const {
+  const auto held = mutex_.lock();
+  return is_unused(held);
+}
+
+/// Whoever could send a message over the link refers to an actor of the other end, and is counted here.
+bool link_core::is_unused(const link_held& held) const {
+  const auto helpers = helpers_.unshared(held);
+  return is_open() && helpers && actors_.imported(held) == *helpers
+         && actors_.exports_only(held, [this](const auto& actor) { return node_->helpers().has(actor); })
+         && !pending_.is_any_awaited() && unanswered() == 0 && questions_.is_idle(held) && encoding_.is_idle()
+         && !gate_.window(held).anything_waits() && departures_.empty(held) && stored_.objects().is_unused(held)
+         && !in_exchange_->is_used(held);
+}
+
+bool link_core::close_if_unused(const std::string& reason, std::chrono::milliseconds patience) {
+  {
+    const auto held = mutex_.lock();
+    if (!is_unused(held))
+      return false;
+    life_.enter(held, link_state::closing);
+  }
+  drain_soon(reason, patience);
+  return true;
+}
+
+/// The I/O thread may not have connected the link yet; start() then finds it closing.
+void link_core::drain_soon(const std::string& reason, std::chrono::milliseconds patience) {
   post_to(seat_.io(), [self = shared_from_this(), reason, patience] {
     if (self->connection_)
       self->begin_to_drain(reason, patience);

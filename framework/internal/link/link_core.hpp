@@ -129,6 +129,8 @@ public:
   void hide_names() override { answers_.hide_all(); }
   void displace() override;
   void close(const std::string& reason, std::chrono::milliseconds patience) override;
+  [[nodiscard]] bool is_unused() const override;
+  [[nodiscard]] bool close_if_unused(const std::string& reason, std::chrono::milliseconds patience) override;
   [[nodiscard]] bool is_open() const noexcept override { return life_.now() == link_state::open; }
   [[nodiscard]] bool is_closed() const noexcept { return life_.now() == link_state::closed; }
 
@@ -210,6 +212,8 @@ private:
 
   [[nodiscard]] message_encoder::parts encoding_parts();
   void close_now(const std::string& reason, std::chrono::milliseconds patience);
+  void drain_soon(const std::string& reason, std::chrono::milliseconds patience);
+  [[nodiscard]] bool is_unused(const link_held& held) const;
   void await_encoding(const std::string& reason, std::chrono::steady_clock::time_point until);
   void begin_to_drain(const std::string& reason, std::chrono::milliseconds patience);
   [[nodiscard]] bool anything_waits() const;

@@ -32,6 +32,10 @@ const std::string& link_in_exchange::peer_name() const noexcept {
   return of_.link.peer_name();
 }
 
+bool link_in_exchange::is_used(const link_held&) const {
+  return of_.link.agreed().counts_handles && of_.exchange->is_used(of_.link.agreed().channel);
+}
+
 void link_in_exchange::end_for_handles(const node_error& why) {
   over_->close(why, std::chrono::milliseconds{0});
 }

@@ -48,6 +48,9 @@ public:
   /// Leaves the exchange because the link has ended.
   void leave(std::string why) { membership_.leave(std::move(why)); }
 
+  /// Whether one end has handles to objects of the other.
+  [[nodiscard]] bool is_used(const link_held& held) const;
+
   // -- for the exchange
 
   void write_handles() override;

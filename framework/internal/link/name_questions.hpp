@@ -32,6 +32,9 @@ public:
   /// Drops the question. Returns false if its answer has come.
   bool forget(std::uint64_t number);
 
+  /// Whether every question is answered.
+  [[nodiscard]] bool is_idle(const link_held&) const noexcept { return questions_.empty(); }
+
   std::expected<void, node_error> on_found(const found& answer);
 
   /// Answers every open question with `reason`, because the link has ended.

@@ -79,6 +79,13 @@ public:
   /// Whether the link has not opened because the peer does not know the secret that this end has proven. Any thread,
   /// once life_events::opened was called.
   [[nodiscard]] virtual bool secret_is_refused() const noexcept = 0;
+  /// Whether neither end refers to an actor or an object of the other, waits for an answer of it, or has messages to
+  /// send. Only what every link has, such as the helpers that the hello names, does not count.
+  [[nodiscard]] virtual bool is_unused() const = 0;
+  /// As close(), but only if the link is unused; otherwise returns false. To be called after the peer has answered an
+  /// empty question of names_there(). Then it has read everything that was sent before, so that nothing is lost, and
+  /// later messages over another link do not overtake.
+  [[nodiscard]] virtual bool close_if_unused(const std::string& reason, std::chrono::milliseconds patience) = 0;
 
   // -- for the node
 

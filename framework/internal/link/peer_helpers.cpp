@@ -6,6 +6,7 @@
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 
 #include <troupe/framework/internal/caf_port/actors/request_runner.hpp>
+#include <troupe/framework/internal/caf_port/only_reference.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/serializers/function_entry.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
@@ -60,6 +61,18 @@ caf::actor peer_helpers::helper(caf::strong_actor_ptr helpers::*which, std::stri
   return spawn_refusal(
       system_, {node_errc::not_allowed, link_.peer_name() + std::string{refuses}
                                             + lacks_right(link_.agreed().peer.role_of_reader, option, without_role)});
+}
+
+std::optional<std::size_t> peer_helpers::unshared(const link_held&) const {
+  std::size_t count = 0;
+  for (const auto* one : {&known_.runner, &known_.spawner, &known_.inspector}) {
+    if (!*one)
+      continue;
+    if (!is_only_reference(*one))
+      return std::nullopt;
+    ++count;
+  }
+  return count;
 }
 
 void peer_helpers::end() {

@@ -1,7 +1,9 @@
 // The actors by which the peer serves this node.
 #pragma once
 
+#include <cstddef>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -35,6 +37,9 @@ public:
   [[nodiscard]] caf::actor spawner() const;
   /// As spawner(), for the peer's actor that answers queries about its node.
   [[nodiscard]] caf::actor inspector() const;
+
+  /// How many of the peer's helpers are known, and referred to only here; nullopt if something else refers to one.
+  [[nodiscard]] std::optional<std::size_t> unshared(const link_held&) const;
 
   /// Drops the actors because the link has ended.
   void end();

@@ -156,6 +156,7 @@ public:
 
   // -- for people and tests
 
+  [[nodiscard]] bool is_used(handles::link_number link) const { return ledger_.is_used(link); }
   [[nodiscard]] handles::ledger_tables tables() const { return ledger_.tables(); }
   [[nodiscard]] handles::ledger_rows rows(std::uint32_t first, std::uint32_t count) const {
     return ledger_.rows(first, count);

@@ -94,6 +94,10 @@ public:
   /// Messages to be written on that link, in order. Requires: the link's mutex is held.
   [[nodiscard]] virtual std::vector<handles::message> take_messages(handles::link_number to) = 0;
 
+  /// Whether one end of the link has handles to objects of the other, or asks for bytes. Requires: the link's mutex is
+  /// held.
+  [[nodiscard]] virtual bool is_used(handles::link_number link) const = 0;
+
   /// Requires: the link's mutex is held.
   [[nodiscard]] virtual std::optional<object_piece> next_piece(handles::link_number to) = 0;
   [[nodiscard]] virtual bool has_piece(handles::link_number to) const = 0;

@@ -128,6 +128,9 @@ public:
     return found == sent_.end() ? std::nullopt : std::optional{sent{found->second.count, found->second.since}};
   }
 
+  /// Whether neither end has an object of the other.
+  [[nodiscard]] bool is_unused(const link_held&) const noexcept { return sent_.empty() && received_.empty(); }
+
   // -- from the peer
 
   /// Takes over an object in flight to this end, and counts its receipt. Fails with `protocol_violation` if the peer

@@ -90,6 +90,7 @@ public:
   [[nodiscard]] std::vector<object_mention>
   count_out(handles::link_number to, std::span<const std::shared_ptr<exchanged_object>> objects) override;
   [[nodiscard]] std::vector<handles::message> take_messages(handles::link_number to) override;
+  [[nodiscard]] bool is_used(handles::link_number link) const override { return core_.lock()->is_used(link); }
   [[nodiscard]] std::optional<object_piece> next_piece(handles::link_number to) override { return serving_.next(to); }
   [[nodiscard]] bool has_piece(handles::link_number to) const override { return serving_.has_piece(to); }
 

@@ -80,6 +80,7 @@ public:
     pieces.erase(pieces.begin());
     return object_piece{{}, frame::copy_of(troupe::tests::bytes_of(text))};
   }
+  bool is_used(handles::link_number) const override { return has_uses; }
   bool has_piece(handles::link_number) const override { return !pieces.empty(); }
 
   // Recorded from the link.
@@ -93,6 +94,7 @@ public:
   std::uint64_t counted = 0;
   // Set by the test.
   bool refuses = false;
+  bool has_uses = false;
   std::vector<handles::message> says;
   std::vector<std::string> pieces;
 };
