@@ -11,6 +11,7 @@
 #include <caf/actor.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include <troupe/base/export.hpp>
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/link_options.hpp>
 #include <troupe/framework/node_errc.hpp>
@@ -21,9 +22,13 @@ namespace troupe {
 /// A change of what a lasting handle leads to.
 struct lasting_event {
   enum class kind : std::uint8_t {
-    found,   ///< Messages go to an actor at `address`.
-    lost,    ///< Messages wait: the actor has ended, its link is down, or its name was withdrawn. `reason` says which.
-    given_up ///< Messages fail from now on. This is the last event.
+    found,    ///< Messages go to an actor at `address`.
+    lost,     ///< Messages wait: the actor has ended, its link is down, or its name was withdrawn. `reason` says which.
+    given_up, ///< Messages fail from now on. This is the last event.
+    // Only if the handle has lasting_options::idle_close:
+    resting,    ///< The handle was idle, and needs no link. The next message makes one.
+    unreachable ///< The actor was not found at once. The handle goes on looking for it. Told at most once until the
+                ///< handle rests or finds it.
   };
 
   kind what = kind::given_up;
@@ -31,7 +36,7 @@ struct lasting_event {
   std::string name = {};
   /// Where the actor is or was found; empty if `given_up`.
   std::string address = {};
-  /// `none` if `found`.
+  /// `none` if `found` or `resting`.
   node_error reason = {node_errc::none, {}};
 };
 
@@ -71,12 +76,22 @@ struct lasting_options {
   request_retry retry = request_retry::none;
   /// How long the actor may stay away before the handle is given up; nullopt: no limit.
   std::optional<std::chrono::milliseconds> give_up = std::nullopt;
+  /// nullopt: the link is made at once and kept. Otherwise links are made on demand: when a message waits, or at
+  /// wake(). If the handle has passed on no message for this time, and at most half as long again, it rests. A link
+  /// that no handle needs is closed, unless one end still refers to an actor or an object of the other, or waits for
+  /// an answer. The next message makes a link again, and the order of messages stays. 0: the link is made on demand
+  /// and kept. Lower: fewer links are open; but the first message after each pause waits for a link.
+  std::optional<std::chrono::milliseconds> idle_close = std::nullopt;
   /// The options of the links. Lasting handles of one node with the same address, options and policy share a link.
   link_options link = {};
   /// When a lost link is dialed again. If `attempts_max` ends the dialing at all addresses, the handle is given up.
   reconnect_policy policy = {};
   lasting_events events = {};
 };
+
+/// Lets a resting lasting handle look for its actor now, as a message would. Does nothing for other actors. Threads:
+/// any.
+TROUPE_EXPORT void wake(const caf::actor& lasting_handle);
 
 } // namespace troupe
 

@@ -1,5 +1,7 @@
 #include <troupe/framework/internal/lasting/kept_address.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -9,29 +11,111 @@
 
 namespace troupe::internal {
 
-std::expected<void, node_error> kept_address::prepare(const keep_link_function& keep) {
+std::expected<std::shared_ptr<kept_link>, node_error> kept_address::make_link() {
   const auto later = [weak = weak_from_this()](auto member) {
     return [weak, member](const auto&... why) {
       if (const auto self = weak.lock())
         ((*self).*member)(why...);
     };
   };
-  auto kept = keep(to_, {.opened = later(&kept_address::on_opened),
-                         .failed = later(&kept_address::on_failed),
-                         .given_up = later(&kept_address::on_given_up)});
+  return keep_(to_, {.opened = later(&kept_address::on_opened),
+                     .failed = later(&kept_address::on_failed),
+                     .given_up = later(&kept_address::on_given_up)});
+}
+
+std::expected<void, node_error> kept_address::prepare() {
+  auto kept = make_link();
   if (!kept)
     return std::unexpected{std::move(kept).error()};
   kept_ = *std::move(kept);
   return {};
 }
 
-void kept_address::begin() {
-  if (kept_)
-    if (const auto begun = kept_->begin(); !begun)
-      on_given_up(begun.error());
+// -- the need for a link
+
+void kept_address::need(target_search& search) {
+  needs_.insert(&search);
+  if (!is_dialed_ && !has_ended_ && !is_given_up_)
+    dial();
+}
+
+void kept_address::dial() {
+  is_dialed_ = true;
+  problem_ = {node_errc::none, {}};
+  if (!kept_) {
+    auto made = make_link();
+    if (!made)
+      return on_given_up(made.error());
+    kept_ = *std::move(made);
+  }
+  if (const auto begun = kept_->begin(); !begun)
+    on_given_up(begun.error());
+}
+
+/// The link is closed later: mostly, this was the last search, and end() comes.
+void kept_address::remove(target_search& search) {
+  searches_.erase(&search);
+  if (needs_.erase(&search) > 0 && needs_.empty() && !has_ended_)
+    look_again();
+}
+
+void kept_address::need_no_more(target_search& search, std::chrono::milliseconds pause) {
+  needs_.erase(&search);
+  pause_ = pause;
+  close_if_unneeded();
+}
+
+/// First the peer has to answer an empty question, as node_link::close_if_unused() wants it.
+void kept_address::close_if_unneeded() {
+  if (!needs_.empty() || !is_dialed_ || is_asking_ || has_ended_ || is_given_up_)
+    return;
+  if (!link_)
+    return let_go();
+  if (!link_->is_unused())
+    return look_again();
+  is_asking_ = true;
+  link_->names_there().begin({}, {}, std::chrono::milliseconds{0},
+                             [&io = io_, weak = weak_from_this(), asked = link_](const auto& nobody) {
+                               const auto is_read = nobody || nobody.error().code() == node_errc::not_found;
+                               post_to(io, [weak, asked, is_read] {
+                                 const auto self = weak.lock();
+                                 if (!self)
+                                   return;
+                                 self->is_asking_ = false;
+                                 if (!self->needs_.empty() || self->has_ended_)
+                                   return;
+                                 if (!is_read || self->link_ != asked
+                                     || !asked->close_if_unused("the link was idle", asked->options().connect_timeout))
+                                   return self->look_again();
+                                 self->let_go();
+                               });
+                             });
+}
+
+void kept_address::look_again() {
+  constexpr std::chrono::milliseconds pause_min{10};
+  if (!unneeded_timer_)
+    unneeded_timer_ = std::make_unique<io_timer>(io_);
+  unneeded_timer_->expires_after(std::max(pause_, pause_min));
+  unneeded_timer_->async_wait([weak = weak_from_this()](std::error_code cancelled) {
+    if (const auto self = weak.lock(); self && !cancelled)
+      self->close_if_unneeded();
+  });
+}
+
+/// The next need makes a new link.
+void kept_address::let_go() {
+  if (const auto kept = std::exchange(kept_, nullptr))
+    kept->stop();
+  link_ = nullptr;
+  is_dialed_ = false;
+  problem_ = {node_errc::none, {}};
 }
 
 void kept_address::end() {
+  has_ended_ = true;
+  needs_.clear();
+  unneeded_timer_ = nullptr;
   if (const auto kept = std::exchange(kept_, nullptr)) {
     const auto open = kept->current();
     kept->stop();
@@ -58,14 +142,22 @@ void kept_address::on_opened() {
   link_ = kept_ ? kept_->current() : nullptr;
   if (!link_)
     return; // It is lost already; that event follows.
+  if (needs_.empty())
+    return close_if_unneeded();
   tell_all([this](target_search& each) { each.link_opened(*this); });
 }
 
 void kept_address::on_failed(const node_error& why) {
   problem_ = why;
-  if (!std::exchange(link_, nullptr))
-    return;
-  tell_all([&](target_search& each) { each.link_lost(*this, why); });
+  const auto was_open = std::exchange(link_, nullptr) != nullptr;
+  if (needs_.empty())
+    return let_go();
+  tell_all([&](target_search& each) {
+    if (was_open)
+      each.link_lost(*this, why);
+    else
+      each.dial_failed();
+  });
 }
 
 void kept_address::on_given_up(const node_error& why) {

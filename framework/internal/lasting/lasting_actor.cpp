@@ -36,6 +36,8 @@ lasting_actor::~lasting_actor() {
 }
 
 void lasting_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (!is_used_.load(std::memory_order_relaxed))
+    is_used_.store(true, std::memory_order_relaxed);
   if (its_.retry != request_retry::none) {
     if (what->mid.is_response()) {
       on_answer(std::move(what), context);
@@ -174,6 +176,27 @@ void lasting_actor::wait() {
   std::lock_guard guard{mutex_};
   dropped = slot_.set(nullptr);
   dropped_target = std::exchange(target_, nullptr);
+}
+
+bool lasting_actor::rest() {
+  target_slot::dropped_targets dropped;
+  caf::strong_actor_ptr dropped_target;
+  const std::lock_guard guard{mutex_};
+  if (!waiting_.empty() || !requests_.empty() || given_bytes_ > 0)
+    return false;
+  dropped = slot_.set(nullptr);
+  dropped_target = std::exchange(target_, nullptr);
+  return true;
+}
+
+bool lasting_actor::has_waiting() const {
+  const std::lock_guard guard{mutex_};
+  return !waiting_.empty() || !requests_.empty();
+}
+
+void lasting_actor::wake() const {
+  if (const auto owner = owner_.lock())
+    owner->is_away(its_.number);
 }
 
 bool lasting_actor::awaits_the_same_process() const {

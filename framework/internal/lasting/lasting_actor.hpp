@@ -1,6 +1,7 @@
 // The actor behind a lasting handle.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -64,6 +65,9 @@ public:
 
   [[nodiscard]] const terms& its() const noexcept { return its_; }
 
+  /// Lets the search go on if it rests. Any thread.
+  void wake() const;
+
   // -- for the search for its target
 
   enum class flow : std::uint8_t {
@@ -83,6 +87,11 @@ public:
   /// Fails the messages that have waited since before `then`. Returns when the oldest of the others came; nullopt if
   /// none waits.
   std::optional<clock::time_point> fail_older_than(clock::time_point then, const node_error& why);
+  /// From now on messages wait, if none waits and no request is kept already; otherwise returns false.
+  [[nodiscard]] bool rest();
+  /// Whether a message was sent since the last call.
+  [[nodiscard]] bool take_use() noexcept { return is_used_.exchange(false, std::memory_order_relaxed); }
+  [[nodiscard]] bool has_waiting() const;
   /// Ends the actor: fails what waits and what is sent from now on, and tells the actors that monitor it.
   void end(const node_error& why);
 
@@ -124,6 +133,7 @@ private:
 
   const std::weak_ptr<lasting_owner> owner_;
   const terms its_;
+  std::atomic<bool> is_used_{false};
   target_slot slot_; // Set under mutex_, so that no message overtakes those that wait.
 
   mutable std::mutex mutex_; // No actor is dropped and nothing is forwarded while it is held.

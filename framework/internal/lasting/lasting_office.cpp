@@ -13,7 +13,7 @@ namespace troupe::internal {
 
 namespace {
 
-// Each handle keeps links to all of its addresses.
+// Each handle may keep links to all of its addresses.
 constexpr std::size_t addresses_max = 64;
 
 node_error node_has_ended() {
@@ -31,6 +31,8 @@ std::expected<void, node_error> check(const lasting_office::wanted& what, const 
     return bad_option("patience is " + std::to_string(options.patience.count()) + " ms; the minimum is 0");
   if (options.give_up && options.give_up->count() < 0)
     return bad_option("give_up is " + std::to_string(options.give_up->count()) + " ms; the minimum is 0");
+  if (options.idle_close && options.idle_close->count() < 0)
+    return bad_option("idle_close is " + std::to_string(options.idle_close->count()) + " ms; the minimum is 0");
   if (options.events.listener && options.events.listener.node() != system.node())
     return bad_option("the listener of a lasting handle must be an actor of this process");
   return {};
@@ -66,6 +68,7 @@ std::expected<caf::strong_actor_ptr, node_error> lasting_office::make(wanted wha
   auto search = std::make_shared<target_search>(of_.io, actor,
                                                 target_search::terms{.patience = options.patience,
                                                                      .give_up = options.give_up,
+                                                                     .idle_close = options.idle_close,
                                                                      .events = std::move(options.events)},
                                                 addresses, [weak = weak_from_this(), number] {
                                                   if (const auto self = weak.lock())
@@ -92,11 +95,10 @@ std::expected<std::shared_ptr<kept_address>, node_error> lasting_office::claim(c
       ++known->second.handles;
       return at;
     }
-  auto made = std::make_shared<kept_address>(*of_.io, to);
-  if (auto prepared = made->prepare(of_.keep); !prepared)
+  auto made = std::make_shared<kept_address>(*of_.io, to, of_.keep);
+  if (auto prepared = made->prepare(); !prepared)
     return std::unexpected{std::move(prepared).error()};
   addresses_.emplace(to.address, shared_address{.at = made, .handles = 1});
-  post_to(*of_.io, [made] { made->begin(); });
   return made;
 }
 

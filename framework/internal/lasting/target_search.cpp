@@ -43,6 +43,7 @@ target_search::target_search(std::shared_ptr<asio::io_context> io, const caf::st
       interface_(as_lasting(handle).its().interface),
       patience_(bounded_wait(its.patience)),
       give_up_(its.give_up),
+      idle_close_(its.idle_close ? std::optional{bounded_wait(*its.idle_close)} : std::nullopt),
       callback_(std::move(its.events.callback)),
       listener_(caf::actor_cast<caf::strong_actor_ptr>(its.events.listener).get()),
       addresses_(std::move(addresses)),
@@ -56,6 +57,11 @@ target_search::~target_search() {
 void target_search::begin() {
   for (const auto& each : addresses_)
     each->add(*this);
+  is_resting_ = idle_close_.has_value();
+  if (is_resting_)
+    return;
+  for (const auto& each : addresses_)
+    each->need(*this);
   wait_for_give_up();
   seek();
 }
@@ -71,6 +77,8 @@ void target_search::end(const node_error& why) {
   return_timer_ = nullptr;
   pending_ = nullptr;
   give_up_timer_ = nullptr;
+  idle_timer_ = nullptr;
+  unreachable_timer_ = nullptr;
   stop_watching();
   current_.reset();
   if (const auto actor = handle())
@@ -85,8 +93,8 @@ std::size_t target_search::index_of(const kept_address& at) const {
 // -- news
 
 void target_search::link_opened(kept_address& at) {
-  if (!is_over_ && !current_)
-    ask(index_of(at), lookup_wait);
+  if (!is_over_ && !is_resting_ && !current_)
+    ask(index_of(at), first_wait());
 }
 
 void target_search::link_lost(kept_address& at, const node_error& why) {
@@ -111,8 +119,15 @@ void target_search::address_given_up() {
   give_up(absence());
 }
 
+void target_search::dial_failed() {
+  if (!is_over_)
+    note_absence();
+}
+
 /// While there is another target, its address does not matter.
 void target_search::name_changed(kept_address& at) {
+  if (is_resting_)
+    return;
   const auto which = index_of(at);
   if (current_ && current_ != which)
     return;
@@ -125,6 +140,8 @@ void target_search::name_changed(kept_address& at) {
 void target_search::is_away() {
   if (is_over_)
     return;
+  if (is_resting_)
+    wake();
   if (current_ && target_ && !pending_) // The link's own news may come later.
     if (const auto actor = handle(); actor && !as_lasting(actor).target())
       lose({node_errc::link_down, "the link is down"});
@@ -136,11 +153,17 @@ void target_search::is_away() {
 
 void target_search::seek() {
   for (std::size_t which = 0; which < addresses_.size(); ++which)
-    ask(which, lookup_wait);
+    ask(which, first_wait());
+}
+
+/// An actor that is not found at once is told as unreachable, so the peer is asked once at first.
+std::chrono::milliseconds target_search::first_wait() const {
+  return idle_close_ && !is_unreachable_told_ ? 0ms : lookup_wait;
 }
 
 void target_search::ask(std::size_t which, std::chrono::milliseconds wait) {
-  if (is_over_ || places_[which].is_asked || !addresses_[which]->is_open() || awaited_.value_or(which) != which)
+  if (is_over_ || is_resting_ || places_[which].is_asked || !addresses_[which]->is_open()
+      || awaited_.value_or(which) != which)
     return;
   places_[which].is_asked = true;
   addresses_[which]->ask(
@@ -152,7 +175,7 @@ void target_search::ask(std::size_t which, std::chrono::milliseconds wait) {
 
 void target_search::on_answer(std::size_t which, std::expected<caf::strong_actor_ptr, node_error> answer) {
   places_[which].is_asked = false;
-  if (is_over_)
+  if (is_over_ || is_resting_)
     return;
   const auto has_changed = std::exchange(places_[which].has_changed, false);
   const auto code = answer ? node_errc::none : answer.error().code();
@@ -165,6 +188,8 @@ void target_search::on_answer(std::size_t which, std::expected<caf::strong_actor
     lose(answer.error());
   else if (!answer && (!current_ || current_ == which))
     seek_later();
+  if (!answer && !current_)
+    note_absence();
   if (has_changed && (!current_ || current_ == which))
     ask(which, current_ ? 0ms : lookup_wait);
 }
@@ -188,6 +213,8 @@ void target_search::use(std::size_t which, const caf::strong_actor_ptr& found) {
       });
   });
   pending_ = std::make_shared<const found_target>(found, addresses_[which]->memory_at(found));
+  is_unreachable_told_ = false;
+  unreachable_timer_ = nullptr;
   tell(lasting_event::kind::found, addresses_[which]->to().address, {node_errc::none, {}});
   forward_on();
 }
@@ -238,6 +265,7 @@ void target_search::lose(const node_error& why) {
   if (const auto actor = handle())
     as_lasting(actor).wait();
   wait_for_give_up();
+  is_unreachable_told_ = true; // The event of the loss says it.
   tell(lasting_event::kind::lost, at, why);
   address_given_up();
   seek();
@@ -246,6 +274,78 @@ void target_search::lose(const node_error& why) {
 void target_search::stop_watching() {
   if (const auto before = std::exchange(target_, nullptr))
     unwatch_end(before, this);
+}
+
+// -- rest
+
+void target_search::wake() {
+  is_resting_ = false;
+  is_unreachable_told_ = false;
+  was_quiet_ = false;
+  away_since_ = clock::now();
+  for (auto& each : places_)
+    each.problem = {node_errc::none, {}};
+  wait_for_give_up();
+  after(unreachable_timer_, away_since_ + patience_, [](target_search& self) { self.tell_unreachable(); });
+  look_for_use();
+  for (const auto& each : addresses_)
+    each->need(*this);
+  seek();
+  note_absence();
+}
+
+/// Looks twice in each idle_close. After two looks without a use the search may rest.
+void target_search::look_for_use() {
+  if (*idle_close_ == 0ms)
+    return;
+  const auto pause = std::max<std::chrono::milliseconds>(*idle_close_ / 2, 1ms);
+  after(idle_timer_, clock::now() + pause, [](target_search& self) {
+    const auto actor = self.handle();
+    if (!actor)
+      return;
+    const auto was_used = as_lasting(actor).take_use();
+    if (!was_used && std::exchange(self.was_quiet_, true))
+      self.rest();
+    else if (was_used)
+      self.was_quiet_ = false;
+    if (!self.is_resting_)
+      self.look_for_use();
+  });
+}
+
+void target_search::rest() {
+  const auto actor = handle();
+  // A search that has not found its target rests only after this was told.
+  if (!actor || pending_ || (!current_ && !is_unreachable_told_) || !as_lasting(actor).rest())
+    return;
+  is_resting_ = true;
+  stop_watching();
+  current_.reset();
+  awaited_.reset();
+  why_away_ = {node_errc::none, {}};
+  for (auto* timer : {&retry_timer_, &flow_timer_, &return_timer_, &give_up_timer_, &unreachable_timer_})
+    *timer = nullptr;
+  tell(lasting_event::kind::resting, {}, {node_errc::none, {}});
+  for (const auto& each : addresses_)
+    each->need_no_more(*this, std::max<std::chrono::milliseconds>(*idle_close_ / 2, 1ms));
+}
+
+/// If each address has failed since the search was woken, the actor cannot be reached now.
+void target_search::note_absence() {
+  if (!idle_close_ || is_resting_ || current_)
+    return;
+  for (std::size_t which = 0; which < addresses_.size(); ++which) {
+    const auto& problem = addresses_[which]->is_open() ? places_[which].problem : addresses_[which]->problem();
+    if (problem.code() == node_errc::none)
+      return;
+  }
+  tell_unreachable();
+}
+
+void target_search::tell_unreachable() {
+  if (current_ || std::exchange(is_unreachable_told_, true))
+    return;
+  tell(lasting_event::kind::unreachable, {}, absence());
 }
 
 // -- time

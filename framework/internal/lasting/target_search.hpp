@@ -27,6 +27,10 @@ namespace troupe::internal {
 ///  seeking --found--> found --the actor, its link or its name is gone--> seeking
 ///  From any state to over: the search is given up, or the node ends.
 ///
+/// With lasting_options::idle_close it begins in another state, in which it needs no link:
+///
+///  resting --a message waits--> seeking;   seeking, found --idle--> resting
+///
 /// Threads: the node's main I/O thread.
 /// Lifetime: the node's lasting_office holds it until it is over, or nothing refers to the handle any more.
 class target_search : public std::enable_shared_from_this<target_search> {
@@ -36,6 +40,7 @@ public:
   struct terms {
     std::chrono::milliseconds patience;
     std::optional<std::chrono::milliseconds> give_up;
+    std::optional<std::chrono::milliseconds> idle_close;
     lasting_events events;
   };
 
@@ -55,6 +60,8 @@ public:
 
   void link_opened(kept_address& at);
   void link_lost(kept_address& at, const node_error& why);
+  /// One dial has failed; the next one follows.
+  void dial_failed();
   void address_given_up();
   /// The name was published anew or withdrawn there.
   void name_changed(kept_address& at);
@@ -75,7 +82,13 @@ private:
   [[nodiscard]] std::size_t index_of(const kept_address& at) const;
   [[nodiscard]] caf::strong_actor_ptr handle() const { return handle_.lock(); }
   void seek();
+  void wake();
+  void look_for_use();
+  void rest();
+  void note_absence();
+  void tell_unreachable();
   void wait_for_the_same_process(std::size_t which);
+  [[nodiscard]] std::chrono::milliseconds first_wait() const;
   void ask(std::size_t which, std::chrono::milliseconds wait);
   void on_answer(std::size_t which, std::expected<caf::strong_actor_ptr, node_error> answer);
   void use(std::size_t which, const caf::strong_actor_ptr& found);
@@ -98,12 +111,17 @@ private:
   const std::set<std::string> interface_;
   const std::chrono::milliseconds patience_;
   const std::optional<std::chrono::milliseconds> give_up_;
+  const std::optional<std::chrono::milliseconds> idle_close_; // Bounded.
   const std::function<void(const lasting_event&)> callback_;
   const caf::weak_actor_ptr listener_; // Not kept alive.
   const std::vector<std::shared_ptr<kept_address>> addresses_;
   std::vector<place> places_; // As addresses_.
   const std::function<void()> over_;
   bool is_over_ = false;
+  // With idle_close:
+  bool is_resting_ = false;
+  bool is_unreachable_told_ = false; // Since it rested or found its target.
+  bool was_quiet_ = false;           // No message was sent between the last two looks.
 
   std::optional<std::size_t> current_;          // The address of the target.
   caf::strong_actor_ptr target_;                // Watched.
@@ -119,6 +137,8 @@ private:
   std::unique_ptr<io_timer> flow_timer_;
   std::unique_ptr<io_timer> return_timer_;
   std::unique_ptr<io_timer> give_up_timer_;
+  std::unique_ptr<io_timer> idle_timer_;
+  std::unique_ptr<io_timer> unreachable_timer_;
   bool has_message_timer_ = false;
 };
 
