@@ -20,6 +20,11 @@ void actor_pool::assign(std::vector<pool_member> members) const {
   internal::as_pool(handle_)->assign(std::move(members));
 }
 
+void actor_pool::note_load(const std::string& name, std::optional<std::uint64_t> requests) const {
+  if (auto* const pool = internal::as_pool(handle_))
+    pool->note_load(name, requests);
+}
+
 pool_stats actor_pool::stats() const {
   return internal::as_pool(handle_)->stats();
 }

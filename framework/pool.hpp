@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,10 @@ private:
 struct pool_member {
   std::string name;
   caf::actor actor;
+  /// Set: the actor cannot take messages yet, but may be chosen. Messages for it wait in the pool until assign() names
+  /// it without `wake`, or not at all; in the latter case they go to other actors. Called once when the first such
+  /// message waits, on the sender's thread. It must return soon, and must not call the pool.
+  std::function<void()> wake = {};
 };
 
 /// A pool of actors that the program names and may exchange at any time, such as lasting handles to the processes that
@@ -130,6 +135,13 @@ public:
   /// From now on these are the actors. An actor that stays keeps its requests. One that leaves gets no more messages,
   /// may answer what it has, and is then released.
   void assign(std::vector<pool_member> members) const;
+
+  /// For spread::least_loaded: the actor of that name has `requests` unanswered ones, of all senders; nullopt: that is
+  /// not known (any more). The number counts until the next call, at most as 1,000,000. It may be old, and every sender
+  /// may know the same one. So as long as a number counts for an actor, each message goes to the better one of two
+  /// actors chosen at random, so that not all senders choose the same actor. (Mitzenmacher, "How useful is old
+  /// information?", 2000.)
+  void note_load(const std::string& name, std::optional<std::uint64_t> requests) const;
 
   /// An ordinary handle: send to it, make requests, monitor it, publish it.
   [[nodiscard]] const caf::actor& handle() const noexcept { return handle_; }

@@ -3,6 +3,7 @@
 #include <deque>
 #include <future>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -648,6 +649,102 @@ TEST_F(assigned_pool, chooses_by_name_like_other_pools) {
     EXPECT_EQ(asked(left, key), asked(right, key)) << key;
   }
   EXPECT_EQ(chosen.size(), 3u);
+}
+
+// -- actors that have to wake up
+
+/// Records the numbers that it gets, and answers with its id.
+caf::behavior noter(caf::event_based_actor* self, std::shared_ptr<std::vector<int>> got) {
+  return {[self, got](int value) {
+    got->push_back(value);
+    return self->id();
+  }};
+}
+
+TEST_F(assigned_pool, wakes_a_sleeping_actor_once_and_then_delivers_in_order) {
+  const auto pool = open();
+  std::atomic<int> wakes{0};
+  const auto got = std::make_shared<std::vector<int>>();
+  const auto one = system_.spawn(noter, got);
+  const auto wake = [&] { ++wakes; };
+  pool.assign({{"one", one, wake}});
+  EXPECT_EQ(wakes, 0);
+  for (auto i = 0; i < 100; ++i)
+    self_->send(pool.handle(), i);
+  EXPECT_EQ(wakes, 1);
+  EXPECT_EQ(pool.stats().waiting, 100u);
+  pool.assign({{"one", one, wake}}); // It still sleeps.
+  EXPECT_EQ(wakes, 1);
+  pool.assign({{"one", one}});
+  EXPECT_EQ(pool.stats().waiting, 0u);
+  EXPECT_EQ(asked(pool, 100), one.id());
+  std::vector<int> all(101);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(*got, all);
+  caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(assigned_pool, gives_messages_for_an_actor_that_did_not_wake_up_to_others) {
+  const auto pool = open();
+  const auto one = new_signer();
+  const auto two = new_signer();
+  std::atomic<int> wakes{0};
+  pool.assign({{"one", one, [&] { ++wakes; }}});
+  auto answer = std::async(std::launch::async, [&] { return asked(pool); });
+  ASSERT_TRUE(eventually([&] { return wakes == 1; }));
+  pool.assign({});
+  EXPECT_EQ(pool.stats().waiting, 1u);
+  EXPECT_EQ(pool.stats().unanswered, 0u);
+  pool.assign({{"two", two}});
+  EXPECT_EQ(answer.get(), two.id());
+}
+
+TEST_F(assigned_pool, does_not_hold_messages_for_other_actors_up) {
+  const auto pool = open({.placement = spread::least_loaded});
+  const auto one = new_signer();
+  const auto two = new_signer();
+  std::atomic<int> wakes{0};
+  pool.assign({{"one", one, [&] { ++wakes; }}, {"two", two}});
+  std::vector<std::future<caf::actor_id>> waiting;
+  while (wakes == 0)
+    waiting.push_back(std::async(std::launch::async, [&] { return asked(pool); }));
+  for (auto i = 0; i < 10; ++i)
+    EXPECT_EQ(asked(pool), two.id()); // The message that waits counts as the load of `one`.
+  pool.assign({{"one", one}, {"two", two}});
+  std::set<caf::actor_id> by;
+  for (auto& each : waiting)
+    by.insert(each.get());
+  EXPECT_TRUE(by.contains(one.id()));
+}
+
+TEST_F(assigned_pool, fails_a_request_whose_actor_does_not_wake_up) {
+  const auto pool = open({.patience = 50ms});
+  const auto one = new_signer();
+  pool.assign({{"one", one, [] {}}});
+  EXPECT_EQ(code_of(pool.handle(), 1), node_errc::no_child);
+  EXPECT_EQ(pool.stats().waiting, 0u);
+}
+
+TEST_F(assigned_pool, bounds_the_messages_that_wait_for_sleeping_actors) {
+  const auto pool = open({.waiting_most = 3});
+  pool.assign({{"one", new_signer(), [] {}}, {"two", new_signer(), [] {}}});
+  for (auto i = 0; i < 3; ++i)
+    self_->send(pool.handle(), i);
+  EXPECT_EQ(code_of(pool.handle(), 1), node_errc::no_child);
+  EXPECT_EQ(pool.stats().waiting, 3u);
+}
+
+TEST_F(assigned_pool, wakes_an_actor_again_that_fell_asleep_before_it_got_its_messages) {
+  const auto pool = open();
+  const auto one = new_signer();
+  std::atomic<int> wakes{0};
+  const auto wake = [&] { ++wakes; };
+  for (auto i = 1; i < 4; ++i) {
+    pool.assign({{"one", one, wake}});
+    self_->send(pool.handle(), i);
+    EXPECT_EQ(wakes, i);
+    pool.assign({{"one", one}});
+  }
 }
 
 TEST_F(assigned_pool, refuses_options_that_make_no_sense) {

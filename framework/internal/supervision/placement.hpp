@@ -26,6 +26,9 @@ public:
       add();
   }
 
+  /// For random choices.
+  void seed(std::uint64_t with) noexcept { random_ = with; }
+
   /// One more child, which is not available yet. Returns its number.
   std::size_t add();
   /// What stands for the child when keys are spread: from now on this text, instead of its number. So several pools
@@ -43,11 +46,19 @@ public:
   void add_load(std::size_t child) { ++children_[child].load; }
   void remove_load(std::size_t child) { --children_[child].load; }
   [[nodiscard]] std::size_t load(std::size_t child) const { return children_[child].load; }
+  /// The requests that the child has from others, as far as is known. As long as something is known of a child,
+  /// spread::least_loaded takes the better one of two children chosen at random.
+  void set_load_of_others(std::size_t child, std::optional<std::size_t> load) {
+    auto& known = children_[child].of_others;
+    known_loads_ = known_loads_ - (known ? 1 : 0) + (load ? 1 : 0);
+    known = load;
+  }
 
 private:
   struct candidate {
     bool is_available = false;
     std::size_t load = 0;
+    std::optional<std::size_t> of_others = std::nullopt;
     std::uint64_t salt = 0;
   };
 
@@ -57,9 +68,14 @@ private:
   /// Whether `one` is better than `other`, of the available children.
   [[nodiscard]] bool is_better(std::size_t one, std::size_t other, std::uint64_t key) const;
 
+  [[nodiscard]] std::optional<std::size_t> better_of_two(std::span<const std::size_t> except);
+  [[nodiscard]] std::uint64_t random();
+
   const spread how_;
   const std::size_t load_most_;
   std::vector<candidate> children_;
+  std::size_t known_loads_ = 0; // Children whose load of others is known.
+  std::uint64_t random_ = 0;
   std::size_t next_ = 0; // Where the next search begins, so that equal children take turns.
 };
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <random>
 #include <utility>
 
 #include <troupe/base/longest_wait.hpp>
@@ -34,6 +35,12 @@ std::string counted(std::uint64_t count, std::string_view what) {
   return grouped(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
 }
 
+template <class Letters>
+std::size_t requests_in(const Letters& all) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(all, [](const auto& one) { return one.from.source != nullptr; }));
+}
+
 /// For the text of another error.
 std::string reason_in(const node_error& error) {
   return error.message().empty() ? "no error" : cut(error.message());
@@ -52,6 +59,7 @@ pool_actor::pool_actor(caf::actor_config& config, std::shared_ptr<internal::rost
                  static_cast<pool_actor*>(pool->get())->tick();
              }),
       placement_(options_.placement, members.size(), options_.requests_per_child) {
+  placement_.seed(std::random_device{}()); // Other senders choose otherwise.
   if (!roster_)
     return;
   const auto now = roster_->now();
@@ -78,6 +86,9 @@ pool_actor::~pool_actor() {
     fail(one.from);
   for (auto& one : waiting_)
     fail(one.from);
+  for (auto& of : places_)
+    for (auto& one : of.waiting)
+      fail(one.from);
 }
 
 void pool_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
@@ -196,6 +207,15 @@ std::optional<node_error> pool_actor::loss_in(const caf::mailbox_element& answer
   return is_loss ? std::optional{to_node_error(error)} : std::nullopt;
 }
 
+/// Refuses the letters that have waited for too long.
+template <class Letters>
+void pool_actor::expire(Letters& all, clock::time_point now, const std::string& why, work& todo) {
+  for (auto& one : all)
+    if (one.since + options_.patience <= now)
+      refuse(std::exchange(one, {}), {node_errc::no_child, why}, todo);
+  std::erase_if(all, [](const letter& one) { return one.since == clock::time_point{}; });
+}
+
 void pool_actor::tick() {
   work todo;
   {
@@ -204,13 +224,16 @@ void pool_actor::tick() {
     if (!next_tick_ || *next_tick_ > now)
       return; // An earlier tick has come instead.
     next_tick_ = std::nullopt;
-    auto oldest = now;
-    for (auto& one : waiting_)
-      if (one.since + options_.patience <= now)
-        refuse(std::exchange(one, {}), {node_errc::no_child, absence()}, todo);
-      else
-        oldest = std::min(oldest, one.since);
-    std::erase_if(waiting_, [](const letter& one) { return one.since == clock::time_point{}; });
+    expire(waiting_, now, waiting_.empty() ? std::string{} : absence(), todo);
+    for (std::size_t i = 0; kept_ > 0 && i < places_.size(); ++i) {
+      auto& of = places_[i];
+      const auto before = of.waiting.size();
+      const auto requests_before = requests_in(of.waiting);
+      expire(of.waiting, now, "'" + of.name + "' was not connected in time", todo);
+      kept_ -= before - of.waiting.size();
+      for (auto left = requests_in(of.waiting); left < requests_before; ++left)
+        placement_.remove_load(i);
+    }
     for (auto one = pending_.begin(); one != pending_.end();) {
       auto& of = one->second;
       if (limit_of(of) > now) {
@@ -227,8 +250,11 @@ void pool_actor::tick() {
     for (std::size_t i = 0; i < places_.size(); ++i)
       release_if_idle(i, todo);
     place_waiting(todo);
-    if (!waiting_.empty())
-      want_tick(oldest + options_.patience, todo);
+    for (const auto& one : waiting_)
+      want_tick(one.since + options_.patience, todo);
+    for (std::size_t i = 0; kept_ > 0 && i < places_.size(); ++i)
+      for (const auto& one : places_[i].waiting)
+        want_tick(one.since + options_.patience, todo);
     for (const auto& one : waiting_)
       for (const auto& each : one.avoids)
         if (each.until > now)
@@ -279,13 +305,14 @@ void pool_actor::occupy(std::size_t which, caf::actor handle, std::uint64_t run,
   one.watch_key = std::make_shared<char>();
   one.is_leaving = false;
   placement_.set_available(which, true);
+  placement_.set_load_of_others(which, std::nullopt);
   todo.watched.push_back(which);
 }
 
 void pool_actor::assign(std::vector<pool_member> members) {
-  std::map<std::string, caf::actor> wanted;
+  std::map<std::string, pool_member> wanted;
   for (auto& one : members)
-    wanted.insert_or_assign(std::move(one.name), std::move(one.actor));
+    wanted.insert_or_assign(one.name, std::move(one));
   work todo;
   {
     const std::lock_guard guard{mutex_};
@@ -297,28 +324,104 @@ void pool_actor::assign(std::vector<pool_member> members) {
       if (!one.handle)
         continue;
       const auto found = wanted.find(one.name);
-      if (found != wanted.end() && found->second == one.handle) { // It stays, or has come back.
+      if (found != wanted.end() && found->second.actor == one.handle) { // It stays, or has come back.
         one.is_leaving = false;
         placement_.set_available(i, true);
+        set_wake(i, std::move(found->second.wake), todo);
         wanted.erase(found);
       } else {
         one.is_leaving = true;
         placement_.set_available(i, false);
+        give_back(i);
         release_if_idle(i, todo);
       }
     }
-    for (auto& [name, actor] : wanted) {
-      if (!actor)
+    for (auto& [name, member] : wanted) {
+      if (!member.actor)
         continue;
       const auto which = free_place();
       places_[which].name = name;
       placement_.set_name(which, name);
-      occupy(which, std::move(actor), ++last_run_, todo);
+      occupy(which, std::move(member.actor), ++last_run_, todo);
+      places_[which].is_woken = false;
+      set_wake(which, std::move(member.wake), todo);
     }
     note_absence(was_available);
     place_waiting(todo);
   }
   do_work(std::move(todo));
+}
+
+void pool_actor::note_load(const std::string& name, std::optional<std::uint64_t> requests) {
+  constexpr std::uint64_t load_max = 1'000'000;
+  const std::lock_guard guard{mutex_};
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (places_[i].handle && !places_[i].is_leaving && places_[i].name == name) {
+      const auto own = placement_.load(i); // Is among them.
+      placement_.set_load_of_others(i, requests ? std::optional{static_cast<std::size_t>(
+                                           std::min(load_max, *requests - std::min<std::uint64_t>(*requests, own)))}
+                                                : std::nullopt);
+    }
+}
+
+/// The letters of an actor that has woken up are given to it by place_waiting(), before any later ones.
+void pool_actor::set_wake(std::size_t which, std::function<void()> wake, work& todo) {
+  auto& of = places_[which];
+  of.wake = std::move(wake);
+  if (of.wake) {
+    if (!of.waiting.empty() && !std::exchange(of.is_woken, true)) // It fell asleep again before it got them.
+      todo.woken.push_back(of.wake);
+    return;
+  }
+  of.is_woken = false;
+  if (!of.waiting.empty())
+    awake_.push_back(which);
+}
+
+/// The letter waits for the actor to wake up.
+void pool_actor::keep_at(std::size_t which, letter what, work& todo) {
+  auto& of = places_[which];
+  if (what.since == clock::time_point{}) {
+    if (waiting_count() >= options_.waiting_most)
+      return refuse(std::move(what),
+                    {node_errc::no_child, "already waiting: " + counted(waiting_count(), "message") + "; '" + of.name
+                                              + "' is not connected yet"},
+                    todo);
+    what.since = clock::now();
+  }
+  want_tick(what.since + options_.patience, todo);
+  if (what.from.source)
+    placement_.add_load(which);
+  of.waiting.push_back(std::move(what));
+  ++kept_;
+  if (!std::exchange(of.is_woken, true))
+    todo.woken.push_back(of.wake);
+}
+
+/// The letters that have waited for this actor wait for any, before those that came later.
+void pool_actor::give_back(std::size_t which) {
+  auto& of = places_[which];
+  of.wake = nullptr;
+  of.is_woken = false;
+  for (auto count = requests_in(of.waiting); count > 0; --count)
+    placement_.remove_load(which);
+  kept_ -= of.waiting.size();
+  for (auto one = of.waiting.rbegin(); one != of.waiting.rend(); ++one)
+    waiting_.push_front(std::move(*one));
+  of.waiting.clear();
+}
+
+void pool_actor::give_kept(std::size_t which, work& todo) {
+  auto& of = places_[which];
+  if (of.wake || !of.handle)
+    return;
+  for (auto all = std::exchange(of.waiting, {}); auto& one : all) {
+    --kept_;
+    if (one.from.source)
+      placement_.remove_load(which); // give_to() counts it.
+    give_to(which, std::move(one), todo);
+    todo.delivers_waiting = true;
+  }
 }
 
 std::size_t pool_actor::free_place() {
@@ -348,7 +451,7 @@ pool_stats pool_actor::stats() const {
   auto now = counts_;
   now.running = placement_.available();
   now.unanswered = pending_.size();
-  now.waiting = waiting_.size();
+  now.waiting = waiting_count();
   return now;
 }
 
@@ -385,6 +488,8 @@ void pool_actor::do_work(work todo, caf::execution_unit* context) {
       pass_answer(std::move(from), caf::make_mailbox_element(nullptr, {}, {}, to_caf_error(why)), context);
   for (const auto which : todo.watched)
     watch(which);
+  for (const auto& wake : todo.woken)
+    wake();
   if (todo.tick)
     alarm_.set(*todo.tick);
   if (todo.end)
@@ -443,6 +548,8 @@ void pool_actor::place_letter(letter what, work& todo) {
   // Messages overtake no others, except those that were sent before.
   const auto may_go = (waiting_.empty() && !is_delivering_waiting_) || what.repeats > 0;
   const auto which = may_go ? placement_.choose(what.key, avoided_places(what)) : std::nullopt;
+  if (which && places_[*which].wake)
+    return keep_at(*which, std::move(what), todo);
   if (which)
     return give_to(*which, std::move(what), todo);
   const auto is_first_try = what.repeats == 0;
@@ -486,9 +593,9 @@ void pool_actor::give_to(std::size_t which, letter what, work& todo) {
 }
 
 void pool_actor::wait_for_child(letter what, work& todo) {
-  if (waiting_.size() >= options_.waiting_most && !is_delivering_waiting_) // Then the queue gets shorter.
+  if (waiting_count() >= options_.waiting_most && !is_delivering_waiting_) // Then the queue gets shorter.
     return refuse(std::move(what),
-                  {node_errc::no_child, "already waiting: " + counted(waiting_.size(), "message") + "; " + absence()},
+                  {node_errc::no_child, "already waiting: " + counted(waiting_count(), "message") + "; " + absence()},
                   todo);
   what.since = clock::now();
   want_tick(what.since + options_.patience, todo);
@@ -515,6 +622,7 @@ void pool_actor::lose_place(std::size_t which, const node_error& why, work& todo
   placement_.set_available(which, false);
   note_absence(was_available);
   lost.last_reason = why;
+  give_back(which);
   todo.unwatched.emplace_back(lost.handle, std::exchange(lost.watch_key, nullptr));
   todo.released.push_back(std::exchange(lost.handle, {}));
   std::vector<std::pair<std::uint64_t, pending>> theirs;
@@ -555,12 +663,18 @@ void pool_actor::settle_lost(pending of, std::string_view how, const node_error&
 void pool_actor::place_waiting(work& todo) {
   if (is_delivering_waiting_)
     return; // That thread will place them.
+  for (const auto which : std::exchange(awake_, {}))
+    give_kept(which, todo);
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     if (const auto which = placement_.choose(at->key, avoided_places(*at))) {
       auto next = std::move(*at);
       at = waiting_.erase(at);
-      give_to(*which, std::move(next), todo);
-      todo.delivers_waiting = true;
+      if (places_[*which].wake) {
+        keep_at(*which, std::move(next), todo);
+      } else {
+        give_to(*which, std::move(next), todo);
+        todo.delivers_waiting = true;
+      }
     } else if (!at->avoids.empty()) {
       ++at; // Another message may go where this one must not.
     } else {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,6 +49,8 @@ public:
   void refresh();
   /// From now on these are the actors. Requires: there is no roster.
   void assign(std::vector<pool_member> members);
+  /// As actor_pool::note_load().
+  void note_load(const std::string& name, std::optional<std::uint64_t> requests);
 
   [[nodiscard]] pool_stats stats() const;
 
@@ -106,6 +109,9 @@ private:
     std::uint64_t run = 0;   // The child's starts, which tells its runs apart.
     std::shared_ptr<char> watch_key = {};
     node_error last_reason = {node_errc::none, {}};
+    std::function<void()> wake = {};  // pool_member::wake; empty: messages go to the handle.
+    bool is_woken = false;            // `wake` was called.
+    std::vector<letter> waiting = {}; // For the actor to wake up. Requests count as its load.
   };
   /// What is to be done without the lock.
   struct work {
@@ -122,7 +128,8 @@ private:
     std::vector<caf::actor> released;
     std::vector<std::pair<caf::actor, std::shared_ptr<char>>> unwatched;
     std::vector<std::size_t> watched; // Places.
-    bool delivers_waiting = false;    // Some deliveries are of messages that waited.
+    std::vector<std::function<void()>> woken;
+    bool delivers_waiting = false; // Some deliveries are of messages that waited.
     std::optional<clock::time_point> tick;
     std::optional<caf::error> end;
   };
@@ -142,6 +149,13 @@ private:
   // With the lock.
   void place_letter(letter what, work& todo);
   void give_to(std::size_t which, letter what, work& todo);
+  void keep_at(std::size_t which, letter what, work& todo);
+  void give_back(std::size_t which);
+  void give_kept(std::size_t which, work& todo);
+  void set_wake(std::size_t which, std::function<void()> wake, work& todo);
+  [[nodiscard]] std::size_t waiting_count() const noexcept { return waiting_.size() + kept_; }
+  template <class Letters>
+  void expire(Letters& all, clock::time_point now, const std::string& why, work& todo);
   void wait_for_child(letter what, work& todo);
   void refuse(letter what, node_error why, work& todo);
   void lose_place(std::size_t which, const node_error& why, work& todo);
@@ -169,6 +183,8 @@ private:
   placement placement_;
   std::unordered_map<std::uint64_t, pending> pending_; // By the id under which the child has the request.
   std::deque<letter> waiting_;
+  std::size_t kept_ = 0;               // Letters that wait at places.
+  std::vector<std::size_t> awake_;     // Places that have woken up and may still keep letters.
   bool is_delivering_waiting_ = false; // A thread does. Until it is done, new messages wait, so that none overtakes.
   std::uint64_t last_id_ = 0;
   std::uint64_t last_run_ = 0; // Of assigned actors.

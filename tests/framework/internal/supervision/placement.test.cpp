@@ -69,6 +69,34 @@ TEST(placement, equally_loaded_children_take_turns) {
   EXPECT_EQ(choices(three, 4), (std::vector<std::size_t>{0, 1, 2, 0}));
 }
 
+TEST(placement, the_most_loaded_child_gets_nothing_if_loads_of_others_are_known) {
+  auto five = among(spread::least_loaded, 5);
+  five.seed(42);
+  five.set_load_of_others(3, 7);
+  std::map<std::size_t, int> count;
+  for (auto i = 0; i < 1'000; ++i)
+    ++count[five.choose(0).value()];
+  EXPECT_FALSE(count.contains(3));
+  EXPECT_EQ(count.size(), 4u); // All others, although each of them has the least load.
+  five.set_load_of_others(3, std::nullopt);
+  five.add_load(0);
+  EXPECT_NE(five.choose(0), 0u);
+}
+
+TEST(placement, the_own_requests_count_beside_those_of_others) {
+  auto two = among(spread::least_loaded, 2);
+  two.set_load_of_others(0, 2);
+  two.set_load_of_others(1, 0);
+  EXPECT_EQ(two.choose(0), 1u);
+  for (auto i = 0; i < 3; ++i)
+    two.add_load(1);
+  EXPECT_EQ(two.choose(0), 0u);
+  const std::vector<std::size_t> except{0};
+  EXPECT_EQ(two.choose(0, except), 1u);
+  two.set_available(1, false);
+  EXPECT_EQ(two.choose(0, except), std::nullopt);
+}
+
 TEST(placement, a_full_child_is_not_chosen_except_by_key) {
   for (const auto how : each_spread) {
     placement two{how, 2, 1};
