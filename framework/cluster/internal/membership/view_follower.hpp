@@ -73,8 +73,8 @@ private:
   mutable std::mutex telling_; // Held while a batch is taken over and told; before mutex_.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  cluster_view view_; // Changed with both locks, so that each of them suffices for reading it.
   // Guarded by mutex_.
-  cluster_view view_;
   bool was_read_ = false;
   std::optional<directory_error> trouble_; // Set while the directory does not answer.
   std::optional<directory_error> outage_;  // Of note_outage().
