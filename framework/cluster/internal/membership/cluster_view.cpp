@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 #include <troupe/framework/cluster/internal/membership/member_record.hpp>
 
 namespace troupe::membership {
+
+namespace {
+
+constexpr std::size_t skipped_max = 1'000;
+
+} // namespace
 
 using enum cluster_event::kind;
 
@@ -31,6 +38,7 @@ cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
   claims_.clear();
   kinds_.clear();
   unreadable_.clear();
+  bytes_ = 0;
   for (const auto& entry : all)
     take(entry);
   events told;
@@ -79,8 +87,6 @@ cluster_view::events cluster_view::apply(std::span<const directory_change> chang
   for (const auto& [name, was] : before) {
     const auto is = slots_.find(name);
     tell_difference(was, is == slots_.end() ? slot{} : is->second, told);
-    if (is != slots_.end() && !is->second.member && is->second.names.empty())
-      slots_.erase(is);
   }
   tell_moves(owned_before, *this, told);
   // A member may be known only after the shards that it owns.
@@ -92,54 +98,107 @@ cluster_view::events cluster_view::apply(std::span<const directory_change> chang
   return told;
 }
 
-void cluster_view::take(const directory_entry& entry) {
-  unreadable_.erase(entry.key);
-  if (auto name = member_in(entry.key)) {
-    auto& of = slots_[*name];
-    auto read = read_member_record(*name, entry.value);
-    if (!read)
-      unreadable_[entry.key] = read.error();
-    of.member = read ? std::optional{*std::move(read)} : std::nullopt;
-    of.lease = entry.lease;
-    return;
+void cluster_view::skip(const std::string& key, std::string why) {
+  if (unreadable_.size() < skipped_max)
+    unreadable_.insert_or_assign(key, std::move(why));
+}
+
+/// If there is room, the bytes count from now on.
+bool cluster_view::has_room(const std::string& key, std::uint64_t bytes) {
+  if (bytes > most_.bytes - bytes_) {
+    skip(key, "the entries of the cluster have more than " + grouped(most_.bytes) + " bytes");
+    return false;
   }
-  if (auto published = published_name_in(entry.key)) {
-    slots_[published->member].names[published->name] = entry.lease;
+  bytes_ += bytes;
+  return true;
+}
+
+void cluster_view::take(const directory_entry& entry) {
+  take_away(entry.key); // Also if the new value cannot be read.
+  if (auto name = member_in(entry.key))
+    return take_member(*std::move(name), entry);
+  if (const auto published = published_name_in(entry.key)) {
+    const auto of = slots_.find(published->member);
+    if (of == slots_.end() && slots_.size() >= most_.members)
+      return skip(entry.key, "more than " + grouped(most_.members) + " members have published names");
+    if (of != slots_.end() && of->second.names.size() >= most_.names)
+      return skip(entry.key, "the member has published more than " + grouped(most_.names) + " names");
+    if (has_room(entry.key, entry.key.size()))
+      slots_[published->member].names[published->name] = entry.lease;
     return;
   }
   if (auto singleton = singleton_in(entry.key)) {
-    claims_.insert_or_assign(*std::move(singleton), claim{entry.value, entry.lease});
+    if (claims_.size() >= most_.singletons)
+      return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " singletons");
+    if (has_room(entry.key, entry.key.size() + entry.value.size()))
+      claims_.insert_or_assign(*std::move(singleton), claim{entry.value, entry.lease});
     return;
   }
-  if (auto shard = shard_in(entry.key)) {
-    kinds_[shard->kind].claims.insert_or_assign(shard->shard, claim{entry.value, entry.lease});
+  if (const auto shard = shard_in(entry.key)) {
+    if (!kinds_.contains(shard->kind) && kinds_.size() >= most_.singletons)
+      return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " kinds of entities");
+    if (has_room(entry.key, entry.key.size() + entry.value.size()))
+      kinds_[shard->kind].claims.insert_or_assign(shard->shard, claim{entry.value, entry.lease});
     return;
   }
   if (auto kind = kind_in(entry.key)) {
-    auto read = read_kind_record(entry.value);
+    const auto read = read_kind_record(entry.value);
     if (!read)
-      unreadable_[entry.key] = read.error();
-    kinds_[*std::move(kind)].shards = read.value_or(0);
+      return skip(entry.key, read.error());
+    if (!kinds_.contains(*kind) && kinds_.size() >= most_.singletons)
+      return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " kinds of entities");
+    kinds_[*std::move(kind)].shards = *read;
   }
+}
+
+void cluster_view::take_member(std::string name, const directory_entry& entry) {
+  auto read = read_member_record(name, entry.value);
+  if (!read)
+    return skip(entry.key, read.error());
+  if (!slots_.contains(name) && slots_.size() >= most_.members)
+    return skip(entry.key, "the cluster has more than " + grouped(most_.members) + " members");
+  const auto bytes = entry.key.size() + entry.value.size();
+  if (!has_room(entry.key, bytes))
+    return;
+  auto& of = slots_[std::move(name)];
+  of.member = *std::move(read);
+  of.lease = entry.lease;
+  of.bytes = bytes;
 }
 
 void cluster_view::take_away(const std::string& key) {
   unreadable_.erase(key);
-  if (auto name = member_in(key)) {
-    auto& of = slots_[*name];
-    of.member.reset();
-    of.lease = 0;
-    return;
-  }
-  if (auto published = published_name_in(key)) {
-    slots_[published->member].names.erase(published->name);
+  const auto name = member_in(key);
+  const auto published = name ? std::nullopt : published_name_in(key);
+  if (name || published) {
+    const auto at = slots_.find(name ? *name : published->member);
+    if (at == slots_.end())
+      return;
+    auto& of = at->second;
+    if (published) {
+      bytes_ -= of.names.erase(published->name) > 0 ? key.size() : 0;
+    } else {
+      bytes_ -= std::exchange(of.bytes, 0);
+      of.member.reset();
+      of.lease = 0;
+    }
+    if (!of.member && of.names.empty())
+      slots_.erase(at);
     return;
   }
   if (const auto singleton = singleton_in(key)) {
-    claims_.erase(*singleton);
+    if (const auto found = claims_.find(*singleton); found != claims_.end()) {
+      bytes_ -= key.size() + found->second.member.size();
+      claims_.erase(found);
+    }
   } else if (const auto shard = shard_in(key)) {
-    if (const auto of = kinds_.find(shard->kind); of != kinds_.end())
-      of->second.claims.erase(shard->shard);
+    const auto of = kinds_.find(shard->kind);
+    if (of == kinds_.end())
+      return;
+    if (const auto found = of->second.claims.find(shard->shard); found != of->second.claims.end()) {
+      bytes_ -= key.size() + found->second.member.size();
+      of->second.claims.erase(found);
+    }
   } else if (const auto kind = kind_in(key)) {
     if (const auto of = kinds_.find(*kind); of != kinds_.end())
       of->second.shards = 0;

@@ -1,6 +1,7 @@
 // What a directory says about a cluster.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,19 +11,34 @@
 #include <string_view>
 #include <vector>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/cluster/cluster_member.hpp>
 #include <troupe/framework/cluster/directory.hpp>
 
 namespace troupe::membership {
 
+/// How much of a directory is read.
+struct view_bounds {
+  std::size_t members = 10'000;
+  std::size_t names = 1'000; // Of each member.
+  std::size_t singletons = 10'000;
+  std::uint64_t bytes = 64_MiB; // Of keys and values.
+};
+
 /// Reads the entries of members, names and singletons. A name counts if its entry has the lease of its member's entry,
 /// so that no name outlives its member, and no member publishes for another. The same holds for the owner of a
 /// singleton.
+///
+/// Any user of the directory may write entries, so they are bounded. An entry that exceeds a bound is skipped, like one
+/// that cannot be read, until it is written again or everything is read anew.
 ///
 /// Threads: one at a time.
 class cluster_view {
 public:
   using events = std::vector<cluster_event>;
+
+  cluster_view() = default;
+  explicit cluster_view(const view_bounds& most) : most_(most) {}
 
   /// Takes over all entries, and returns what has changed.
   [[nodiscard]] events reset(std::span<const directory_entry> all);
@@ -45,13 +61,14 @@ public:
   [[nodiscard]] std::vector<std::string> names_of(std::string_view member) const;
   /// Published names with their members' names.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> names() const;
-  /// Entries that cannot be read: their keys, with the reason.
+  /// Entries that cannot be read or exceed a bound: their keys, with the reason; at most 1,000.
   [[nodiscard]] const std::map<std::string, std::string>& unreadable() const noexcept { return unreadable_; }
 
 private:
   struct slot {
     std::optional<cluster_member> member;
     std::uint64_t lease = 0;                                 // Of the member's entry.
+    std::uint64_t bytes = 0;                                 // Of the member's entry.
     std::map<std::string, std::uint64_t, std::less<>> names; // With the leases of their entries.
 
     [[nodiscard]] bool has(std::string_view name) const;
@@ -66,6 +83,9 @@ private:
   using owner_names = std::map<std::string, std::string>; // By singleton: the owner's name and incarnation.
 
   void take(const directory_entry& entry);
+  void take_member(std::string name, const directory_entry& entry);
+  void skip(const std::string& key, std::string why);
+  [[nodiscard]] bool has_room(const std::string& key, std::uint64_t bytes);
   void take_away(const std::string& key);
   static void tell_difference(const slot& before, const slot& after, events& told);
 
@@ -73,6 +93,7 @@ private:
   [[nodiscard]] owner_names owners() const;
   static void tell_moves(const owner_names& before, const cluster_view& now, events& told);
 
+  view_bounds most_;
   slots slots_;
   std::map<std::string, claim, std::less<>> claims_; // By singleton.
   struct known_kind {
@@ -81,6 +102,7 @@ private:
   };
   std::map<std::string, known_kind, std::less<>> kinds_;
   std::map<std::string, std::string> unreadable_;
+  std::uint64_t bytes_ = 0; // Of the entries that are kept.
 };
 
 } // namespace troupe::membership
