@@ -24,6 +24,11 @@ struct cluster_member {
   std::string host;
   /// The version of Troupe, such as "Troupe 0.1.0". Empty in read-only directories.
   std::string version;
+  /// What the member offers to others beyond what every member does, such as "load". Empty in read-only directories.
+  std::vector<std::string> features;
+  /// Equal for nodes whose types and functions have the same contract (contract_of()): 16 hexadecimal digits. Empty if
+  /// the member did not say it.
+  std::string contract;
 
   friend bool operator==(const cluster_member&, const cluster_member&) = default;
 };

@@ -154,5 +154,64 @@ TEST(a_key, keeps_any_name) {
   EXPECT_FALSE(name_in(""));
 }
 
+// -- bounds: any user of the directory may write entries
+
+TEST(a_bounded_view, names_the_members_that_it_skips) {
+  cluster_view view{{.members = 3}};
+  std::vector<directory_entry> all;
+  for (const auto* name : {"a", "b", "c", "d", "e"})
+    all.push_back(entry_of(member(name), 1));
+  EXPECT_EQ(words_of(view.reset(all)), "up a, up b, up c");
+  ASSERT_EQ(view.unreadable().size(), 2u);
+  EXPECT_EQ(view.unreadable().at(member_key("d")), "the cluster has more than 3 members");
+  const std::vector<directory_change> changes{removed(member_key("a")), put(entry_of(member("late"), 1)),
+                                              put(entry_of(member("later"), 1))};
+  EXPECT_EQ(words_of(view.apply(changes)), "down a, up late");
+}
+
+TEST(a_bounded_view, skips_names_beyond_those_of_a_member_and_of_members_that_nobody_knows) {
+  cluster_view view{{.members = 2, .names = 2}};
+  const std::vector<directory_entry> all{entry_of(member("a"), 1), name_of("a", "1", 1), name_of("a", "2", 1),
+                                         name_of("a", "3", 1),     name_of("b", "1", 1), name_of("c", "1", 1)};
+  EXPECT_EQ(words_of(view.reset(all)), "up a, added a/1, added a/2");
+  EXPECT_EQ(view.unreadable().size(), 2u);
+  const std::vector<directory_change> changes{removed(name_key("a", "1")), put(name_of("a", "3", 1))};
+  EXPECT_EQ(words_of(view.apply(changes)), "gone a/1, added a/3");
+}
+
+TEST(a_bounded_view, counts_the_bytes_of_an_entry_once_and_gets_them_back) {
+  const auto entry = entry_of(member("a"), 1);
+  cluster_view view{{.bytes = 3 * (entry.key.size() + entry.value.size())}};
+  for (auto i = 0; i < 10; ++i)
+    static_cast<void>(view.apply(std::vector{put(entry)}));
+  static_cast<void>(view.apply(std::vector{put(entry_of(member("b"), 1)), put(entry_of(member("c"), 1)),
+                                           put(name_of("a", "n", 1)), put(entry_of(member("d"), 1))}));
+  EXPECT_EQ(view.members().size(), 3u);
+  EXPECT_EQ(view.unreadable().size(), 2u);
+  static_cast<void>(view.apply(std::vector{removed(member_key("a")), put(entry_of(member("d"), 1))}));
+  EXPECT_EQ(view.members().size(), 3u);
+  EXPECT_TRUE(view.member("d"));
+}
+
+TEST(a_bounded_view, has_a_bound_for_singletons) {
+  cluster_view view{{.singletons = 1}};
+  const std::vector<directory_entry> all{entry_of(member("a"), 1),
+                                         {.key = singleton_key("one"), .value = "a", .lease = 1},
+                                         {.key = singleton_key("two"), .value = "a", .lease = 1}};
+  static_cast<void>(view.reset(all));
+  EXPECT_EQ(view.singletons().size(), 1u);
+  EXPECT_EQ(view.unreadable().size(), 1u);
+}
+
+TEST_F(a_view, keeps_features_and_contract_and_skips_a_record_whose_lists_are_too_long) {
+  auto modern = member("a");
+  modern.features = {"load"};
+  modern.contract = "0123456789abcdef";
+  EXPECT_EQ(apply({put(entry_of(modern, 1))}), "up a");
+  EXPECT_EQ(view_.members().front(), modern);
+  modern.features = std::vector<std::string>(65, "x");
+  EXPECT_EQ(apply({put(entry_of(modern, 1))}), "down a");
+}
+
 } // namespace
 } // namespace troupe::tests

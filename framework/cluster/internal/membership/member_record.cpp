@@ -43,11 +43,8 @@ bool read_list(const json& from, const char* key, std::vector<std::string>& into
 } // namespace
 
 std::string member_record(const cluster_member& of) {
-  return json{{"incarnation", of.incarnation},
-              {"addresses", of.addresses},
-              {"roles", of.roles},
-              {"host", of.host},
-              {"version", of.version}}
+  return json{{"incarnation", of.incarnation}, {"addresses", of.addresses}, {"roles", of.roles},      {"host", of.host},
+              {"version", of.version},         {"features", of.features},   {"contract", of.contract}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -57,10 +54,11 @@ std::expected<cluster_member, std::string> read_member_record(std::string name, 
     return std::unexpected{std::string{"it is not a JSON object"}};
   cluster_member member{.name = std::move(name)};
   for (const auto& [key, into] : {std::pair{"incarnation", &member.incarnation}, std::pair{"host", &member.host},
-                                  std::pair{"version", &member.version}})
+                                  std::pair{"version", &member.version}, std::pair{"contract", &member.contract}})
     if (!read_text(read, key, *into))
       return std::unexpected{std::string{key} + " is not a text of at most 1,024 bytes"};
-  for (const auto& [key, into] : {std::pair{"addresses", &member.addresses}, std::pair{"roles", &member.roles}})
+  for (const auto& [key, into] : {std::pair{"addresses", &member.addresses}, std::pair{"roles", &member.roles},
+                                  std::pair{"features", &member.features}})
     if (!read_list(read, key, *into))
       return std::unexpected{std::string{key} + " is not a list of at most 64 texts"};
   if (member.addresses.empty())
