@@ -20,4 +20,14 @@ std::vector<link> weak_node::links() const {
   return result;
 }
 
+std::optional<std::uint64_t> weak_node::unanswered_requests() const {
+  const auto core = core_.lock();
+  if (!core || core->links().is_closed())
+    return std::nullopt;
+  std::uint64_t all = 0;
+  for (const auto& each : core->links().open())
+    all += each->unanswered_requests();
+  return all;
+}
+
 } // namespace troupe

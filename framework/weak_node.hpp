@@ -39,6 +39,10 @@ public:
   /// Returns the open links; none once the node has begun to end.
   [[nodiscard]] std::vector<link> links() const;
 
+  /// Returns how many requests of peers the actors of this node have and have not answered; nullopt once the node has
+  /// begun to end.
+  [[nodiscard]] std::optional<std::uint64_t> unanswered_requests() const;
+
 private:
   std::weak_ptr<internal::node_core> core_;
 };
