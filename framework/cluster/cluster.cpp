@@ -7,8 +7,11 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/base/version.hpp>
 #include <troupe/framework/cluster/internal/join/cluster_core.hpp>
+#include <troupe/framework/cluster/internal/join/load_watch.hpp>
 #include <troupe/framework/cluster/internal/membership/addresses.hpp>
+#include <troupe/framework/cluster/internal/membership/contract_hash.hpp>
 #include <troupe/framework/cluster/internal/membership/retry_pause.hpp>
+#include <troupe/framework/node_report.hpp>
 
 namespace troupe {
 
@@ -17,7 +20,8 @@ namespace {
 constexpr std::size_t member_name_bytes_max = 200;
 constexpr std::size_t roles_max = 64;
 constexpr std::size_t role_bytes_max = 1'024;
-// A message that reaches a handle just when its member is lost fails, or goes to another member, after this time.
+// A message that reaches a handle just when its member is lost fails, or goes to another member, after this time. A
+// member that is not found within this time after it was needed counts as unreachable.
 constexpr std::chrono::milliseconds handle_patience{500};
 constexpr std::chrono::milliseconds lease_min{1'000};
 constexpr std::chrono::milliseconds lease_max{std::chrono::hours{1}};
@@ -78,7 +82,9 @@ std::expected<cluster, directory_error> cluster::join(node& with, cluster_option
                       .addresses = {},
                       .roles = options.roles,
                       .host = membership::this_host(),
-                      .version = "Troupe " + std::string{TROUPE_VERSION}};
+                      .version = "Troupe " + std::string{TROUPE_VERSION},
+                      .features = {membership::load_feature},
+                      .contract = membership::contract_hash(with.report({.links = false, .types = true}).contract)};
   if (where->is_writable()) {
     auto addresses = membership::advertised_addresses(options.advertise, with.addresses());
     if (!addresses)
@@ -104,11 +110,11 @@ bool cluster::unpublish(std::string_view name) {
   return core_->unpublish(name);
 }
 
-cluster::member_dialer cluster::dialing(handle_maker make) const {
+cluster::member_dialer cluster::dialing(handle_maker make, bool on_demand) const {
   // The core outlives its routes.
-  return [core = core_.get(),
-          make = std::move(make)](const cluster_member& of, const std::string& name,
-                                  std::function<void(bool)> is_found) -> std::expected<caf::actor, node_error> {
+  return [core = core_.get(), on_demand, make = std::move(make)](
+             const cluster_member& of, const std::string& name,
+             std::function<void(lasting_event::kind)> tell) -> std::expected<caf::actor, node_error> {
     const auto& parts = core->of();
     const auto address = membership::best_address(of, parts.self.host);
     if (!address) {
@@ -124,23 +130,35 @@ cluster::member_dialer cluster::dialing(handle_maker make) const {
       core->note_problem("member " + of.name, why.message());
       return std::unexpected{std::move(why)};
     }
-    auto made = make(parts.home, {*address}, name,
-                     {.patience = handle_patience,
-                      .link = std::move(link),
-                      .events = {.callback = [is_found = std::move(is_found)](const lasting_event& event) {
-                        is_found(event.what == lasting_event::kind::found);
-                      }}});
+    auto made =
+        make(parts.home, {*address}, name,
+             {.patience = handle_patience,
+              .idle_close = on_demand && core->is_on_demand() ? std::optional{core->idle_close()} : std::nullopt,
+              .link = std::move(link),
+              .events = {.callback = [tell = std::move(tell)](const lasting_event& event) { tell(event.what); }}});
     core->note_problem("member " + of.name, made ? std::string{} : made.error().message());
     return made;
   };
 }
 
+std::function<std::expected<caf::actor, node_error>(const cluster_member& to, const std::string& name,
+                                                    std::function<void(bool)> is_found)>
+cluster::dialing_at_once(handle_maker make) const {
+  return [dial = dialing(std::move(make), false)](const cluster_member& to, const std::string& name,
+                                                  std::function<void(bool)> is_found) {
+    return dial(to, name, [is_found = std::move(is_found)](lasting_event::kind what) {
+      is_found(what == lasting_event::kind::found);
+    });
+  };
+}
+
 actor_pool cluster::service_of(std::string name, service_options options, handle_maker make) {
-  return core_->add_service(std::move(name), options, dialing(std::move(make)));
+  return core_->add_service(std::move(name), options,
+                            {dialing(std::move(make), true), dialing(maker_of<caf::actor>(), true)});
 }
 
 actor_pool cluster::singleton_of(std::string name, service_options options, handle_maker make) {
-  return core_->singleton(name, options, dialing(std::move(make)));
+  return core_->singleton(name, options, {dialing(std::move(make), true), dialing(maker_of<caf::actor>(), true)});
 }
 
 std::expected<void, directory_error> cluster::own(std::string name, std::function<caf::actor(const ownership&)> make) {
@@ -150,14 +168,15 @@ std::expected<void, directory_error> cluster::own(std::string name, std::functio
 std::expected<void, directory_error>
 cluster::host(const std::string& kind, std::function<caf::actor(const entity_context&)> make, entity_options options) {
   if (auto* const office = core_->entities())
-    return office->host(kind, std::move(make), std::move(options), dialing(maker_of<caf::actor>()));
+    return office->host(kind, std::move(make), std::move(options), dialing_at_once(maker_of<caf::actor>()));
   return read_only_failure("entities");
 }
 
 std::expected<std::shared_ptr<membership::entity_routes>, directory_error> cluster::routes_of(std::string kind,
                                                                                               service_options options) {
   if (auto* const office = core_->entities())
-    return office->routes(std::move(kind), membership::cluster_core::pool_of(options), dialing(maker_of<caf::actor>()));
+    return office->routes(std::move(kind), membership::cluster_core::pool_of(options),
+                          dialing_at_once(maker_of<caf::actor>()));
   return read_only_failure("entities");
 }
 

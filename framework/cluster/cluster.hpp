@@ -73,6 +73,11 @@ struct cluster_options {
 
   /// The options of the links to other members. `peer_identity` is set for each member.
   link_options link = {};
+  /// A link to a member is made when a service has a message for it, and closed if no service has had one for this
+  /// time, and at most half as long again. It stays open while one end still refers to an actor or an object of the
+  /// other, or waits for an answer. 0: it is never closed; negative: 0. With read-only directories, links are made at
+  /// once and kept, because the members have to be asked for their names.
+  std::chrono::milliseconds idle_close{60'000};
 };
 
 struct service_options {
@@ -86,6 +91,11 @@ struct service_options {
   /// harm to handle a request twice.
   bool retry_idempotent = false;
   std::size_t repeats_most = 3;
+  /// 0: every member that has published the name may get messages, so that a busy service has a link to each. Otherwise
+  /// at most this number of other members get messages from this process, and one that cannot be reached is replaced.
+  /// Processes use different members, chosen by the names of both, so that the load spreads. Has no effect with
+  /// pick.hpp's by_key and with read-only directories.
+  std::size_t members_most = 0;
 };
 
 /// A service of the cluster: the actors that members have published under one name. Copies refer to the same service.
@@ -282,8 +292,12 @@ private:
   explicit cluster(std::shared_ptr<membership::cluster_core> core);
   [[nodiscard]] std::expected<void, directory_error> publish_untyped(std::string name, caf::actor actor);
   using member_dialer = std::function<std::expected<caf::actor, node_error>(
-      const cluster_member& to, const std::string& name, std::function<void(bool is_found)> is_found)>;
-  [[nodiscard]] member_dialer dialing(handle_maker make) const;
+      const cluster_member& to, const std::string& name, std::function<void(lasting_event::kind)> tell)>;
+  [[nodiscard]] member_dialer dialing(handle_maker make, bool on_demand) const;
+  /// As dialing(), at once and for good; tells only whether the actor is found.
+  [[nodiscard]] std::function<std::expected<caf::actor, node_error>(const cluster_member& to, const std::string& name,
+                                                                    std::function<void(bool is_found)> is_found)>
+  dialing_at_once(handle_maker make) const;
   [[nodiscard]] actor_pool service_of(std::string name, service_options options, handle_maker make);
   [[nodiscard]] actor_pool singleton_of(std::string name, service_options options, handle_maker make);
   [[nodiscard]] std::expected<void, directory_error> own(std::string name,

@@ -5,9 +5,11 @@
 #include <set>
 
 #include <caf/actor_cast.hpp>
+#include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/cluster/internal/join/load_watch.hpp>
 #include <troupe/framework/cluster/internal/membership/addresses.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 #include <troupe/framework/cluster/internal/membership/member_record.hpp>
@@ -30,6 +32,11 @@ std::string published_singleton(const std::string& name) {
 } // namespace
 
 cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.where->is_writable()) {
+  // A program may have published another actor under this name; then that one answers otherwise.
+  if (auto teller = spawn_load_teller(of_.system, of_.home.weak()); of_.home.publish(load_teller_name, teller))
+    load_teller_ = std::move(teller);
+  else
+    caf::anon_send_exit(teller, caf::exit_reason::user_shutdown);
   if (is_writable_)
     registrar_ = std::make_unique<registrar>(
         of_.where,
@@ -98,6 +105,10 @@ cluster_core::~cluster_core() {
     woken_office_ = nullptr;
   }
   leaves_ = true;
+  if (load_teller_) {
+    of_.home.unpublish(load_teller_name);
+    caf::anon_send_exit(load_teller_, caf::exit_reason::user_shutdown);
+  }
   keeper_.reset(); // Revokes the lease, and with it every entry.
   office_.reset(); // Waits for `load` and `save` of entities.
   registrar_.reset();
@@ -197,13 +208,11 @@ bool cluster_core::unpublish(std::string_view name) {
   return of_.home.unpublish(name);
 }
 
-actor_pool cluster_core::add_service(std::string name, const service_options& options,
-                                     service_route::handle_maker make) {
+actor_pool cluster_core::add_service(std::string name, const service_options& options, handle_makers make) {
   return add_route(std::move(name), std::nullopt, options, std::move(make));
 }
 
-actor_pool cluster_core::singleton(const std::string& name, const service_options& options,
-                                   service_route::handle_maker make) {
+actor_pool cluster_core::singleton(const std::string& name, const service_options& options, handle_makers make) {
   return add_route(published_singleton(name), name, options, std::move(make));
 }
 
@@ -233,19 +242,24 @@ pool_options cluster_core::pool_of(const service_options& options) {
 }
 
 actor_pool cluster_core::add_route(std::string name, std::optional<std::string> singleton,
-                                   const service_options& options, service_route::handle_maker make) {
+                                   const service_options& options, handle_makers make) {
   auto with = pool_of(options);
   with.placement = options.pick.how();
   with.key = options.pick.key();
   auto pool = actor_pool::open(of_.system, std::move(with));
   follower_->between_batches([&](const cluster_view& view) {
     drop_unwanted_routes();
+    const auto asks_load = is_on_demand() && options.pick.how() == spread::least_loaded;
+    const auto may_be_subset = is_on_demand() && options.pick.how() != spread::by_key;
     routes_.push_back({.route = {of_.system,
-                                 std::move(name),
-                                 options.pick.prefers_near(),
-                                 {of_.self.name, of_.self.host},
-                                 *pool,
-                                 std::move(make)},
+                                 {.name = std::move(name),
+                                  .prefers_near = options.pick.prefers_near(),
+                                  .is_on_demand = is_on_demand(),
+                                  .members_most = may_be_subset ? options.members_most : 0,
+                                  .self = {of_.self.name, of_.self.host},
+                                  .make = std::move(make.handle),
+                                  .make_teller = asks_load ? std::move(make.teller) : nullptr},
+                                 *pool},
                        .singleton = std::move(singleton)});
     lead(routes_.back(), view);
   });
@@ -373,6 +387,9 @@ std::vector<std::string> cluster_core::problems() const {
   follower_->with_view([&](const cluster_view& view) {
     for (const auto& [key, why] : view.unreadable())
       all.push_back("the entry " + key + " cannot be read: " + why);
+    for (const auto& one : view.members())
+      if (!one.contract.empty() && one.contract != of_.self.contract)
+        all.push_back("member " + one.name + " has another contract of types and functions than this one");
   });
   if (const auto trouble = follower_->trouble())
     all.push_back("the directory: " + trouble->message());

@@ -1,6 +1,7 @@
 // One node's membership in a cluster.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -42,6 +43,12 @@ public:
     cluster_options options;
   };
 
+  /// Makes the handles of a service, and untyped ones to the tellers of its members' loads.
+  struct handle_makers {
+    service_route::handle_maker handle;
+    service_route::handle_maker teller;
+  };
+
   explicit cluster_core(parts of);
   cluster_core(const cluster_core&) = delete;
   cluster_core& operator=(const cluster_core&) = delete;
@@ -52,11 +59,9 @@ public:
 
   [[nodiscard]] std::expected<void, directory_error> publish(std::string name, caf::actor actor);
   bool unpublish(std::string_view name);
-  [[nodiscard]] actor_pool add_service(std::string name, const service_options& options,
-                                       service_route::handle_maker make);
+  [[nodiscard]] actor_pool add_service(std::string name, const service_options& options, handle_makers make);
   /// A handle to the owner of the singleton, whichever member that is.
-  [[nodiscard]] actor_pool singleton(const std::string& name, const service_options& options,
-                                     service_route::handle_maker make);
+  [[nodiscard]] actor_pool singleton(const std::string& name, const service_options& options, handle_makers make);
   /// From now on this process is ready to own the singleton. Fails with `read_only` or `invalid_argument`.
   [[nodiscard]] std::expected<void, directory_error> own(std::string name, singleton_runner::maker make);
   void watch(const caf::actor& receiver);
@@ -66,6 +71,11 @@ public:
   [[nodiscard]] entity_office* entities() const noexcept { return office_.get(); }
 
   [[nodiscard]] const parts& of() const noexcept { return of_; }
+  /// Whether links are made on demand. A read-only directory has no names, so that each member must be asked.
+  [[nodiscard]] bool is_on_demand() const noexcept { return is_writable_; }
+  [[nodiscard]] std::chrono::milliseconds idle_close() const {
+    return std::max(of_.options.idle_close, std::chrono::milliseconds{0});
+  }
   [[nodiscard]] const view_follower& follower() const noexcept { return *follower_; }
   [[nodiscard]] std::vector<std::string> problems() const;
   /// An empty text: the problem is solved.
@@ -80,7 +90,7 @@ private:
   };
 
   [[nodiscard]] actor_pool add_route(std::string name, std::optional<std::string> singleton,
-                                     const service_options& options, service_route::handle_maker make);
+                                     const service_options& options, handle_makers make);
   void lead(leader& of, const cluster_view& view);
   void show(const std::string& name, const caf::actor& actor);
   [[nodiscard]] std::unique_ptr<entity_office> make_office();
@@ -100,6 +110,8 @@ private:
   bool has_joined_ = false;
   singleton_runner* woken_ = nullptr; // Null before and after the runner's life.
   entity_office* woken_office_ = nullptr;
+
+  caf::actor load_teller_; // Null if its name is taken.
 
   // Used between batches of the follower.
   std::list<leader> routes_;

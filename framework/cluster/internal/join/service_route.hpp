@@ -1,6 +1,7 @@
 // Leads the messages of one service to the members that provide it.
 #pragma once
 
+#include <cstddef>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -12,28 +13,45 @@
 #include <caf/actor_control_block.hpp>
 
 #include <troupe/framework/cluster/cluster_member.hpp>
+#include <troupe/framework/lasting.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/pool.hpp>
 
 namespace troupe::membership {
 
-/// Gives a pool the handles of a service's providers, as far as their actors are found. So a message waits in the pool,
-/// where it can go to any provider, and not for a provider that is away.
+/// Gives a pool the handles of a service's providers, unless they are known to be out of reach. So a message waits in
+/// the pool, where it can go to any provider, and not for a provider that is away.
+///
+/// The handle of a provider:
+///
+///  asleep --a message was given to it--> (dialed) --found--> ready --idle--> asleep
+///  From asleep and ready to out: it is unreachable or lost. From out to ready: found.
+///
+/// A provider that is out is not given messages. Its handle goes on looking for it, also if nothing else uses it.
+/// Handles that are not made on demand begin as `out`.
 ///
 /// Threads: any.
 class service_route {
 public:
-  /// Makes a lasting handle to the actor of `name` at the member. It tells `is_found` of each change.
+  /// Makes a lasting handle to the actor of `name` at the member. It tells of each change.
   using handle_maker = std::function<std::expected<caf::actor, node_error>(
-      const cluster_member&, const std::string& name, std::function<void(bool is_found)> is_found)>;
+      const cluster_member&, const std::string& name, std::function<void(lasting_event::kind)> tell)>;
   struct here {
     std::string member; // The name of this process's member.
     std::string host;
   };
+  struct terms {
+    std::string name; // What the actors are published as.
+    bool prefers_near = false;
+    bool is_on_demand = false;    // As the handles that `make` makes.
+    std::size_t members_most = 0; // How many other members are used, 0 for all. Requires: is_on_demand.
+    here self;
+    handle_maker make;
+    handle_maker make_teller =
+        {}; // For the handles to tellers of load; empty: no load is asked. Requires: is_on_demand.
+  };
 
-  /// `name` is what the actors are published as.
-  service_route(caf::actor_system& system, std::string name, bool prefers_near, here self, const actor_pool& pool,
-                handle_maker make);
+  service_route(caf::actor_system& system, terms its, const actor_pool& pool);
 
   [[nodiscard]] const std::string& name() const noexcept;
 
