@@ -266,6 +266,18 @@ TEST_F(lasting_on_demand, tells_that_its_actor_is_unreachable_and_finds_it_later
                 [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
 }
 
+TEST_F(lasting_on_demand, does_not_rest_while_a_message_waits_for_an_actor_that_is_away) {
+  const auto handle = to_host();
+  caf::scoped_actor self{near().system};
+  auto asked = self->request(handle, 10s, 1);
+  ASSERT_TRUE(eventually([&] { return told_.count(demand_event::unreachable) == 1; }));
+  long_after_the_idle_time();
+  EXPECT_EQ(told_.count(demand_event::resting), 0);
+  far_has_a_host();
+  asked.receive([](int value) { EXPECT_EQ(value, 2); },
+                [](const caf::error& why) { ADD_FAILURE() << troupe::text_of(why); });
+}
+
 TEST_F(lasting_on_demand, tells_that_a_name_is_missing_at_once) {
   far();
   auto handle = to("nobody", 10s, told_.sink());

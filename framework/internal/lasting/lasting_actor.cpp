@@ -189,11 +189,6 @@ bool lasting_actor::rest() {
   return true;
 }
 
-bool lasting_actor::has_waiting() const {
-  const std::lock_guard guard{mutex_};
-  return !waiting_.empty() || !requests_.empty();
-}
-
 void lasting_actor::wake() const {
   if (const auto owner = owner_.lock())
     owner->is_away(its_.number);

@@ -91,7 +91,6 @@ public:
   [[nodiscard]] bool rest();
   /// Whether a message was sent since the last call.
   [[nodiscard]] bool take_use() noexcept { return is_used_.exchange(false, std::memory_order_relaxed); }
-  [[nodiscard]] bool has_waiting() const;
   /// Ends the actor: fails what waits and what is sent from now on, and tells the actors that monitor it.
   void end(const node_error& why);
 
