@@ -91,12 +91,12 @@ std::expected<cluster, directory_error> cluster::join(node& with, cluster_option
       return unusable(std::move(addresses).error());
     self.addresses = *std::move(addresses);
   }
-  auto core =
-      std::make_shared<membership::cluster_core>(membership::cluster_core::parts{.home = with,
-                                                                                 .system = with.system(),
-                                                                                 .where = std::move(where),
-                                                                                 .self = std::move(self),
-                                                                                 .options = std::move(options)});
+  auto core = std::make_shared<membership::cluster_core>(
+      membership::cluster_core::parts{.home = with,
+                                      .system = with.system(),
+                                      .where = std::make_shared<membership::counted_directory>(std::move(where)),
+                                      .self = std::move(self),
+                                      .options = std::move(options)});
   if (auto joined = core->wait_until_joined(until); !joined)
     return std::unexpected{std::move(joined).error()};
   return cluster{std::move(core)};
@@ -213,6 +213,30 @@ std::vector<std::pair<std::string, std::string>> cluster::names() const {
 
 std::vector<std::string> cluster::problems() const {
   return core_->problems();
+}
+
+void cluster::drain() {
+  core_->drain_for(membership::cluster_core::drain_reason::call, true);
+}
+
+void cluster::cancel_drain() {
+  core_->drain_for(membership::cluster_core::drain_reason::call, false);
+}
+
+bool cluster::is_draining() const {
+  return core_->is_draining();
+}
+
+cluster_stats cluster::stats() const {
+  return core_->stats();
+}
+
+std::function<std::optional<cluster_stats>()> cluster::stats_reader() const {
+  return [reference = core_->reference()] {
+    std::optional<cluster_stats> stats;
+    reference->with([&](const membership::cluster_core& core) { stats = core.stats(); });
+    return stats;
+  };
 }
 
 const cluster_member& cluster::self() const noexcept {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include <caf/actor_cast.hpp>
 
 #include <troupe/framework/cluster/cluster_member.hpp>
+#include <troupe/framework/cluster/cluster_stats.hpp>
 #include <troupe/framework/cluster/directory.hpp>
 #include <troupe/framework/cluster/entity.hpp>
 #include <troupe/framework/cluster/ownership.hpp>
@@ -282,8 +284,26 @@ public:
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> singletons() const;
   /// The kinds of entities that this process hosts, each with the number of entities that run here.
   [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> hosted_entities() const;
-  /// This member, as it is registered.
+  /// This member, as it is registered, except that `is_draining` is always false: see is_draining().
   [[nodiscard]] const cluster_member& self() const noexcept;
+
+  /// Withdraws this member from its work, so that others do it: its names are removed from the directory (the node
+  /// still has them), its singletons and entities end and others own them, and the others see
+  /// cluster_member::is_draining. Names that are published meanwhile are known to the node alone. Links, handles and
+  /// requests under way go on; watchers get `drain_ordered`. The same happens when `troupe cluster drain` orders it.
+  /// Does not block: stats() shows when nothing is left. Calling it again does nothing.
+  ///
+  ///     cluster->drain(); // Until stats() shows no names, singletons and shards of its own; then node::drain().
+  void drain();
+  /// Undoes drain(). An order of `troupe cluster drain` stays in force until it is cancelled there.
+  void cancel_drain();
+  [[nodiscard]] bool is_draining() const;
+
+  /// Figures about the cluster and this member.
+  [[nodiscard]] cluster_stats stats() const;
+  /// A function that gives the same as long as this object lives, and nullopt afterwards. It may be called on any
+  /// thread, and may outlive this object.
+  [[nodiscard]] std::function<std::optional<cluster_stats>()> stats_reader() const;
 
 private:
   using handle_maker = std::function<std::expected<caf::actor, node_error>(

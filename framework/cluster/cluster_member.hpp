@@ -29,6 +29,8 @@ struct cluster_member {
   /// Equal for nodes whose types and functions have the same contract (contract_of()): 16 hexadecimal digits. Empty if
   /// the member did not say it.
   std::string contract;
+  /// It withdraws from its work: it has no names, and is no candidate for singletons (cluster::drain).
+  bool is_draining = false;
 
   friend bool operator==(const cluster_member&, const cluster_member&) = default;
 };
@@ -37,7 +39,7 @@ struct cluster_member {
 struct cluster_event {
   enum class kind : std::uint8_t {
     member_up,       ///< `member` has joined.
-    member_changed,  ///< `member` has the same incarnation, and other roles or addresses.
+    member_changed,  ///< `member` has the same incarnation, and other roles or addresses, or drains.
     member_down,     ///< `member` has left, or its lease has ended.
     name_added,      ///< `member` has published `name`.
     name_gone,       ///< `member` has withdrawn `name`, or is down.
@@ -46,6 +48,9 @@ struct cluster_event {
     entities_moved,  ///< Shards of the kind of entities `name` may have other owners from now on.
     directory_lost,  ///< The directory does not answer; `reason` says why. What is known stays as it was.
     directory_found, ///< The directory answers again. The changes since then have been told.
+    drain_ordered,   ///< `member`, which is this one, is drained from now on, by `troupe cluster drain` or
+                     ///< cluster::drain(). The program ends its work, for example with node::drain().
+    drain_cancelled, ///< `member`, which is this one, is not drained any more.
   };
 
   kind what = kind::member_up;

@@ -46,6 +46,8 @@ std::string words_of(const cluster_view::events& all) {
              : one.what == member_changed  ? "changed " + who
              : one.what == member_down     ? "down " + who
              : one.what == name_added      ? "added " + who + '/' + one.name
+             : one.what == drain_ordered   ? "ordered " + who
+             : one.what == drain_cancelled ? "cancelled " + who
              : one.what == singleton_moved ? one.name + " to " + (who.empty() ? "nobody" : who)
                                            : "gone " + who + '/' + one.name;
   }
@@ -80,6 +82,45 @@ TEST_F(a_view, shows_a_name_only_with_its_member) {
   EXPECT_TRUE(view_.providers("cart").empty());
   EXPECT_EQ(apply({put(entry_of(member("a"), 7))}), "up a, added a/cart");
   EXPECT_EQ(view_.providers("cart").size(), 1u);
+}
+
+TEST_F(a_view, shows_a_shard_only_if_its_owner_is_a_member_with_the_same_lease) {
+  const auto shard = [](const std::string& part, const std::string& owner, std::uint64_t lease) {
+    return put({.key = "shards/" + part, .value = owner, .lease = lease});
+  };
+  static_cast<void>(apply({put({.key = "kinds/cart", .value = R"({"shards":8})"}), put(entry_of(member("a"), 7)),
+                           shard("cart/3", "a", 7), shard("cart/4", "a", 8), shard("cart/5", "b", 7),
+                           shard("cart/03", "a", 7), shard("cart/x", "a", 7), shard("cart/8", "a", 7)}));
+  ASSERT_EQ(view_.owned_shards().size(), 1u);
+  EXPECT_EQ(view_.owned_shards().front().first.shard, 3u);
+  EXPECT_EQ(view_.owned_shards().front().second, "a");
+  static_cast<void>(apply({removed("shards/cart/3")}));
+  EXPECT_TRUE(view_.owned_shards().empty());
+}
+
+TEST_F(a_view, tells_an_order_only_to_the_process_that_it_is_for) {
+  const auto order = [](const std::string& incarnation) {
+    return put({.key = "orders/a", .value = R"({"drain":true,"by":"x","incarnation":")" + incarnation + R"("})"});
+  };
+  EXPECT_EQ(apply({put(entry_of(member("a", "1"), 7))}), "up a");
+  EXPECT_EQ(apply({order("1")}), "ordered a");
+  EXPECT_EQ(view_.order_to("a")->by, "x");
+  EXPECT_EQ(apply({order("1")}), "");
+  EXPECT_EQ(apply({removed("orders/a")}), "cancelled a");
+  EXPECT_EQ(apply({order("0")}), "");
+  EXPECT_EQ(view_.order_to("a"), std::nullopt);
+  EXPECT_EQ(view_.left_over().count("orders/a"), 1u);
+  EXPECT_EQ(apply({order("1"), put({.key = "orders/b", .value = "{}"})}), "ordered a");
+  EXPECT_EQ(apply({put(entry_of(member("a", "2"), 8))}), "down a, up a");
+  EXPECT_EQ(view_.unreadable().count("orders/b"), 1u);
+}
+
+TEST_F(a_view, tells_that_a_member_drains) {
+  auto drained = member("a");
+  EXPECT_EQ(apply({put(entry_of(drained, 7))}), "up a");
+  drained.is_draining = true;
+  EXPECT_EQ(apply({put(entry_of(drained, 7))}), "changed a");
+  EXPECT_TRUE(view_.member("a")->is_draining);
 }
 
 TEST_F(a_view, believes_no_name_that_another_lease_has_published) {

@@ -92,6 +92,24 @@ protected:
   caf::actor last_;
 };
 
+TEST_F(singletons, are_given_up_by_a_process_that_stands_back_until_it_does_not) {
+  process one{*this, "one"};
+  process two{*this, "two"};
+  ASSERT_TRUE(one.runner->add("clock", maker("one")));
+  ASSERT_TRUE(eventually([&] { return runs("one") == 1 && one.shown; }));
+  ASSERT_TRUE(two.runner->add("clock", maker("two")));
+  one.runner->stand_back(true);
+  ASSERT_TRUE(eventually([&] {
+    two.runner->wake();
+    return runs("two") == 1;
+  }));
+  two.runner->stand_back(true);
+  ASSERT_TRUE(eventually([&] { return !world_->entry("singletons/clock"); }));
+  EXPECT_EQ(runs("one"), 1);
+  one.runner->stand_back(false);
+  EXPECT_TRUE(eventually([&] { return runs("one") == 2; }));
+}
+
 TEST_F(singletons, are_run_by_one_process) {
   process one{*this, "one"};
   process two{*this, "two"};

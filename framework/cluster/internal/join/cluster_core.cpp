@@ -9,6 +9,7 @@
 #include <caf/send.hpp>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/cluster/drain_order.hpp>
 #include <troupe/framework/cluster/internal/join/load_watch.hpp>
 #include <troupe/framework/cluster/internal/membership/addresses.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
@@ -23,6 +24,7 @@ constexpr std::string_view singleton_names = "troupe.singleton.";
 constexpr std::size_t problems_max = 1'000;
 // The longest wait for entities to end and for messages to be passed on when the cluster is left.
 constexpr std::chrono::milliseconds longest_leaving{5'000};
+constexpr std::chrono::milliseconds probe_timeout{2'000};
 
 /// The name under which the owner of a singleton publishes its actor.
 std::string published_singleton(const std::string& name) {
@@ -46,6 +48,21 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
         of_.options.lease / 10);
   follower_ =
       std::make_unique<view_follower>(of_.where, [this](const auto& events, const auto& view) { take(events, view); });
+  probe_ = std::make_unique<reach_probe>(
+      reach_probe::parts{.members =
+                             [this] {
+                               auto all = follower_->with_view([](const auto& view) { return view.members(); });
+                               std::erase_if(all, [this](const auto& one) { return one.name == of_.self.name; });
+                               return all;
+                             },
+                         .dial = [this](const auto& member) { return dial(member); }});
+  account_actor_ = spawn_account_actor(
+      of_.system, [reference = std::weak_ptr{reference_}](const std::function<void(member_account)>& give) {
+        if (const auto to = reference.lock())
+          to->with([&](cluster_core& core) { core.give_account(give); });
+      });
+  // If the node is a member of two clusters, the first one answers.
+  is_asked_for_account_ = of_.home.publish(std::string{account_name}, account_actor_).has_value();
   if (!registrar_)
     return;
   keeper_ = std::make_unique<lease_keeper>(
@@ -64,9 +81,18 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
       .problem = [this](const auto& name, auto text) { note_problem("singleton " + name, std::move(text)); }});
   office_ = make_office();
   follower_->between_batches([this](const cluster_view&) { led_office_ = office_.get(); });
-  const std::lock_guard guard{mutex_};
-  woken_ = runner_.get();
-  woken_office_ = office_.get();
+  {
+    const std::lock_guard guard{mutex_};
+    woken_ = runner_.get();
+    woken_office_ = office_.get();
+  }
+  // An order may have come before these were there.
+  const std::lock_guard turn{drain_turn_};
+  drained_office_ = office_.get();
+  if (is_draining_) {
+    runner_->stand_back(true);
+    office_->withdraw(true);
+  }
 }
 
 std::unique_ptr<entity_office> cluster_core::make_office() {
@@ -93,12 +119,21 @@ std::unique_ptr<entity_office> cluster_core::make_office() {
 }
 
 cluster_core::~cluster_core() {
+  reference_->end();
+  probe_.reset();
+  if (is_asked_for_account_)
+    of_.home.unpublish(account_name);
+  caf::anon_send_exit(account_actor_, caf::exit_reason::kill);
   {
     const std::lock_guard guard{mutex_};
     woken_ = nullptr;
   }
   runner_.reset();
   if (office_) {
+    {
+      const std::lock_guard turn{drain_turn_};
+      drained_office_ = nullptr;
+    }
     office_->close(std::chrono::steady_clock::now() + std::min(of_.options.lease / 4, longest_leaving));
     follower_->between_batches([this](const cluster_view&) { led_office_ = nullptr; });
     const std::lock_guard guard{mutex_};
@@ -109,9 +144,16 @@ cluster_core::~cluster_core() {
     of_.home.unpublish(load_teller_name);
     caf::anon_send_exit(load_teller_, caf::exit_reason::user_shutdown);
   }
+  const auto answers = keeper_ && !keeper_->trouble();
   keeper_.reset(); // Revokes the lease, and with it every entry.
   office_.reset(); // Waits for `load` and `save` of entities.
   registrar_.reset();
+  const auto is_ordered = [this] {
+    const std::lock_guard turn{drain_turn_};
+    return is_ordered_to_drain_;
+  }();
+  if (is_ordered && answers) // If it fails, the order does not count for the next process.
+    static_cast<void>(cancel_drain(*of_.where, of_.self.name));
   if (!of_.options.opened)
     of_.where->close();
   follower_.reset();
@@ -162,9 +204,19 @@ std::expected<void, directory_error> cluster_core::wait_until_joined(std::chrono
     return std::unexpected{
         directory_error{directory_errc::unavailable, "the directory at " + of_.where->shown_address()
                                                          + " took this member's entry, but did not show it in time"}};
-  const std::lock_guard guard{mutex_};
-  has_joined_ = true;
+  {
+    const std::lock_guard guard{mutex_};
+    has_joined_ = true;
+  }
+  forget_orders_to_earlier_processes();
   return {};
+}
+
+void cluster_core::forget_orders_to_earlier_processes() {
+  const auto has_one = follower_->with_view(
+      [this](const cluster_view& view) { return view.left_over().contains(order_key(of_.self.name)); });
+  if (has_one) // If it fails, `troupe cluster doctor` shows it.
+    static_cast<void>(cancel_drain(*of_.where, of_.self.name));
 }
 
 std::expected<void, directory_error> cluster_core::publish(std::string name, caf::actor actor) {
@@ -188,22 +240,27 @@ std::expected<void, directory_error> cluster_core::publish(std::string name, caf
   lead_to_name(name);
   if (!registrar_)
     return {};
-  registrar_->set(key, "{}");
+  {
+    const std::lock_guard turn{drain_turn_};
+    if (!is_draining_)
+      registrar_->set(key, "{}");
+  }
   return registrar_->settle(std::chrono::steady_clock::now() + of_.options.access.timeout);
 }
 
 bool cluster_core::unpublish(std::string_view name) {
   caf::actor released;
   {
+    const std::lock_guard turn{drain_turn_};
     const std::lock_guard guard{mutex_};
     const auto found = published_.find(name);
     if (found == published_.end())
       return false;
     released = std::move(found->second);
     published_.erase(found);
+    if (registrar_)
+      registrar_->remove(name_key(of_.self.name, name));
   }
-  if (registrar_)
-    registrar_->remove(name_key(of_.self.name, name));
   lead_to_name(name);
   return of_.home.unpublish(name);
 }
@@ -278,7 +335,11 @@ void cluster_core::lead(leader& of, const cluster_view& view) {
     return of.route.lead_to(owner ? std::vector{*owner} : std::vector<cluster_member>{}, own);
   }
   // A read-only directory has no names: every member may have published it.
-  of.route.lead_to(is_writable_ ? view.providers(of.route.name()) : view.members(), own);
+  const auto providers = is_writable_ ? view.providers(of.route.name()) : view.members();
+  const auto is_other = [this](const auto& one) { return one.name != of_.self.name; };
+  if (is_draining_ && std::ranges::any_of(providers, is_other))
+    own.reset(); // Others do its work.
+  of.route.lead_to(providers, own);
 }
 
 /// The actor is known before the others learn of its entry, or a moment later: their handles look for the name until
@@ -332,27 +393,118 @@ void cluster_core::watch(const caf::actor& receiver) {
       caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::singleton_moved,
                                              .member = view.owner(name).value_or(cluster_member{}),
                                              .name = name});
-    const std::lock_guard guard{mutex_};
-    watchers_.push_back(caf::actor_cast<caf::weak_actor_ptr>(receiver));
+    {
+      const std::lock_guard guard{mutex_};
+      watchers_.push_back(caf::actor_cast<caf::weak_actor_ptr>(receiver));
+    }
+    if (is_draining_) // After it has become a watcher, so that it rather learns it twice than never.
+      caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::drain_ordered, .member = of_.self});
   });
+}
+
+void cluster_core::drain_for(drain_reason why, bool is_so) {
+  const std::lock_guard turn{drain_turn_};
+  (why == drain_reason::call ? is_asked_to_drain_ : is_ordered_to_drain_) = is_so;
+  const auto now = is_asked_to_drain_ || is_ordered_to_drain_;
+  if (is_draining_.exchange(now) != now)
+    withdraw_from_work(now);
+}
+
+/// Whatever a member does for the cluster is given up here, and begun again. Nothing here may block.
+void cluster_core::withdraw_from_work(bool is_so) {
+  if (registrar_) {
+    auto record = of_.self;
+    record.is_draining = is_so;
+    registrar_->set_exclusive(member_record(record));
+  }
+  {
+    const std::lock_guard guard{mutex_};
+    for (const auto& [name, actor] : published_) {
+      if (!registrar_ || name.starts_with(singleton_names))
+        continue; // The runner publishes and withdraws those.
+      if (is_so)
+        registrar_->remove(name_key(of_.self.name, name));
+      else
+        registrar_->set(name_key(of_.self.name, name), "{}");
+    }
+    if (woken_ != nullptr)
+      woken_->stand_back(is_so);
+  }
+  if (drained_office_ != nullptr)
+    drained_office_->withdraw(is_so);
+  auto self = of_.self;
+  self.is_draining = is_so;
+  tell_watchers({.what = is_so ? cluster_event::kind::drain_ordered : cluster_event::kind::drain_cancelled,
+                 .member = std::move(self)});
+}
+
+std::string cluster_core::dial(const cluster_member& of) const {
+  const auto address = best_address(of, of_.self.host);
+  if (!address)
+    return "it has no address that leads from here to it";
+  auto options = of_.options.link;
+  options.connect_timeout = probe_timeout;
+  if (!of.incarnation.empty())
+    options.peer_identity = of.incarnation;
+  else if (is_writable_)
+    return "its entry does not say which node it is";
+  auto link = of_.home.connect(*address, options);
+  if (!link)
+    return link.error().message();
+  link->close();
+  return {};
+}
+
+void cluster_core::give_account(const std::function<void(member_account)>& to) {
+  probe_->ask([this, to](const std::vector<member_reach>& reaches) {
+    to({.member = of_.self.name,
+        .is_draining = is_draining_,
+        .clock = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()),
+        .problems = problems(),
+        .reaches = reaches});
+  });
+}
+
+cluster_stats cluster_core::stats() const {
+  auto stats = follower_->with_view([this](const cluster_view& view) {
+    const auto is_mine = [this](const auto& row) { return row.second == of_.self.name; };
+    const auto members = view.members();
+    const auto names = view.names();
+    const auto singletons = view.singletons();
+    const auto shards = view.owned_shards();
+    const auto count = [](const auto& rows, const auto& which) {
+      return static_cast<std::size_t>(std::ranges::count_if(rows, which));
+    };
+    return cluster_stats{.members = members.size(),
+                         .members_draining = count(members, [](const auto& one) { return one.is_draining; }),
+                         .names = names.size(),
+                         .singletons = singletons.size(),
+                         .shards = shards.size(),
+                         .names_published = count(names, is_mine),
+                         .singletons_owned = count(singletons, is_mine),
+                         .shards_owned = count(shards, is_mine)};
+  });
+  stats.is_draining = is_draining_;
+  stats.directory_is_up = !follower_->trouble();
+  if (keeper_)
+    if (const auto held = keeper_->current(); held.id != 0)
+      stats.lease_left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          std::max<boot_clock::duration>(held.sure_until - boot_clock::now(), {}));
+  stats.requests = of_.where->counts();
+  stats.problems = problems().size();
+  return stats;
 }
 
 void cluster_core::take(const cluster_view::events& events, const cluster_view& view) {
   if (leaves_)
     return; // What comes now is of this member's own leaving.
-  std::vector<caf::actor> told;
-  {
-    const std::lock_guard guard{mutex_};
-    std::erase_if(watchers_, [&](const caf::weak_actor_ptr& one) {
-      const auto strong = one.lock();
-      if (strong)
-        told.push_back(caf::actor_cast<caf::actor>(strong));
-      return !strong;
-    });
+  for (const auto& event : events) {
+    using enum cluster_event::kind;
+    if (event.what != drain_ordered && event.what != drain_cancelled)
+      tell_watchers(event);
+    else if (event.member.incarnation == of_.self.incarnation) // Orders to others are theirs.
+      drain_for(drain_reason::order, event.what == drain_ordered);
   }
-  for (const auto& event : events)
-    for (const auto& receiver : told)
-      caf::anon_send(receiver, event);
   std::set<std::string> names;
   std::set<std::string> singletons;
   auto all = false;
@@ -373,6 +525,19 @@ void cluster_core::take(const cluster_view::events& events, const cluster_view& 
   for (auto& one : routes_)
     if (all || (one.singleton ? singletons.contains(*one.singleton) : names.contains(one.route.name())))
       lead(one, view);
+}
+
+void cluster_core::tell_watchers(const cluster_event& event) {
+  std::vector<caf::actor> told; // Released after the lock.
+  const std::lock_guard guard{mutex_};
+  std::erase_if(watchers_, [&](const caf::weak_actor_ptr& one) {
+    const auto strong = one.lock();
+    if (strong)
+      told.push_back(caf::actor_cast<caf::actor>(strong));
+    return !strong;
+  });
+  for (const auto& receiver : told)
+    caf::anon_send(receiver, event);
 }
 
 void cluster_core::note_problem(const std::string& about, std::string text) {

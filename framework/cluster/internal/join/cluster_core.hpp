@@ -22,7 +22,10 @@
 
 #include <troupe/framework/cluster/cluster.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_office.hpp>
+#include <troupe/framework/cluster/internal/inspection/account_actor.hpp>
+#include <troupe/framework/cluster/internal/inspection/reach_probe.hpp>
 #include <troupe/framework/cluster/internal/join/service_route.hpp>
+#include <troupe/framework/cluster/internal/membership/counted_directory.hpp>
 #include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
 #include <troupe/framework/cluster/internal/membership/registrar.hpp>
 #include <troupe/framework/cluster/internal/membership/view_follower.hpp>
@@ -38,7 +41,7 @@ public:
   struct parts {
     node& home;
     caf::actor_system& system;
-    std::shared_ptr<directory> where;
+    std::shared_ptr<counted_directory> where;
     cluster_member self;
     cluster_options options;
   };
@@ -70,6 +73,15 @@ public:
   /// Null if the directory is read-only.
   [[nodiscard]] entity_office* entities() const noexcept { return office_.get(); }
 
+  /// Why a member withdraws from its work.
+  enum class drain_reason : std::uint8_t { call, order };
+  /// From now on there is this reason to drain, or there is not. The member drains while it has one.
+  void drain_for(drain_reason why, bool is_so);
+  [[nodiscard]] bool is_draining() const noexcept { return is_draining_; }
+
+  [[nodiscard]] cluster_stats stats() const;
+  [[nodiscard]] std::shared_ptr<const live_reference<cluster_core>> reference() const { return reference_; }
+
   [[nodiscard]] const parts& of() const noexcept { return of_; }
   /// Whether links are made on demand. A read-only directory has no names, so that each member must be asked.
   [[nodiscard]] bool is_on_demand() const noexcept { return is_writable_; }
@@ -83,7 +95,14 @@ public:
 
 private:
   void take(const cluster_view::events& events, const cluster_view& view);
+  void tell_watchers(const cluster_event& event);
   void wake_runner();
+  /// Requires: drain_turn_ is locked.
+  void withdraw_from_work(bool is_so);
+  void forget_orders_to_earlier_processes();
+  void give_account(const std::function<void(member_account)>& to);
+  /// Returns why that failed.
+  [[nodiscard]] std::string dial(const cluster_member& of) const;
   struct leader {
     service_route route;
     std::optional<std::string> singleton; // Its name, if the route leads to one.
@@ -113,6 +132,13 @@ private:
 
   caf::actor load_teller_; // Null if its name is taken.
 
+  mutable std::mutex drain_turn_; // Held for each change of draining; before mutex_.
+  // Guarded by drain_turn_.
+  entity_office* drained_office_ = nullptr; // Null before and after the office's work.
+  bool is_asked_to_drain_ = false;
+  bool is_ordered_to_drain_ = false;
+  std::atomic<bool> is_draining_{false}; // Changed under drain_turn_.
+
   // Used between batches of the follower.
   std::list<leader> routes_;
   entity_office* led_office_ = nullptr;
@@ -122,6 +148,11 @@ private:
   std::unique_ptr<lease_keeper> keeper_;     // Null if the directory is read-only.
   std::unique_ptr<singleton_runner> runner_; // Null if the directory is read-only.
   std::unique_ptr<entity_office> office_;    // Null if the directory is read-only.
+
+  const std::shared_ptr<live_reference<cluster_core>> reference_ = std::make_shared<live_reference<cluster_core>>(this);
+  std::unique_ptr<reach_probe> probe_;
+  caf::actor account_actor_;
+  bool is_asked_for_account_ = false; // The node publishes the actor.
 };
 
 } // namespace troupe::membership

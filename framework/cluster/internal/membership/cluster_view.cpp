@@ -6,6 +6,7 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 #include <troupe/framework/cluster/internal/membership/member_record.hpp>
+#include <troupe/framework/cluster/internal/membership/order_record.hpp>
 
 namespace troupe::membership {
 
@@ -33,10 +34,12 @@ std::set<std::string> cluster_view::slot::visible() const {
 
 cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
   const auto owned_before = owners();
+  const auto ordered_before = ordered();
   const auto kinds_before = kinds();
   const auto before = std::exchange(slots_, {});
   claims_.clear();
   kinds_.clear();
+  orders_.clear();
   unreadable_.clear();
   bytes_ = 0;
   for (const auto& entry : all)
@@ -55,11 +58,13 @@ cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
     concerned.insert(name);
   for (const auto& kind : concerned)
     told.push_back({.what = entities_moved, .name = kind});
+  tell_orders(ordered_before, *this, told);
   return told;
 }
 
 cluster_view::events cluster_view::apply(std::span<const directory_change> changes) {
   const auto owned_before = owners();
+  const auto ordered_before = ordered();
   slots before;                    // Of the members that are concerned.
   std::set<std::string> concerned; // Kinds of entities.
   const auto keep = [&](std::string_view member) {
@@ -95,6 +100,7 @@ cluster_view::events cluster_view::apply(std::span<const directory_change> chang
       concerned.insert(name);
   for (const auto& kind : concerned)
     told.push_back({.what = entities_moved, .name = kind});
+  tell_orders(ordered_before, *this, told);
   return told;
 }
 
@@ -148,6 +154,16 @@ void cluster_view::take(const directory_entry& entry) {
     if (!kinds_.contains(*kind) && kinds_.size() >= most_.singletons)
       return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " kinds of entities");
     kinds_[*std::move(kind)].shards = *read;
+    return;
+  }
+  if (const auto member = ordered_member_in(entry.key)) {
+    auto read = read_order_record(*member, entry.value);
+    orders_.erase(*member);
+    if (!read)
+      return skip(entry.key, read.error());
+    if (orders_.size() >= most_.members)
+      return skip(entry.key, "the cluster has more than " + grouped(most_.members) + " orders");
+    orders_.emplace(*member, *std::move(read));
   }
 }
 
@@ -202,6 +218,8 @@ void cluster_view::take_away(const std::string& key) {
   } else if (const auto kind = kind_in(key)) {
     if (const auto of = kinds_.find(*kind); of != kinds_.end())
       of->second.shards = 0;
+  } else if (const auto member = ordered_member_in(key)) {
+    orders_.erase(*member);
   }
 }
 
@@ -272,6 +290,15 @@ std::vector<std::string> cluster_view::shard_owners(std::string_view kind) const
   return all;
 }
 
+std::vector<std::pair<shard_name, std::string>> cluster_view::owned_shards() const {
+  std::vector<std::pair<shard_name, std::string>> all;
+  for (const auto& [kind, of] : kinds_)
+    for (const auto& [shard, claimed] : of.claims)
+      if (shard < of.shards && counts(claimed))
+        all.emplace_back(shard_name{kind, shard}, claimed.member);
+  return all;
+}
+
 std::vector<std::string> cluster_view::kinds() const {
   std::vector<std::string> all;
   for (const auto& [name, of] : kinds_)
@@ -304,6 +331,76 @@ void cluster_view::tell_moves(const owner_names& before, const cluster_view& now
   for (const auto& [name, member] : after)
     if (const auto was = before.find(name); was == before.end() || was->second != member)
       told.push_back({.what = singleton_moved, .member = *now.owner(name), .name = name});
+}
+
+std::optional<drain_order> cluster_view::order_to(std::string_view member) const {
+  const auto order = orders_.find(member);
+  if (order == orders_.end())
+    return std::nullopt;
+  const auto found = slots_.find(member);
+  if (found == slots_.end() || !found->second.member || found->second.member->incarnation != order->second.incarnation)
+    return std::nullopt;
+  return order->second;
+}
+
+std::vector<drain_order> cluster_view::orders() const {
+  std::vector<drain_order> all;
+  for (const auto& [member, order] : orders_)
+    if (order_to(member))
+      all.push_back(order);
+  return all;
+}
+
+cluster_view::ordered_members cluster_view::ordered() const {
+  ordered_members all;
+  for (const auto& [member, order] : orders_)
+    if (order_to(member))
+      all.emplace(member, *slots_.at(member).member);
+  return all;
+}
+
+void cluster_view::tell_orders(const ordered_members& before, const cluster_view& now, events& told) {
+  const auto after = now.ordered();
+  for (const auto& [name, member] : before) {
+    const auto is = now.member(name);
+    if (is && is->incarnation == member.incarnation && !after.contains(name))
+      told.push_back({.what = drain_cancelled, .member = *is});
+  }
+  for (const auto& [name, member] : after)
+    if (const auto was = before.find(name); was == before.end() || was->second.incarnation != member.incarnation)
+      told.push_back({.what = drain_ordered, .member = member});
+}
+
+std::string cluster_view::fault_of(std::string_view member, std::uint64_t lease) const {
+  const auto found = slots_.find(member);
+  if (found == slots_.end() || !found->second.member)
+    return "the member " + std::string{member} + " is not up";
+  return found->second.lease == lease ? "" : "it has another lease than the entry of " + std::string{member};
+}
+
+std::map<std::string, std::string> cluster_view::left_over() const {
+  std::map<std::string, std::string> all;
+  const auto look_at = [&](std::string key, std::string fault) {
+    if (!fault.empty())
+      all.emplace(std::move(key), std::move(fault));
+  };
+  for (const auto& [member, of] : slots_)
+    for (const auto& [name, lease] : of.names)
+      look_at(name_key(member, name), fault_of(member, lease));
+  for (const auto& [name, claimed] : claims_)
+    look_at(singleton_key(name), fault_of(claimed.member, claimed.lease));
+  for (const auto& [kind, of] : kinds_)
+    for (const auto& [shard, claimed] : of.claims)
+      look_at(shard_key(kind, shard), fault_of(claimed.member, claimed.lease));
+  for (const auto& [member, order] : orders_)
+    if (!order_to(member))
+      look_at(order_key(member), "the process that it is for is gone");
+  return all;
+}
+
+bool cluster_view::has_lease(std::string_view member) const {
+  const auto found = slots_.find(member);
+  return found != slots_.end() && found->second.lease != 0;
 }
 
 std::vector<std::string> cluster_view::names_of(std::string_view member) const {

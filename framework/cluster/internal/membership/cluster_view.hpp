@@ -14,6 +14,8 @@
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/cluster/cluster_member.hpp>
 #include <troupe/framework/cluster/directory.hpp>
+#include <troupe/framework/cluster/drain_order.hpp>
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 
 namespace troupe::membership {
 
@@ -57,6 +59,16 @@ public:
   /// The names of the owners of the kind's shards; empty: none.
   [[nodiscard]] std::vector<std::string> shard_owners(std::string_view kind) const;
   [[nodiscard]] std::vector<std::string> kinds() const;
+  /// Shards that have an owner, with its name.
+  [[nodiscard]] std::vector<std::pair<shard_name, std::string>> owned_shards() const;
+  /// The order to the member, if it is for the process that is the member now.
+  [[nodiscard]] std::optional<drain_order> order_to(std::string_view member) const;
+  /// All orders that count.
+  [[nodiscard]] std::vector<drain_order> orders() const;
+  /// Whether the entry of the member ends with a lease.
+  [[nodiscard]] bool has_lease(std::string_view member) const;
+  /// Entries that do not count: their keys, with the reason.
+  [[nodiscard]] std::map<std::string, std::string> left_over() const;
   /// The names that the member has published.
   [[nodiscard]] std::vector<std::string> names_of(std::string_view member) const;
   /// Published names with their members' names.
@@ -80,16 +92,21 @@ private:
     std::string member;
     std::uint64_t lease = 0;
   };
-  using owner_names = std::map<std::string, std::string>; // By singleton: the owner's name and incarnation.
+  using ordered_members = std::map<std::string, cluster_member>; // That shall drain, by their names.
+  using owner_names = std::map<std::string, std::string>;        // By singleton: the owner's name and incarnation.
 
   void take(const directory_entry& entry);
   void take_member(std::string name, const directory_entry& entry);
   void skip(const std::string& key, std::string why);
   [[nodiscard]] bool has_room(const std::string& key, std::uint64_t bytes);
   void take_away(const std::string& key);
+  [[nodiscard]] ordered_members ordered() const;
+  static void tell_orders(const ordered_members& before, const cluster_view& now, events& told);
   static void tell_difference(const slot& before, const slot& after, events& told);
 
   [[nodiscard]] bool counts(const claim& of) const;
+  /// Why an entry of the member with this lease does not count; empty if it does.
+  [[nodiscard]] std::string fault_of(std::string_view member, std::uint64_t lease) const;
   [[nodiscard]] owner_names owners() const;
   static void tell_moves(const owner_names& before, const cluster_view& now, events& told);
 
@@ -101,6 +118,7 @@ private:
     std::map<std::uint32_t, claim> claims; // By shard.
   };
   std::map<std::string, known_kind, std::less<>> kinds_;
+  std::map<std::string, drain_order, std::less<>> orders_; // By the member's name.
   std::map<std::string, std::string> unreadable_;
   std::uint64_t bytes_ = 0; // Of the entries that are kept.
 };

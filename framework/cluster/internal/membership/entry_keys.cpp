@@ -63,6 +63,10 @@ std::string shard_key(std::string_view kind, std::uint32_t shard) {
   return std::string{shards_prefix} + key_part(kind) + '/' + std::to_string(shard);
 }
 
+std::string order_key(std::string_view member) {
+  return std::string{orders_prefix} + key_part(member);
+}
+
 std::optional<std::string> member_in(std::string_view key) {
   if (!key.starts_with(members_prefix))
     return std::nullopt;
@@ -93,6 +97,12 @@ std::optional<std::uint32_t> shard_number(std::string_view text) {
 }
 
 } // namespace
+
+std::optional<std::string> ordered_member_in(std::string_view key) {
+  if (!key.starts_with(orders_prefix))
+    return std::nullopt;
+  return name_in(key.substr(orders_prefix.size()));
+}
 
 std::optional<shard_name> shard_in(std::string_view key) {
   if (!key.starts_with(shards_prefix))

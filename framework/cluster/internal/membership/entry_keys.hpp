@@ -14,6 +14,7 @@ inline constexpr std::string_view singletons_prefix = "singletons/";
 inline constexpr std::string_view kinds_prefix = "kinds/";
 inline constexpr std::string_view shards_prefix = "shards/";
 inline constexpr std::string_view remembered_prefix = "remembered/";
+inline constexpr std::string_view orders_prefix = "orders/";
 
 /// A name as a part of a key: "/" and "%" become "%2F" and "%25".
 [[nodiscard]] std::string key_part(std::string_view name);
@@ -26,6 +27,7 @@ inline constexpr std::string_view remembered_prefix = "remembered/";
 [[nodiscard]] std::string singleton_key(std::string_view name);
 [[nodiscard]] std::string kind_key(std::string_view kind);
 [[nodiscard]] std::string shard_key(std::string_view kind, std::uint32_t shard);
+[[nodiscard]] std::string order_key(std::string_view member);
 
 /// A name that a member has published: the key is "names/MEMBER/NAME".
 struct published_name {
@@ -38,6 +40,8 @@ struct published_name {
 [[nodiscard]] std::optional<published_name> published_name_in(std::string_view key);
 [[nodiscard]] std::optional<std::string> singleton_in(std::string_view key);
 [[nodiscard]] std::optional<std::string> kind_in(std::string_view key);
+/// The member that is ordered.
+[[nodiscard]] std::optional<std::string> ordered_member_in(std::string_view key);
 
 /// Bounds entity_options::shards.
 inline constexpr std::uint32_t shards_max = 4'096;

@@ -43,9 +43,11 @@ bool read_list(const json& from, const char* key, std::vector<std::string>& into
 } // namespace
 
 std::string member_record(const cluster_member& of) {
-  return json{{"incarnation", of.incarnation}, {"addresses", of.addresses}, {"roles", of.roles},      {"host", of.host},
-              {"version", of.version},         {"features", of.features},   {"contract", of.contract}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  json record{{"incarnation", of.incarnation}, {"addresses", of.addresses}, {"roles", of.roles},      {"host", of.host},
+              {"version", of.version},         {"features", of.features},   {"contract", of.contract}};
+  if (of.is_draining)
+    record["draining"] = true;
+  return record.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::expected<cluster_member, std::string> read_member_record(std::string name, std::string_view record) {
@@ -61,6 +63,11 @@ std::expected<cluster_member, std::string> read_member_record(std::string name, 
                                   std::pair{"features", &member.features}})
     if (!read_list(read, key, *into))
       return std::unexpected{std::string{key} + " is not a list of at most 64 texts"};
+  if (const auto draining = read.find("draining"); draining != read.end()) {
+    if (!draining->is_boolean())
+      return std::unexpected{std::string{"draining is neither true nor false"}};
+    member.is_draining = draining->get<bool>();
+  }
   if (member.addresses.empty())
     return std::unexpected{std::string{"it has no address"}};
   return member;

@@ -83,6 +83,14 @@ void singleton_runner::wake() {
   bell_->ring();
 }
 
+void singleton_runner::stand_back(bool is_so) {
+  {
+    const std::lock_guard guard{bell_->mutex};
+    bell_->stands_back = is_so;
+  }
+  bell_->ring();
+}
+
 void singleton_runner::run() {
   for (;;) {
     steady::time_point next = steady::now() + look_pause;
@@ -105,6 +113,7 @@ void singleton_runner::run() {
     bell_->rung.wait_until(guard, next, [this] { return bell_->is_rung || bell_->ends; });
     if (bell_->ends)
       return;
+    stands_back_ = bell_->stands_back;
     if (std::exchange(bell_->is_rung, false))
       for (auto& [name, one] : all_)
         if (std::exchange(one.waits_for_owner, false)) // The name may be free now.
@@ -117,7 +126,7 @@ void singleton_runner::run() {
 
 bool singleton_runner::is_sure(std::uint64_t lease) const {
   const auto held = of_.lease();
-  return held.id == lease && held.is_sure(boot_clock::now() + of_.margin);
+  return !stands_back_ && held.id == lease && held.is_sure(boot_clock::now() + of_.margin);
 }
 
 std::chrono::steady_clock::time_point singleton_runner::step(const std::string& name, candidate& of) {
@@ -144,7 +153,7 @@ std::chrono::steady_clock::time_point singleton_runner::step(const std::string& 
     return of.next;
   const auto lease = of_.lease();
   if (lease.id == 0 || !is_sure(lease.id))
-    return steady::now() + look_pause; // The lease's change rings.
+    return steady::now() + look_pause; // The lease's change rings, and so does the end of standing back.
   acquire(name, of, lease);
   return of.lease != 0 ? steady::now() : of.next;
 }

@@ -29,6 +29,7 @@ namespace troupe::membership {
 ///
 ///     idle --the entry is free, the lease is sure--> owning --the lease is not sure, or the actor has ended--> ending
 ///     ending --the actor has ended, or the lease is gone--> idle
+///     A runner that stands back ends what it owns, and stays idle.
 ///
 /// The entry is removed once the actor has ended. An actor that does not end keeps it until the lease is gone. So each
 /// run has its own fencing number, and an owner that gives up in order is never followed too early.
@@ -59,6 +60,9 @@ public:
   /// Something has changed that may concern `name`: look now.
   void wake();
 
+  /// True: gives up what is owned, in order, and owns nothing until it is false again.
+  void stand_back(bool is_so);
+
 private:
   struct candidate {
     maker make;
@@ -79,8 +83,9 @@ private:
   struct bell {
     std::mutex mutex;
     std::condition_variable rung;
-    bool is_rung = false; // Guarded by mutex.
-    bool ends = false;    // Guarded by mutex.
+    bool is_rung = false;     // Guarded by mutex.
+    bool stands_back = false; // Guarded by mutex.
+    bool ends = false;        // Guarded by mutex.
 
     void ring();
   };
@@ -94,6 +99,7 @@ private:
   /// Returns when to look again.
   std::chrono::steady_clock::time_point kill_late(candidate& of);
   void release(const std::string& name, candidate& of);
+  /// Whether something may be owned under the lease now.
   [[nodiscard]] bool is_sure(std::uint64_t lease) const;
 
   const parts of_;
@@ -103,6 +109,7 @@ private:
   // Only on the thread.
   std::map<std::string, candidate> all_;
   std::uint64_t requests_ = 0; // For names that were not owned.
+  bool stands_back_ = false;
   std::thread thread_;
 };
 
