@@ -3,9 +3,11 @@
 #include <cerrno>
 #include <charconv>
 #include <exception>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -82,7 +84,11 @@ std::string obstacle(const endpoint_address& at) {
 } // namespace
 
 struct metrics_endpoint::serving {
-  std::shared_ptr<prometheus::Collectable> collector; // The exposer holds it weakly.
+  // The exposer holds them weakly.
+  std::shared_ptr<prometheus::Collectable> collector;
+  std::mutex mutex;
+  std::vector<std::shared_ptr<prometheus::Collectable>> added; // Guarded by mutex.
+
   std::unique_ptr<prometheus::Exposer> exposer;
   std::uint16_t port = 0;
   std::string url;
@@ -119,6 +125,14 @@ metrics_endpoint::metrics_endpoint(std::unique_ptr<serving> what) : serving_(std
 metrics_endpoint::metrics_endpoint(metrics_endpoint&&) noexcept = default;
 metrics_endpoint& metrics_endpoint::operator=(metrics_endpoint&&) noexcept = default;
 metrics_endpoint::~metrics_endpoint() = default;
+
+void metrics_endpoint::add(std::shared_ptr<prometheus::Collectable> more) {
+  {
+    const std::lock_guard guard{serving_->mutex};
+    serving_->added.push_back(more);
+  }
+  serving_->exposer->RegisterCollectable(more);
+}
 
 std::uint16_t metrics_endpoint::port() const noexcept {
   return serving_->port;

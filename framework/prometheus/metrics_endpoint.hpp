@@ -51,6 +51,9 @@ public:
   metrics_endpoint& operator=(metrics_endpoint&&) noexcept;
   ~metrics_endpoint();
 
+  /// Serves these metrics as well, from now on until the endpoint's end.
+  void add(std::shared_ptr<prometheus::Collectable> more);
+
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// The whole URL, such as "http://127.0.0.1:9464/metrics".
   [[nodiscard]] const std::string& url() const noexcept;

@@ -14,6 +14,8 @@
 
 #include <gmock/gmock.h>
 
+#include <troupe/framework/cluster/cluster_stats.hpp>
+#include <troupe/framework/prometheus/cluster_metrics.hpp>
 #include <troupe/framework/prometheus/metrics_endpoint.hpp>
 
 namespace troupe::tests {
@@ -192,6 +194,15 @@ TEST_F(metrics, the_readme_lists_them) {
     }
   }
   EXPECT_EQ(scraped, listed);
+}
+
+TEST_F(metrics, of_a_cluster_are_served_as_well) {
+  exchange(1);
+  auto endpoint = open(*near().home);
+  endpoint.add(cluster_metrics([] { return std::optional{cluster_stats{.members = 3}}; }));
+  const auto text = get(endpoint.port());
+  EXPECT_THAT(text, HasSubstr("\ntroupe_cluster_members 3"));
+  EXPECT_THAT(text, HasSubstr("\ntroupe_links_open 1"));
 }
 
 TEST_F(metrics, names_that_peers_give_are_escaped_and_bounded) {
