@@ -79,8 +79,14 @@ debian_package(development libtroupe-dev libdevel
        "libc-ares-dev.")
 
 if(TROUPE_TOOLS)
+  set(deb_tool_libraries "libtroupe${TROUPE_SOVERSION} ${deb_same}")
+  foreach(component cluster protobuf) # The command links them where they are built.
+    if(TARGET troupe_${component})
+      list(APPEND deb_tool_libraries "libtroupe-${component}${TROUPE_SOVERSION} ${deb_same}")
+    endif()
+  endforeach()
   debian_package(tools troupe-tools utils SHLIBDEPS
-    DEPENDS "libtroupe${TROUPE_SOVERSION} ${deb_same}"
+    DEPENDS ${deb_tool_libraries}
     SUGGESTS "gnuplot-nox | gnuplot"
     TEXT "The command troupe: shows nodes, links, stores and what holds memory, and"
          "compares contracts. With manual page and completions."

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/command.hpp"
+#include "cluster/command.hpp"
 #include "contract/command.hpp"
 #include "help/command.hpp"
 #include "memory/command.hpp"
@@ -36,13 +37,14 @@ namespace {
 
 int main(int argument_count, char** arguments) {
   CLI::App app{
-      "Inspects what Troupe's programs share on this host, cleans up after killed programs, compares versions of a "
-      "program as their peers see them, and measures throughput and latency.",
+      "Inspects what Troupe's programs share on this host, cleans up after killed programs, shows and examines "
+      "clusters, compares versions of a program as their peers see them, and measures throughput and latency.",
       "troupe"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string{"troupe "} + TROUPE_VERSION);
   auto status = 0;
   troupe::tools::add_bench_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_cluster_command(app, std::cout, std::cerr, status);
   troupe::tools::add_contract_command(app, std::cout, std::cerr, status);
   troupe::tools::add_links_command(app, std::cout, std::cerr, status);
   troupe::tools::add_memory_command(app, std::cout, std::cerr, status);

@@ -50,10 +50,13 @@ std::string observer_name() {
   return "troupe command " + std::to_string(::getpid());
 }
 
-std::expected<link, node_error> client::connect(const std::string& address) {
+std::expected<link, node_error> client::connect(const std::string& address, const std::string& identity) {
   if (!node_)
     return std::unexpected{node_error{node_errc::bad_option, problem_}};
-  return node_->connect(address, terms_);
+  auto terms = terms_;
+  if (!identity.empty())
+    terms.peer_identity = identity;
+  return node_->connect(address, terms);
 }
 
 bool is_none_of_ours(const local_node& node, const node_error& why_not) {

@@ -41,8 +41,9 @@ class client {
 public:
   explicit client(const access& by);
 
-  /// Fails as node::connect() does, or with the reason why there is no node.
-  [[nodiscard]] std::expected<link, node_error> connect(const std::string& address);
+  /// With an `identity`, the node there must prove it (link_options::peer_identity). Fails as node::connect() does, or
+  /// with the reason why there is no node.
+  [[nodiscard]] std::expected<link, node_error> connect(const std::string& address, const std::string& identity = {});
   [[nodiscard]] std::chrono::milliseconds timeout() const { return terms_.connect_timeout; }
 
 private:

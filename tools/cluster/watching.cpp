@@ -1,0 +1,118 @@
+#include "cluster/watching.hpp"
+
+#include "cluster/views.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <mutex>
+#include <ostream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace troupe::tools {
+
+namespace {
+
+/// Takes SIGINT and SIGTERM as input instead of ends. Threads that are started later have them blocked as well.
+class end_signals {
+public:
+  end_signals() {
+    sigset_t taken;
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGINT);
+    sigaddset(&taken, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &taken, &before_);
+    file_ = ::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (file_ < 0)
+      throw std::system_error{errno, std::system_category(), "signalfd"};
+  }
+  end_signals(const end_signals&) = delete;
+  end_signals& operator=(const end_signals&) = delete;
+  ~end_signals() {
+    signalfd_siginfo one{};
+    while (::read(file_, &one, sizeof one) > 0) { // Otherwise it would end the process when it is unblocked.
+    }
+    ::close(file_);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  [[nodiscard]] int file() const noexcept { return file_; }
+
+private:
+  sigset_t before_{};
+  int file_ = -1;
+};
+
+/// Events that wait to be printed.
+class event_queue {
+public:
+  event_queue() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (bell_ < 0)
+      throw std::system_error{errno, std::system_category(), "eventfd"};
+  }
+  event_queue(const event_queue&) = delete;
+  event_queue& operator=(const event_queue&) = delete;
+  ~event_queue() { ::close(bell_); }
+
+  void push(const cluster_event& event) {
+    {
+      const std::lock_guard guard{mutex_};
+      events_.push_back(event);
+    }
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(bell_, &one, sizeof one); // Full: it has rung already.
+  }
+
+  [[nodiscard]] std::vector<cluster_event> take() {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto read = ::read(bell_, &count, sizeof count);
+    const std::lock_guard guard{mutex_};
+    return std::exchange(events_, {});
+  }
+
+  [[nodiscard]] int bell() const noexcept { return bell_; }
+
+private:
+  const int bell_;
+  std::mutex mutex_;
+  std::vector<cluster_event> events_; // Guarded by mutex_.
+};
+
+} // namespace
+
+void watch_cluster(const directory_access& by, std::optional<double> seconds, bool as_json, const cluster_answer& to) {
+  const auto begun = std::chrono::steady_clock::now();
+  const end_signals signals;
+  event_queue events;
+  const auto observer = observe(by, [&](const cluster_event& event) { events.push(event); });
+  if (!observer)
+    return to.fail(by, observer.error());
+  while (to.out) {
+    for (const auto& each : events.take())
+      to.out << (as_json ? finished(document_of(each), -1) : line_of(each) + '\n');
+    to.out.flush();
+    auto wait = -1;
+    if (seconds) {
+      const auto left = std::chrono::duration<double>(*seconds) - (std::chrono::steady_clock::now() - begun);
+      if (left.count() <= 0)
+        break;
+      wait = static_cast<int>(std::min(std::chrono::ceil<std::chrono::milliseconds>(left).count(), 3'600'000L));
+    }
+    pollfd ready[2]{{events.bell(), POLLIN, 0}, {signals.file(), POLLIN, 0}};
+    ::poll(ready, 2, wait);
+    if (ready[1].revents != 0)
+      break;
+  }
+}
+
+} // namespace troupe::tools
