@@ -76,8 +76,7 @@ public:
     for (const auto& [about, note] : run_.notes)
       std::cout << note << '\n';
     for (const auto& [subject, failed] : failures_)
-      std::cout << fmt::format("{} {}: {}\n", subject, failed.is_absent ? "is not available" : "failed",
-                               failed.reason);
+      std::cout << fmt::format("{} {}: {}\n", subject, failed.is_absent ? "is not available" : "failed", failed.reason);
     if (!told_.json_file.empty()) {
       std::ofstream json{told_.json_file, std::ios::app};
       write_json(json, benchmark_name, rows, failures_);

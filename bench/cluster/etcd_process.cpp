@@ -54,8 +54,7 @@ std::string http_answer(std::uint16_t port, const std::string& path) {
   const auto place = loopback(port);
   const auto request = "GET " + path + " HTTP/1.0\r\n\r\n";
   if (::connect(socket.number(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0
-      || ::send(socket.number(), request.data(), request.size(), MSG_NOSIGNAL)
-             != static_cast<ssize_t>(request.size()))
+      || ::send(socket.number(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
     return {};
   std::string answer;
   std::array<char, 65'536> part{};
@@ -119,12 +118,12 @@ std::expected<std::unique_ptr<etcd_process>, std::string> etcd_process::start(co
   made->port_ = client;
   const auto client_url = "http://127.0.0.1:" + std::to_string(client);
   const auto peer_url = "http://127.0.0.1:" + std::to_string(peer);
-  auto started = start_server(program,
-                              {"etcd", "--name", "bench", "--data-dir", (made->folder_.path() / "data").string(),
-                               "--listen-client-urls", client_url, "--advertise-client-urls", client_url,
-                               "--listen-peer-urls", peer_url, "--initial-advertise-peer-urls", peer_url,
-                               "--initial-cluster", "bench=" + peer_url},
-                              [&] { return http_answer(client, "/health").contains(R"("health":"true")"); });
+  auto started =
+      start_server(program,
+                   {"etcd", "--name", "bench", "--data-dir", (made->folder_.path() / "data").string(),
+                    "--listen-client-urls", client_url, "--advertise-client-urls", client_url, "--listen-peer-urls",
+                    peer_url, "--initial-advertise-peer-urls", peer_url, "--initial-cluster", "bench=" + peer_url},
+                   [&] { return http_answer(client, "/health").contains(R"("health":"true")"); });
   if (!started)
     return std::unexpected{std::move(started).error()};
   made->process_.emplace(*std::move(started));

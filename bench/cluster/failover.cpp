@@ -180,7 +180,8 @@ std::expected<void, failure> ask_failover(cluster_run& run) {
   auto observer = role_process::start(run, "observer");
   if (!observer)
     return std::unexpected{std::move(observer).error()};
-  std::mt19937 random{static_cast<unsigned>(run.round)}; // Equal runs kill at equal moments, as far as that is possible.
+  std::mt19937 random{
+      static_cast<unsigned>(run.round)}; // Equal runs kill at equal moments, as far as that is possible.
   std::uniform_int_distribution<std::int64_t> phase{0, std::chrono::milliseconds{run.told.lease}.count() / 3};
   if (auto waited = pause_for(run, std::chrono::milliseconds{phase(random)}); !waited)
     return waited;
@@ -196,11 +197,16 @@ std::expected<void, failure> ask_failover(cluster_run& run) {
 std::vector<bound> failover_bounds(const cluster_bench_options& told) {
   const auto lease = static_cast<double>(std::chrono::milliseconds{told.lease}.count());
   constexpr double host_ms = 100;
-  std::vector<bound> all{{down_name(told), "etcd", lease, "the lease"},
-                         {down_name(told), "host", host_ms, "framework/cluster/README.md"}};
-  for (const auto& kind : owned_kinds())
-    for (const auto* directory : {"etcd", "host"})
-      all.push_back({answer_name(kind, told), directory, lease, "the lease"});
+  constexpr double etcd_looks_ms = 500; // It looks for ended leases so often (lease/lessor.go).
+  constexpr double handle_ms = 500;     // A request that reached a handle just then waits there for so long.
+  std::vector<bound> all{
+      {down_name(told), "host", host_ms, "framework/cluster/README.md"},
+      {down_name(told), "etcd", lease + etcd_looks_ms, "the lease, and 500 ms between etcd's looks"}};
+  for (const auto& kind : owned_kinds()) {
+    all.push_back({answer_name(kind, told), "host", lease, "the lease"});
+    all.push_back({answer_name(kind, told), "etcd", lease + etcd_looks_ms + handle_ms,
+                   "the lease, 500 ms between etcd's looks, and 500 ms of patience of a handle"});
+  }
   return all;
 }
 

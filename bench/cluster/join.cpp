@@ -88,8 +88,8 @@ void add_requests_of_joining(cluster_run& run, const etcd_requests& came) {
   }
   run.add({fmt::format("etcd requests a node for joining, {} at once", run.told.nodes), "requests"}, "all methods",
           all / nodes);
-  run.notes["joining"] = fmt::format("etcd's requests for {} nodes that join, in the last round: {}", run.told.nodes,
-                                     text_of(came));
+  run.notes["joining"] =
+      fmt::format("etcd's requests for {} nodes that join, in the last round: {}", run.told.nodes, text_of(came));
 }
 
 std::expected<void, failure> ask_join(cluster_run& run) {

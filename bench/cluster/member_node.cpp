@@ -22,11 +22,10 @@ std::expected<void, std::string> wait_until(const std::function<bool()>& conditi
 
 std::expected<void, std::string> member_node::open(const std::string& name) {
   types_.add<small_message>("small");
-  auto opened = troupe::node::open(
-      system_, types_, families_,
-      {.name = name,
-       .listen = {"unix://@troupe-bench-" + std::to_string(::getpid()) + '-' + name},
-       .store = std::nullopt});
+  auto opened = troupe::node::open(system_, types_, families_,
+                                   {.name = name,
+                                    .listen = {"unix://@troupe-bench-" + std::to_string(::getpid()) + '-' + name},
+                                    .store = std::nullopt});
   if (!opened)
     return std::unexpected{opened.error().message()};
   node_.emplace(*std::move(opened));

@@ -130,8 +130,8 @@ std::expected<void, failure> ask_memory(cluster_run& run) {
   auto writer = entry_writer::open(run.directory);
   if (!writer)
     return failed_step(std::move(writer).error());
-  const auto members = weigh_few_and_many(*writer, *weighed, "members", run.told.members, member_key_of,
-                                          member_value_of);
+  const auto members =
+      weigh_few_and_many(*writer, *weighed, "members", run.told.members, member_key_of, member_value_of);
   if (!members)
     return std::unexpected{members.error()};
   add_weights(run, "members", run.told.members, *members);

@@ -26,7 +26,7 @@ struct cluster_run {
   const cluster_bench_options& told;
   stop_signals& signals;
   results& values;
-  etcd_process* etcd = nullptr;          // Null in a run without etcd.
+  etcd_process* etcd = nullptr;                  // Null in a run without etcd.
   std::map<std::string, std::string> notes = {}; // Printed after the table, by what they are about.
   int round = 0;
   std::string kind = {};      // Of the directory: "host" or "etcd".

@@ -108,13 +108,14 @@ std::expected<void, failure> count_while(cluster_run& run, const std::string& su
   const auto lease = static_cast<double>(run.told.lease.count());
   const auto nodes_and_thirds = static_cast<double>(resting_members) * time.count() / (lease / 3);
   for (const auto& [method, count] : came)
-    run.add({fmt::format("etcd requests a node in a third of the lease ({:.3g} s), {}", lease / 3, subject),
-             "requests"},
-            method, static_cast<double>(count) / nodes_and_thirds);
+    run.add(
+        {fmt::format("etcd requests a node in a third of the lease ({:.3g} s), {}", lease / 3, subject), "requests"},
+        method, static_cast<double>(count) / nodes_and_thirds);
   const auto all = text_of(came);
   came.erase(keep_alive_method);
-  run.notes["etcd, " + subject] = fmt::format("etcd's requests of {} members in {:.1f} s, lease {} s, {}: {}; beside keep-alives: {}",
-                                              resting_members, time.count(), lease, subject, all, text_of(came));
+  run.notes["etcd, " + subject] =
+      fmt::format("etcd's requests of {} members in {:.1f} s, lease {} s, {}: {}; beside keep-alives: {}",
+                  resting_members, time.count(), lease, subject, all, text_of(came));
   return {};
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto provided_name = "provided";
 constexpr auto local_name = "local";
-constexpr std::uint64_t turn = 1'000;   // Requests of a kind, before the next kind's turn.
+constexpr std::uint64_t turn = 1'000;     // Requests of a kind, before the next kind's turn.
 constexpr std::uint64_t trips_turn = 100; // The same of requests one by one.
 
 struct asked_kind {

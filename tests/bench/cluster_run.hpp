@@ -36,14 +36,15 @@ protected:
           "allocated memory with 200 members - with 10, for each", "resident memory with 200 names - with 10, for each",
           "allocated memory with 200 names - with 10, for each"})
       EXPECT_THAT(values, testing::Contains(testing::Key(std::pair{name, directory})));
-    for (const std::string name : {"requests a second, 100 in flight, members of ", "round trip of one request, p50, members of "})
-      for (const std::string subject : {"plain", "plain-again", "service-round-robin", "service-nearest", "plain-local",
-                                        "service-nearest-local"})
+    for (const std::string name :
+         {"requests a second, 100 in flight, members of ", "round trip of one request, p50, members of "})
+      for (const std::string subject :
+           {"plain", "plain-again", "service-round-robin", "service-nearest", "plain-local", "service-nearest-local"})
         EXPECT_THAT(values, testing::Contains(testing::Key(std::pair{name + directory + "://", subject})));
-    for (const std::string subject :
-         {"plain-again", "service-round-robin", "service-nearest", "service-nearest-local"})
-      EXPECT_THAT(values, testing::Contains(testing::Key(std::pair{
-                              "requests a second / those of the plain handle, members of " + directory + "://", subject})));
+    for (const std::string subject : {"plain-again", "service-round-robin", "service-nearest", "service-nearest-local"})
+      EXPECT_THAT(values,
+                  testing::Contains(testing::Key(std::pair{
+                      "requests a second / those of the plain handle, members of " + directory + "://", subject})));
   }
 };
 
