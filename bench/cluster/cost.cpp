@@ -37,8 +37,8 @@ int main(int argument_count, char** arguments) try {
   join(far, "far");
   join(near, "near");
   troupe::value_or_throw(far.cluster().publish(bench::receiver_name, far.system().spawn(bench::receiving)));
-  const auto link = troupe::value_or_throw(near.node().connect(far.node().addresses().front()));
-  const auto plain = troupe::value_or_throw(link.find(bench::receiver_name));
+  auto link = troupe::value_or_throw(near.node().connect(far.node().addresses().front()));
+  const caf::actor plain = troupe::value_or_throw(link.find(bench::receiver_name));
   const auto service = near.cluster().service(bench::receiver_name, {.pick = troupe::round_robin});
   const caf::scoped_actor self{near.system()};
   for (const auto& each : {plain, service.handle()})
