@@ -76,6 +76,10 @@ std::string_view name_of(cluster_event::kind what) {
     return "singleton_moved";
   case entities_moved:
     return "entities_moved";
+  case drain_ordered:
+    return "drain_ordered";
+  case drain_cancelled:
+    return "drain_cancelled";
   case directory_lost:
     return "directory_lost";
   case directory_found:
