@@ -708,6 +708,12 @@ TEST_F(assigned_pool, does_not_hold_messages_for_other_actors_up) {
   std::vector<std::future<caf::actor_id>> waiting;
   while (wakes == 0)
     waiting.push_back(std::async(std::launch::async, [&] { return asked(pool); }));
+  const auto all_but_those_that_wait = [&] {
+    const auto answered =
+        std::ranges::count_if(waiting, [](const auto& each) { return each.wait_for(0s) == std::future_status::ready; });
+    return pool.stats().waiting + static_cast<std::size_t>(answered) == waiting.size();
+  };
+  ASSERT_TRUE(eventually(all_but_those_that_wait));
   for (auto i = 0; i < 10; ++i)
     EXPECT_EQ(asked(pool), two.id()); // The message that waits counts as the load of `one`.
   pool.assign({{"one", one}, {"two", two}});
