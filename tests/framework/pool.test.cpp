@@ -624,12 +624,16 @@ TEST_F(assigned_pool, gets_the_answer_of_an_actor_that_has_left) {
 
 TEST_F(assigned_pool, releases_an_actor_that_has_left) {
   const auto pool = open();
-  auto one = new_signer();
-  const auto before = caf::actor_cast<caf::strong_actor_ptr>(one)->strong_refs.load();
-  pool.assign({{"one", one}});
-  EXPECT_GT(caf::actor_cast<caf::strong_actor_ptr>(one)->strong_refs.load(), before);
+  caf::weak_actor_ptr one;
+  {
+    const auto named = system_.spawn(signer, 0);
+    one = caf::actor_cast<caf::weak_actor_ptr>(named);
+    pool.assign({{"one", named}});
+    EXPECT_EQ(asked(pool), named.id());
+  }
+  EXPECT_TRUE(one.lock());
   pool.assign({});
-  EXPECT_TRUE(eventually([&] { return caf::actor_cast<caf::strong_actor_ptr>(one)->strong_refs.load() == before; }));
+  EXPECT_TRUE(eventually([&] { return !one.lock(); })); // Nobody else knows it.
 }
 
 TEST_F(assigned_pool, chooses_by_name_like_other_pools) {
