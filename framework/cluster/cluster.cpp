@@ -10,6 +10,8 @@
 #include <troupe/framework/cluster/internal/join/load_watch.hpp>
 #include <troupe/framework/cluster/internal/membership/addresses.hpp>
 #include <troupe/framework/cluster/internal/membership/contract_hash.hpp>
+#include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/cluster/internal/membership/member_record.hpp>
 #include <troupe/framework/cluster/internal/membership/retry_pause.hpp>
 #include <troupe/framework/node_report.hpp>
 
@@ -90,6 +92,9 @@ std::expected<cluster, directory_error> cluster::join(node& with, cluster_option
     if (!addresses)
       return unusable(std::move(addresses).error());
     self.addresses = *std::move(addresses);
+    if (const auto bytes = membership::member_record(self).size(); bytes > directory::value_bytes_max)
+      return unusable("this member's roles and addresses take " + grouped(bytes) + " bytes; an entry has at most "
+                      + grouped(directory::value_bytes_max) + ": use fewer or shorter ones");
   }
   auto core = std::make_shared<membership::cluster_core>(
       membership::cluster_core::parts{.home = with,
@@ -208,7 +213,9 @@ std::vector<cluster_member> cluster::members() const {
 }
 
 std::vector<std::pair<std::string, std::string>> cluster::names() const {
-  return core_->follower().with_view([](const auto& view) { return view.names(); });
+  auto all = core_->follower().with_view([](const auto& view) { return view.names(); });
+  std::erase_if(all, [](const auto& one) { return one.first.starts_with(membership::region_names); }); // Kinds.
+  return all;
 }
 
 std::vector<std::string> cluster::problems() const {

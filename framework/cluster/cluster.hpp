@@ -154,7 +154,7 @@ public:
 
   /// Publishes the actor on the node, and writes the name to the directory under this member's lease. Several members
   /// may publish the same name. Blocks for at most directory_options::timeout. The node keeps the actor alive until
-  /// unpublish(). If the actor ends, its name stays: unpublish it before you publish its successor.
+  /// unpublish(), or until it ends: then its name is withdrawn.
   /// Fails with
   /// - `invalid_argument`: this node has published the name already, or the name is unusable.
   /// - the directory's error, such as `unavailable`: it has not taken the entry in time. The name is published on the

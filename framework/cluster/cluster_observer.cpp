@@ -1,6 +1,7 @@
 #include <troupe/framework/cluster/cluster_observer.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <troupe/framework/cluster/internal/membership/addresses.hpp>
 #include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
@@ -40,14 +41,15 @@ public:
   state(std::shared_ptr<directory> where, bool closes, event_handler on_event)
       : where_(std::move(where)),
         closes_(closes),
-        follower_(where_, [told = std::move(on_event)](const auto& events, const auto&) {
-          if (told)
+        follower_(where_, [told = std::move(on_event), ends = ends_](const auto& events, const auto&) {
+          if (told && !*ends)
             for (const auto& event : events)
               told(event);
         }) {}
   state(const state&) = delete;
   state& operator=(const state&) = delete;
   ~state() {
+    *ends_ = true; // That the directory is closed is no loss.
     if (closes_)
       where_->close();
   }
@@ -58,6 +60,7 @@ public:
 private:
   const std::shared_ptr<directory> where_;
   const bool closes_;
+  const std::shared_ptr<std::atomic<bool>> ends_ = std::make_shared<std::atomic<bool>>(false);
   membership::view_follower follower_;
 };
 

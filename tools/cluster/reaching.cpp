@@ -96,8 +96,9 @@ void ask_for_account(link& over, std::chrono::milliseconds timeout, examined_mem
   auto account = troupe::ask_for_account(over, std::max(timeout, account_time_min));
   if (!account)
     of.no_account = account.error().message();
-  else if (account->member != of.member.name)
-    of.no_account = "the node is also the member " + account->member + " of another cluster";
+  else if (!of.member.incarnation.empty() && account->member != of.member.name) // Addresses are no names.
+    of.no_account = "the node gives the account of the member " + account->member
+                    + ", as which it has joined first, in this cluster or another one";
   else
     of.account = *std::move(account);
 }

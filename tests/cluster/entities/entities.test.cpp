@@ -292,6 +292,21 @@ TEST_F(entities_of_a_cluster, are_taken_over_when_the_lease_of_their_owner_ends)
   EXPECT_GT(made_, before);
 }
 
+TEST_F(entities_of_a_cluster, get_other_owners_if_somebody_removes_the_entries_of_their_shards) {
+  auto& one = hosting("one", keeping());
+  const auto account = one.accounts->of("nl-4711");
+  EXPECT_EQ(asked(one, account), "one 1");
+  ASSERT_TRUE(eventually([&] { return stored("nl-4711") == "1" && shards_of("one") == 16; }));
+  std::vector<directory_write> removals;
+  for (auto i = 0; i < 16; ++i)
+    removals.push_back(
+        {.key = "shards/account/" + std::to_string(i), .what = directory_write::kind::remove, .value = {}});
+  may_overlap_ = true;
+  ASSERT_TRUE(memory_directory{world_}.commit({}, removals));
+  EXPECT_TRUE(eventually([&] { return shards_of("one") == 16; }));
+  EXPECT_EQ(asked(one, account), "one 2");
+}
+
 TEST_F(entities_of_a_cluster, are_remembered_and_made_again_without_a_message) {
   auto options = keeping();
   options.remember = true;

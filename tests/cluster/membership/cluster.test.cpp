@@ -147,6 +147,67 @@ TEST_F(a_cluster, tells_what_is_there_and_what_changes) {
   caf::anon_send_exit(watcher, caf::exit_reason::user_shutdown);
 }
 
+TEST_F(a_cluster, writes_its_entries_again_if_somebody_removes_them) {
+  auto& one = join("one");
+  auto& two = join("two");
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  const auto remove = [&](std::string key) {
+    const directory_write removal{.key = std::move(key), .what = directory_write::kind::remove};
+    ASSERT_TRUE(memory_directory{world_}.commit({}, {&removal, 1}));
+  };
+  ASSERT_TRUE(eventually([&] { return one.in->names().size() == 1; }));
+  const auto name = world_->entry("names/two/cart");
+  ASSERT_TRUE(name);
+  remove("names/two/cart");
+  ASSERT_TRUE(eventually([&] {
+    const auto again = world_->entry("names/two/cart");
+    return again && again->created_revision > name->created_revision;
+  }));
+  const auto entry = world_->entry("members/two");
+  remove("members/two");
+  ASSERT_TRUE(eventually([&] {
+    const auto again = world_->entry("members/two");
+    return again && again->created_revision > entry->created_revision;
+  }));
+  EXPECT_TRUE(eventually([&] { return one.in->names().size() == 1 && one.in->members().size() == 2; }));
+}
+
+TEST_F(a_cluster, ends_the_actor_of_a_singleton_whose_entry_somebody_has_removed) {
+  auto& one = join("one");
+  std::mutex mutex;
+  std::vector<ownership> owned;
+  ASSERT_TRUE(one.in->singleton("clock", [&](caf::actor_system& system, const ownership& own) {
+    const std::lock_guard guard{mutex};
+    owned.push_back(own);
+    return system.spawn(signer, std::string{"one"});
+  }));
+  ASSERT_TRUE(eventually([&] { return one.in->singletons().size() == 1; }));
+  const directory_write removal{.key = "singletons/clock", .what = directory_write::kind::remove};
+  ASSERT_TRUE(memory_directory{world_}.commit({}, {&removal, 1}));
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard guard{mutex};
+    return owned.size() == 2;
+  }));
+  const std::lock_guard guard{mutex};
+  EXPECT_FALSE(owned.front().is_sure());
+  EXPECT_TRUE(owned.back().is_sure());
+}
+
+TEST_F(a_cluster, withdraws_the_name_of_an_actor_that_has_ended) {
+  auto& one = join("one");
+  auto& two = join("two");
+  const auto own = signer_at(one);
+  ASSERT_TRUE(one.in->publish("cart", own));
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  const auto carts = one.in->service("cart");
+  ASSERT_TRUE(eventually([&] { return asked(one, carts.handle()) == "one"; }));
+  caf::anon_send_exit(own, caf::exit_reason::user_shutdown);
+  EXPECT_TRUE(eventually([&] { return asked(one, carts.handle()) == "two"; }));
+  EXPECT_TRUE(eventually([&] { return one.in->names().size() == 1; }));
+  EXPECT_FALSE(one.in->unpublish("cart"));
+  EXPECT_TRUE(one.in->publish("cart", signer_at(one)));
+}
+
 TEST_F(a_cluster, refuses_a_name_that_another_member_has) {
   join("one");
   side other{options("one")};

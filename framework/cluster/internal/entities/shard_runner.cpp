@@ -106,7 +106,7 @@ shard_runner::clock::time_point shard_runner::step() {
   const auto seen = of_.look();
   const auto lease = of_.lease();
   const auto wanted = placed_here(seen, is_withdrawn);
-  give_up(wanted, is_withdrawn, lease);
+  give_up(seen, wanted, is_withdrawn, lease);
   const auto leaves = [](const auto& one) { return one.second.leaves; };
   if (clock::now() >= next_sweep_) {
     for (auto& [number, one] : owned_)
@@ -153,14 +153,18 @@ std::vector<bool> shard_runner::placed_here(const picture& now, bool is_withdraw
   return is_withdrawn ? std::vector<bool>(of_.shards) : placed_;
 }
 
-void shard_runner::give_up(const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease) {
+void shard_runner::give_up(const picture& seen, const std::vector<bool>& wanted, bool is_withdrawn,
+                           const held_lease& lease) {
   const auto now = clock::now();
   const auto may_move = is_withdrawn || now - hosts_since_ >= settling_time;
   const auto sure = is_sure(lease);
   const auto& options = of_.entities.options;
   std::vector<std::uint32_t> left;
   for (auto& [number, one] : owned_) {
-    const auto is_lost = one.lease != lease.id;
+    const auto is_shown = number < seen.owners.size() && seen.owners[number] == of_.self;
+    one.was_seen |= is_shown;
+    // Somebody may have removed or replaced the entry. Before it was seen, the news of it may be on its way.
+    const auto is_lost = one.lease != lease.id || (one.was_seen && !is_shown);
     const auto must_hurry = !sure || is_lost;
     if (must_hurry ? one.hurries : one.leaves || wanted[number] || !may_move)
       continue;

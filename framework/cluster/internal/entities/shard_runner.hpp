@@ -82,6 +82,7 @@ private:
     std::uint64_t fence = 0;
     std::shared_ptr<entity_shard> shard;
     std::shared_ptr<std::atomic<bool>> is_over; // Its ownership is not sure any more.
+    bool was_seen = false;                      // The entry, in the directory.
     bool leaves = false;
     bool hurries = false; // It leaves because of the lease.
   };
@@ -107,7 +108,7 @@ private:
   /// Returns when to look again.
   clock::time_point step();
   [[nodiscard]] std::vector<bool> placed_here(const picture& now, bool is_withdrawn);
-  void give_up(const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease);
+  void give_up(const picture& seen, const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease);
   void release(const held_lease& lease);
   [[nodiscard]] bool remove_entries(const std::vector<std::uint32_t>& those);
   void acquire(const picture& now, const std::vector<bool>& wanted, const held_lease& lease);

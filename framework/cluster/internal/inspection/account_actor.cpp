@@ -5,12 +5,12 @@
 
 #include <caf/event_based_actor.hpp>
 #include <caf/response_promise.hpp>
-#include <caf/sec.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
 #include <troupe/framework/cluster/internal/inspection/account_record.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::membership {
 
@@ -40,8 +40,14 @@ caf::actor spawn_account_actor(caf::actor_system& system, account_source source)
       [source = std::move(source)](caf::stateful_actor<account_state>* self) -> caf::behavior {
         return {[self, source](const std::string& question) -> caf::result<std::string> {
                   auto promise = self->make_response_promise();
-                  if (question != account_question || self->state.waiting.size() >= askers_max) {
-                    promise.deliver(caf::make_error(caf::sec::invalid_argument));
+                  if (question != account_question) {
+                    promise.deliver(to_caf_error({node_errc::bad_option, "this actor answers the text \"account\""}));
+                    return caf::delegated<std::string>{};
+                  }
+                  if (self->state.waiting.size() >= askers_max) {
+                    promise.deliver(
+                        to_caf_error({node_errc::link_busy, "64 others wait for this member's account: ask again "
+                                                            "in some seconds"}));
                     return caf::delegated<std::string>{};
                   }
                   self->state.waiting.push_back(promise);

@@ -46,8 +46,8 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
                                    .value = member_record(of_.self),
                                    .is_left_over = [this](const auto& entry) { return is_left_over(entry); }},
         of_.options.lease / 10);
-  follower_ =
-      std::make_unique<view_follower>(of_.where, [this](const auto& events, const auto& view) { take(events, view); });
+  follower_ = std::make_unique<view_follower>(
+      of_.where, [this](const auto& events, const auto& view) { take(events, view); }, of_.self.name);
   probe_ = std::make_unique<reach_probe>(
       reach_probe::parts{.members =
                              [this] {
@@ -77,6 +77,10 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
       .value = of_.self.name,
       .lease = keeper_->reader(),
       .margin = of_.options.lease / 4,
+      .revision =
+          [this](const std::string& name) {
+            return follower_->with_view([&](const cluster_view& view) { return view.singleton_revision(name); });
+          },
       .show = [this](const auto& name, const auto& actor) { show(name, actor); },
       .problem = [this](const auto& name, auto text) { note_problem("singleton " + name, std::move(text)); }});
   office_ = make_office();
@@ -140,6 +144,7 @@ cluster_core::~cluster_core() {
     woken_office_ = nullptr;
   }
   leaves_ = true;
+  follower_->between_batches([](const cluster_view&) {}); // What is told now comes back.
   if (load_teller_) {
     of_.home.unpublish(load_teller_name);
     caf::anon_send_exit(load_teller_, caf::exit_reason::user_shutdown);
@@ -235,8 +240,14 @@ std::expected<void, directory_error> cluster_core::publish(std::string name, caf
     return std::unexpected{directory_error{directory_errc::invalid_argument, published.error().message()}};
   {
     const std::lock_guard guard{mutex_};
-    published_.insert_or_assign(name, std::move(actor));
+    published_.insert_or_assign(name, actor);
   }
+  // Its messages would only fail.
+  caf::actor_cast<caf::abstract_actor*>(actor)->attach_functor(
+      [reference = std::weak_ptr{reference_}, name, ended = actor.address()](const caf::error&) {
+        if (const auto to = reference.lock())
+          to->with([&](cluster_core& core) { core.withdraw_ended(name, ended); });
+      });
   lead_to_name(name);
   if (!registrar_)
     return {};
@@ -246,6 +257,15 @@ std::expected<void, directory_error> cluster_core::publish(std::string name, caf
       registrar_->set(key, "{}");
   }
   return registrar_->settle(std::chrono::steady_clock::now() + of_.options.access.timeout);
+}
+
+void cluster_core::withdraw_ended(const std::string& name, const caf::actor_addr& actor) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto found = published_.find(name); found == published_.end() || found->second != actor)
+      return;
+  }
+  unpublish(name);
 }
 
 bool cluster_core::unpublish(std::string_view name) {
@@ -469,7 +489,8 @@ cluster_stats cluster_core::stats() const {
   auto stats = follower_->with_view([this](const cluster_view& view) {
     const auto is_mine = [this](const auto& row) { return row.second == of_.self.name; };
     const auto members = view.members();
-    const auto names = view.names();
+    auto names = view.names();
+    std::erase_if(names, [](const auto& one) { return one.first.starts_with(region_names); });
     const auto singletons = view.singletons();
     const auto shards = view.owned_shards();
     const auto count = [](const auto& rows, const auto& which) {
@@ -505,6 +526,16 @@ void cluster_core::take(const cluster_view::events& events, const cluster_view& 
     else if (event.member.incarnation == of_.self.incarnation) // Orders to others are theirs.
       drain_for(drain_reason::order, event.what == drain_ordered);
   }
+  if (registrar_)
+    for (const auto& event : events) {
+      using enum cluster_event::kind;
+      if (event.member.incarnation != of_.self.incarnation)
+        continue;
+      if (event.what == member_down)
+        registrar_->write_again(member_key(of_.self.name));
+      else if (event.what == name_gone)
+        registrar_->write_again(name_key(of_.self.name, event.name));
+    }
   std::set<std::string> names;
   std::set<std::string> singletons;
   auto all = false;

@@ -95,6 +95,7 @@ public:
 
 private:
   void take(const cluster_view::events& events, const cluster_view& view);
+  void withdraw_ended(const std::string& name, const caf::actor_addr& actor);
   void tell_watchers(const cluster_event& event);
   void wake_runner();
   /// Requires: drain_turn_ is locked.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
@@ -42,8 +43,18 @@ cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
   orders_.clear();
   unreadable_.clear();
   bytes_ = 0;
+  // If there are too many, those that are known stay.
+  std::vector<const directory_entry*> unknown;
   for (const auto& entry : all)
-    take(entry);
+    if (const auto member = member_in(entry.key); member && *member != most_.kept && !before.contains(*member))
+      unknown.push_back(&entry);
+    else if (member)
+      take(entry);
+  for (const auto* const entry : unknown)
+    take(*entry);
+  for (const auto& entry : all)
+    if (!member_in(entry.key))
+      take(entry);
   events told;
   for (const auto& [name, was] : before)
     if (!slots_.contains(name))
@@ -137,14 +148,15 @@ void cluster_view::take(const directory_entry& entry) {
     if (claims_.size() >= most_.singletons)
       return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " singletons");
     if (has_room(entry.key, entry.key.size() + entry.value.size()))
-      claims_.insert_or_assign(*std::move(singleton), claim{entry.value, entry.lease});
+      claims_.insert_or_assign(*std::move(singleton), claim{entry.value, entry.lease, entry.created_revision});
     return;
   }
   if (const auto shard = shard_in(entry.key)) {
     if (!kinds_.contains(shard->kind) && kinds_.size() >= most_.singletons)
       return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " kinds of entities");
     if (has_room(entry.key, entry.key.size() + entry.value.size()))
-      kinds_[shard->kind].claims.insert_or_assign(shard->shard, claim{entry.value, entry.lease});
+      kinds_[shard->kind].claims.insert_or_assign(shard->shard,
+                                                  claim{entry.value, entry.lease, entry.created_revision});
     return;
   }
   if (auto kind = kind_in(entry.key)) {
@@ -171,7 +183,7 @@ void cluster_view::take_member(std::string name, const directory_entry& entry) {
   auto read = read_member_record(name, entry.value);
   if (!read)
     return skip(entry.key, read.error());
-  if (!slots_.contains(name) && slots_.size() >= most_.members)
+  if (!slots_.contains(name) && slots_.size() >= most_.members && name != most_.kept)
     return skip(entry.key, "the cluster has more than " + grouped(most_.members) + " members");
   const auto bytes = entry.key.size() + entry.value.size();
   if (!has_room(entry.key, bytes))
@@ -274,6 +286,11 @@ bool cluster_view::counts(const claim& of) const {
 std::optional<cluster_member> cluster_view::owner(std::string_view singleton) const {
   const auto claimed = claims_.find(singleton);
   return claimed != claims_.end() && counts(claimed->second) ? member(claimed->second.member) : std::nullopt;
+}
+
+std::uint64_t cluster_view::singleton_revision(std::string_view name) const {
+  const auto claimed = claims_.find(name);
+  return claimed == claims_.end() ? 0 : claimed->second.revision;
 }
 
 std::size_t cluster_view::shards(std::string_view kind) const {

@@ -25,6 +25,7 @@ struct view_bounds {
   std::size_t names = 1'000; // Of each member.
   std::size_t singletons = 10'000;
   std::uint64_t bytes = 64_MiB; // Of keys and values.
+  std::string kept = {};        // A member that is never skipped.
 };
 
 /// Reads the entries of members, names and singletons. A name counts if its entry has the lease of its member's entry,
@@ -52,6 +53,8 @@ public:
   [[nodiscard]] std::vector<cluster_member> providers(std::string_view name) const;
   /// The member that owns the singleton.
   [[nodiscard]] std::optional<cluster_member> owner(std::string_view singleton) const;
+  /// The revision at which the present entry of the singleton was made; 0: there is none.
+  [[nodiscard]] std::uint64_t singleton_revision(std::string_view name) const;
   /// Singletons with their owners' names.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> singletons() const;
   /// How many shards the kind of entities has; 0: the directory does not say.
@@ -91,6 +94,7 @@ private:
   struct claim {
     std::string member;
     std::uint64_t lease = 0;
+    std::uint64_t revision = 0; // At which the entry was made.
   };
   using ordered_members = std::map<std::string, cluster_member>; // That shall drain, by their names.
   using owner_names = std::map<std::string, std::string>;        // By singleton: the owner's name and incarnation.

@@ -10,6 +10,7 @@ namespace {
 
 // If the entry changes that often between two requests, others fight for it.
 constexpr int tries_max = 8;
+constexpr std::chrono::milliseconds again_pause{50};
 
 } // namespace
 
@@ -68,6 +69,22 @@ void registrar::remove(const std::string& key) {
   if (others_.erase(key) == 0)
     return;
   removed_.insert(key);
+  changed_.notify_all();
+}
+
+void registrar::write_again(const std::string& key) {
+  const std::lock_guard guard{mutex_};
+  if (key == exclusive_key_) {
+    exclusive_.lease = 0;
+    for (auto& [name, one] : others_)
+      one.lease = 0;
+  } else if (const auto found = others_.find(key); found != others_.end()) {
+    found->second.lease = 0;
+  } else {
+    return;
+  }
+  // Whoever removes it again and again does not make this node write as fast.
+  not_before_ = std::max(not_before_, std::chrono::steady_clock::now() + again_pause);
   changed_.notify_all();
 }
 

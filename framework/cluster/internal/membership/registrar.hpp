@@ -48,6 +48,8 @@ public:
   void set_exclusive(std::string value);
   void set(std::string key, std::string value);
   void remove(const std::string& key);
+  /// The directory does not have the entry any more, although it is wanted: somebody has removed or replaced it.
+  void write_again(const std::string& key);
 
   /// Waits until every change so far has reached the directory. Fails with why the last request failed; with
   /// `name_taken` and the key if another node has the exclusive entry.

@@ -9,8 +9,8 @@ constexpr std::chrono::seconds steady_watch{2};
 
 } // namespace
 
-view_follower::view_follower(std::shared_ptr<directory> where, handler on_events)
-    : where_(std::move(where)), on_events_(std::move(on_events)) {
+view_follower::view_follower(std::shared_ptr<directory> where, handler on_events, std::string kept)
+    : where_(std::move(where)), on_events_(std::move(on_events)), view_(view_bounds{.kept = std::move(kept)}) {
   thread_ = std::thread{[this] { run(); }};
 }
 

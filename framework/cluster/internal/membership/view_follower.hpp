@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -29,7 +30,8 @@ public:
   /// come before the constructor has returned. It must return soon, and must not destroy the follower.
   using handler = std::function<void(const cluster_view::events&, const cluster_view&)>;
 
-  view_follower(std::shared_ptr<directory> where, handler on_events);
+  /// `kept`: a member that the view never skips.
+  view_follower(std::shared_ptr<directory> where, handler on_events, std::string kept = {});
   view_follower(const view_follower&) = delete;
   view_follower& operator=(const view_follower&) = delete;
   /// Afterwards the handler is not called any more. Requires: the directory is closed, or a request ends soon.

@@ -129,14 +129,27 @@ bool singleton_runner::is_sure(std::uint64_t lease) const {
   return !stands_back_ && held.id == lease && held.is_sure(boot_clock::now() + of_.margin);
 }
 
+bool singleton_runner::is_taken_away(const std::string& name, candidate& of) const {
+  if (!of_.revision)
+    return false;
+  const auto present = of_.revision(name);
+  if (present == of.fence)
+    of.was_seen = true;
+  // Before it was seen, the news of it may be on its way.
+  return of.was_seen ? present != of.fence : present > of.fence;
+}
+
 std::chrono::steady_clock::time_point singleton_runner::step(const std::string& name, candidate& of) {
   if (of.lease != 0) {
-    if (!of.has_ended->load() && of.actor && is_sure(of.lease)) {
+    const auto is_lost = is_taken_away(name, of);
+    if (!is_lost && !of.has_ended->load() && of.actor && is_sure(of.lease)) {
       const auto left = of_.lease().sure_until - of_.margin - boot_clock::now();
       return steady::now() + std::max<boot_clock::duration>(left, 1ms);
     }
     const auto ended_itself = of.actor && of.has_ended->load();
     end(name, of);
+    if (is_lost && of.ending) // Another process may own the name.
+      of.kill_at = std::min(of.kill_at, steady::now());
     if (of_.lease().id != of.lease)
       of.lease = 0; // The directory has removed the entry.
     else if (of.has_ended->load())
@@ -168,6 +181,7 @@ void singleton_runner::acquire(const std::string& name, candidate& of, const hel
     of.next = steady::now() + of.pause.next();
     return;
   }
+  of_.problem(name, {});
   if (!taken->is_applied) {
     of.next = steady::now() + look_pause;
     of.waits_for_owner = true;
@@ -181,6 +195,7 @@ void singleton_runner::acquire(const std::string& name, candidate& of, const hel
   }
   of.lease = lease.id;
   of.fence = taken->revision;
+  of.was_seen = false;
   of.has_ended = std::make_shared<std::atomic<bool>>(false);
   if (is_sure(lease.id)) // It may have taken long.
     begin(name, of);
