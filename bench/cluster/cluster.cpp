@@ -3,7 +3,8 @@
 // How long after the SIGKILL of a member do the others get member_down, and how long until what it owned answers again?
 // How many requests a second pass through a service handle, compared with a plain one? How long does it take until 100
 // nodes that join at once see each other? How much memory does a member take in the others? Which requests does etcd
-// get from members at rest?
+// get from members at rest? How long does it take to make many entities, how much memory do they take, and what does
+// the loss of a member with half of them cost?
 //
 // Each question is asked with host:// and with an etcd of one with default times, which the run starts for itself.
 // Members are processes that are started anew in each round. Rounds are interleaved: host, etcd, host, etcd. The
@@ -144,7 +145,7 @@ int measure_cluster(const cluster_bench_options& told) {
 
 const std::vector<cluster_question>& cluster_questions() {
   static const std::vector<cluster_question> all{failover_question(), service_question(), join_question(),
-                                                 memory_question(), rest_question()};
+                                                 memory_question(),   rest_question(),    entities_question()};
   return all;
 }
 

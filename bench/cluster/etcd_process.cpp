@@ -73,6 +73,11 @@ std::string label_in(const std::string& line, const std::string& name) {
   return line.substr(from, line.find('"', from) - from);
 }
 
+/// The number at the end of a line of metrics, such as 7 or 1e+06.
+std::uint64_t value_in(const std::string& line) {
+  return static_cast<std::uint64_t>(std::llround(std::strtod(line.c_str() + line.rfind(' ') + 1, nullptr)));
+}
+
 } // namespace
 
 etcd_requests operator-(const etcd_requests& later, const etcd_requests& earlier) {
@@ -101,13 +106,25 @@ etcd_requests read_etcd_requests(const std::string& metrics) {
     if (!is_start && !line.starts_with("grpc_server_msg_received_total{"))
       continue;
     const auto service = label_in(line, "grpc_service");
-    const auto value = std::strtod(line.c_str() + line.rfind(' ') + 1, nullptr); // 1e+06 is possible.
     (is_start ? started : received)[service.substr(service.rfind('.') + 1) + '/' + label_in(line, "grpc_method")] +=
-        static_cast<std::uint64_t>(std::llround(value));
+        value_in(line);
   }
   for (const auto& [method, count] : started)
     received[method] = std::max(received[method], count);
   return received;
+}
+
+std::expected<etcd_writes, std::string> read_etcd_writes(const std::string& metrics) {
+  std::optional<std::uint64_t> puts, removals;
+  std::istringstream lines{metrics};
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("etcd_mvcc_put_total "))
+      puts = value_in(line);
+    else if (line.starts_with("etcd_mvcc_delete_total "))
+      removals = value_in(line);
+  if (!puts || !removals)
+    return std::unexpected{std::string{"etcd does not count its writes"}};
+  return etcd_writes{.puts = *puts, .removals = *removals};
 }
 
 std::expected<std::unique_ptr<etcd_process>, std::string> etcd_process::start(const std::string& program) {
@@ -139,6 +156,10 @@ std::expected<etcd_requests, std::string> etcd_process::requests() const {
   if (counted.empty())
     return std::unexpected{std::string{"etcd does not give its metrics"}};
   return counted;
+}
+
+std::expected<etcd_writes, std::string> etcd_process::writes() const {
+  return read_etcd_writes(http_answer(port_, "/metrics"));
 }
 
 } // namespace bench

@@ -27,6 +27,17 @@ using etcd_requests = std::map<std::string, std::uint64_t>;
 /// Reads these counts from etcd's text of metrics.
 [[nodiscard]] etcd_requests read_etcd_requests(const std::string& metrics);
 
+/// Keys that etcd has written and removed.
+struct etcd_writes {
+  std::uint64_t puts = 0;
+  std::uint64_t removals = 0;
+
+  bool operator==(const etcd_writes&) const = default;
+};
+
+/// Reads these counts from etcd's text of metrics. Fails with a text if they are not in it.
+[[nodiscard]] std::expected<etcd_writes, std::string> read_etcd_writes(const std::string& metrics);
+
 /// One etcd with default times, on loopback ports that were free, with its data in a temporary folder. It ends with
 /// this object, and if the thread that made it ends.
 class etcd_process {
@@ -37,6 +48,7 @@ public:
   /// The address of a directory below `prefix`.
   [[nodiscard]] std::string address(const std::string& prefix) const;
   [[nodiscard]] std::expected<etcd_requests, std::string> requests() const;
+  [[nodiscard]] std::expected<etcd_writes, std::string> writes() const;
 
 private:
   etcd_process() : folder_("troupe-bench-etcd") {}

@@ -2,7 +2,7 @@
 //
 // Three members: the first one owns, the second one stands by, and the third one asks. In each round the first one is
 // killed by SIGKILL, at a moment between two keep-alives that differs from round to round.
-#include "cluster/member_node.hpp"
+#include "cluster/process_tellers.hpp"
 #include "cluster/questions.hpp"
 #include "peers/small_messages.hpp"
 
@@ -10,15 +10,10 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
-#include <random>
 #include <thread>
 #include <utility>
 
-#include <unistd.h>
-
 #include <caf/all.hpp>
-
-#include <troupe/framework/node_error.hpp>
 
 namespace bench {
 
@@ -27,24 +22,21 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto victim_name = "first";
+constexpr double etcd_looks_ms = 500; // etcd looks for ended leases so often (lease/lessor.go).
 
 /// Something that one member at a time owns, and another one owns after its death. To measure another kind, add it to
 /// owned_kinds().
 struct owned_kind {
   std::string name;
-  /// Makes this member ready to own it. The actor answers an int with the process that it runs in.
+  /// Makes this member ready to own it: an actor that tells its process.
   std::function<std::expected<void, std::string>(member_node& in)> offer;
-  /// A handle to it, wherever it runs.
-  std::function<caf::actor(member_node& in)> find;
+  /// Handles to it, wherever it runs. If there are several of it, the one that is asked is chosen so that the killed
+  /// member owns it.
+  std::function<std::expected<std::vector<caf::actor>, std::string>(member_node& in)> find;
 };
 
-caf::behavior telling_its_process() {
-  return {[](int) { return static_cast<int>(::getpid()); }};
-}
-
 const std::vector<owned_kind>& owned_kinds() {
-  // A request that the killed process had goes to the next owner.
-  static const troupe::service_options asking{.patience = 1min, .retry_idempotent = true};
+  constexpr auto entities = 64; // Of which each of two members owns some.
   static const std::vector<owned_kind> all{
       {.name = "singleton",
        .offer = [](member_node& in) -> std::expected<void, std::string> {
@@ -55,17 +47,21 @@ const std::vector<owned_kind>& owned_kinds() {
            return std::unexpected{made.error().message()};
          return {};
        },
-       .find = [](member_node& in) { return in.cluster().singleton("bench", asking).handle(); }}};
+       .find = [](member_node& in) -> std::expected<std::vector<caf::actor>, std::string> {
+         return std::vector{in.cluster().singleton("bench", asking_any_owner).handle()};
+       }},
+      {.name = "entity",
+       .offer = host_tellers,
+       .find = [](member_node& in) -> std::expected<std::vector<caf::actor>, std::string> {
+         const auto kind = in.cluster().entities(tellers_kind, asking_any_owner);
+         if (!kind)
+           return std::unexpected{kind.error().message()};
+         std::vector<caf::actor> handles;
+         for (auto i = 0; i < entities; ++i)
+           handles.push_back(kind->of("entity-" + std::to_string(i)));
+         return handles;
+       }}};
   return all;
-}
-
-std::expected<int, std::string> process_of(member_node& by, const caf::actor& owned) {
-  std::expected<int, std::string> process;
-  caf::scoped_actor self{by.system()};
-  self->request(owned, 1min, 0)
-      .receive([&](int number) { process = number; },
-               [&](const caf::error& why) { process = std::unexpected{troupe::text_of(why)}; });
-  return process;
 }
 
 /// Owns, or stands by. Its step `offer` returns once another process can rely on it.
@@ -78,7 +74,10 @@ std::expected<step_taker, std::string> be_candidate(const cluster_bench_options&
     for (const auto& kind : owned_kinds()) {
       if (auto offered = kind.offer(*member); !offered)
         return std::unexpected{std::move(offered).error()};
-      if (auto owner = process_of(*member, kind.find(*member)); !owner)
+      const auto found = kind.find(*member);
+      if (!found)
+        return std::unexpected{found.error()};
+      if (auto owner = process_of(*member, found->front()); !owner)
         return std::unexpected{std::move(owner).error()};
     }
     return numbers{};
@@ -87,7 +86,7 @@ std::expected<step_taker, std::string> be_candidate(const cluster_bench_options&
 
 struct failover_observer {
   member_node member;
-  std::vector<caf::actor> owned; // In the order of owned_kinds().
+  std::vector<std::vector<caf::actor>> owned; // In the order of owned_kinds().
   std::atomic<bench_clock::time_point> down;
   caf::actor watcher; // Sets `down`.
 };
@@ -110,26 +109,38 @@ std::expected<double, std::string> next_answer(member_node& by, const caf::actor
   return std::unexpected{process.error()};
 }
 
-/// The numbers: milliseconds until member_down, and until the next answer of each kind.
-std::expected<numbers, std::string> kill_and_wait(failover_observer& observer) {
-  std::vector<int> owners;
-  for (const auto& owned : observer.owned) {
-    const auto owner = process_of(observer.member, owned);
+/// The first handle whose actor runs in that process.
+std::expected<caf::actor, std::string> owned_by(member_node& by, const std::vector<caf::actor>& handles, int process) {
+  for (const auto& handle : handles) {
+    const auto owner = process_of(by, handle);
     if (!owner)
       return std::unexpected{owner.error()};
-    owners.push_back(*owner);
+    if (*owner == process)
+      return handle;
   }
-  if (std::ranges::count(owners, owners.front()) != std::ssize(owners))
-    return std::unexpected{"different processes own what is measured"};
+  return std::unexpected{"different processes own what is measured"};
+}
+
+/// The numbers: milliseconds until member_down, and until the next answer of each kind.
+std::expected<numbers, std::string> kill_and_wait(failover_observer& observer) {
+  const auto victim = process_of(observer.member, observer.owned.front().front());
+  if (!victim)
+    return std::unexpected{victim.error()};
+  std::vector<caf::actor> asked;
+  for (const auto& handles : observer.owned) {
+    auto theirs = owned_by(observer.member, handles, *victim);
+    if (!theirs)
+      return std::unexpected{std::move(theirs).error()};
+    asked.push_back(*std::move(theirs));
+  }
   observer.down = bench_clock::time_point{};
   const auto killed_at = bench_clock::now();
-  ::kill(owners.front(), SIGKILL);
-  std::vector<std::expected<double, std::string>> answers(owners.size());
+  ::kill(*victim, SIGKILL);
+  std::vector<std::expected<double, std::string>> answers(asked.size());
   {
     std::vector<std::jthread> askers;
-    for (std::size_t i = 0; i < owners.size(); ++i)
-      askers.emplace_back(
-          [&, i] { answers[i] = next_answer(observer.member, observer.owned[i], owners[i], killed_at); });
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      askers.emplace_back([&, i] { answers[i] = next_answer(observer.member, asked[i], *victim, killed_at); });
   }
   const auto is_down = [&] { return observer.down.load() != bench_clock::time_point{}; };
   if (auto seen = wait_until(is_down, "member_down"); !seen)
@@ -147,8 +158,12 @@ std::expected<step_taker, std::string> be_observer(const cluster_bench_options& 
   auto observer = std::make_shared<failover_observer>();
   if (auto joined = observer->member.open_and_join("observer", told.directory, told.lease); !joined)
     return std::unexpected{std::move(joined).error()};
-  for (const auto& kind : owned_kinds())
-    observer->owned.push_back(kind.find(observer->member));
+  for (const auto& kind : owned_kinds()) {
+    auto found = kind.find(observer->member);
+    if (!found)
+      return std::unexpected{std::move(found).error()};
+    observer->owned.push_back(*std::move(found));
+  }
   observer->watcher = observer->member.system().spawn([times = observer.get()]() -> caf::behavior {
     return {[times](const troupe::cluster_event& event) {
       if (event.what == troupe::cluster_event::kind::member_down && event.member.name == victim_name)
@@ -180,10 +195,7 @@ std::expected<void, failure> ask_failover(cluster_run& run) {
   auto observer = role_process::start(run, "observer");
   if (!observer)
     return std::unexpected{std::move(observer).error()};
-  std::mt19937 random{
-      static_cast<unsigned>(run.round)}; // Equal runs kill at equal moments, as far as that is possible.
-  std::uniform_int_distribution<std::int64_t> phase{0, std::chrono::milliseconds{run.told.lease}.count() / 3};
-  if (auto waited = pause_for(run, std::chrono::milliseconds{phase(random)}); !waited)
+  if (auto waited = pause_between_keep_alives(run); !waited)
     return waited;
   const auto took = observer->take({"kill"}, 1 + owned_kinds().size());
   if (!took)
@@ -197,20 +209,27 @@ std::expected<void, failure> ask_failover(cluster_run& run) {
 std::vector<bound> failover_bounds(const cluster_bench_options& told) {
   const auto lease = static_cast<double>(std::chrono::milliseconds{told.lease}.count());
   constexpr double host_ms = 100;
-  constexpr double etcd_looks_ms = 500; // It looks for ended leases so often (lease/lessor.go).
-  constexpr double handle_ms = 500;     // A request that reached a handle just then waits there for so long.
   std::vector<bound> all{
       {down_name(told), "host", host_ms, "framework/cluster/README.md"},
       {down_name(told), "etcd", lease + etcd_looks_ms, "the lease, and 500 ms between etcd's looks"}};
-  for (const auto& kind : owned_kinds()) {
-    all.push_back({answer_name(kind, told), "host", lease, "the lease"});
-    all.push_back({answer_name(kind, told), "etcd", lease + etcd_looks_ms + handle_ms,
-                   "the lease, 500 ms between etcd's looks, and 500 ms of patience of a handle"});
-  }
+  for (const auto& kind : owned_kinds())
+    for (const std::string directory : {"host", "etcd"})
+      all.push_back({answer_name(kind, told), directory, answer_most_ms(told, directory), answer_reason(directory)});
   return all;
 }
 
 } // namespace
+
+double answer_most_ms(const cluster_bench_options& told, const std::string& directory) {
+  constexpr double handle_ms = 500; // A request that reached a handle just then waits there for so long.
+  const auto lease = static_cast<double>(std::chrono::milliseconds{told.lease}.count());
+  return directory == "host" ? lease : lease + etcd_looks_ms + handle_ms;
+}
+
+std::string answer_reason(const std::string& directory) {
+  return directory == "host" ? "the lease"
+                             : "the lease, 500 ms between etcd's looks, and 500 ms of patience of a handle";
+}
 
 cluster_question failover_question() {
   return {.name = "failover",

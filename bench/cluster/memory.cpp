@@ -27,12 +27,8 @@ constexpr auto lease_of_entries = 30min; // Nobody keeps it alive.
 constexpr std::size_t entries_at_once = 100;
 
 numbers resident_and_allocated() {
-  std::ifstream pages{"/proc/self/statm"};
-  std::uint64_t all = 0, resident = 0, shared = 0;
-  pages >> all >> resident >> shared;
   const auto allocated = ::mallinfo2();
-  return {static_cast<double>(resident - shared) * static_cast<double>(::sysconf(_SC_PAGESIZE)),
-          static_cast<double>(allocated.uordblks + allocated.hblkhd)};
+  return {resident_bytes_of("self"), static_cast<double>(allocated.uordblks + allocated.hblkhd)};
 }
 
 std::expected<step_taker, std::string> be_weighed(const cluster_bench_options& told) {
@@ -144,6 +140,13 @@ std::expected<void, failure> ask_memory(cluster_run& run) {
 }
 
 } // namespace
+
+double resident_bytes_of(const std::string& process) {
+  std::ifstream pages{"/proc/" + process + "/statm"};
+  std::uint64_t all = 0, resident = 0, shared = 0;
+  pages >> all >> resident >> shared;
+  return static_cast<double>(resident - shared) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
 
 cluster_question memory_question() {
   return {.name = "memory", .rounds = 3, .roles = {{"weighed", be_weighed}}, .ask = ask_memory};

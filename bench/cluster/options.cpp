@@ -15,11 +15,12 @@ std::expected<cluster_bench_options, int> read_cluster_bench_options(int argumen
                                                                      const std::vector<std::string>& roles) {
   const std::vector<std::string> directories{"host", "etcd"};
   cluster_bench_options read{.etcd_program = TROUPE_BENCH_ETCD};
-  CLI::App app{"Measures clusters: how soon a loss is noticed, what a service handle costs, joining, memory, and the "
-               "requests to etcd",
+  CLI::App app{"Measures clusters: how soon a loss is noticed, what a service handle costs, joining, memory, the "
+               "requests to etcd, and many entities",
                "cluster"};
   app.add_option("--rounds", read.rounds,
-                 "Rounds of each question. Default: 10 of failover, 15 of service, 3 of join and memory, 1 of rest")
+                 "Rounds of each question. Default: 10 of failover, 15 of service, 3 of join, memory and "
+                 "entities, 1 of rest")
       ->check(CLI::Range(1, 1000));
   app.add_option("--questions", read.questions,
                  "Only these, separated by commas: " + CLI::detail::join(questions, ", "))
@@ -29,9 +30,10 @@ std::expected<cluster_bench_options, int> read_cluster_bench_options(int argumen
       ->delimiter(',')
       ->check(CLI::IsMember(directories));
   std::int64_t lease = read.lease.count();
-  auto* lease_option = app.add_option("--lease", lease, "Lease of the members of failover and rest, in seconds")
-                           ->check(CLI::Range(2, 60))
-                           ->capture_default_str();
+  auto* lease_option =
+      app.add_option("--lease", lease, "Lease of the members of failover, rest and entities, in seconds")
+          ->check(CLI::Range(2, 60))
+          ->capture_default_str();
   auto* requests = app.add_option("--requests", read.requests, "Number of requests of each kind of handle in a round")
                        ->check(CLI::Range(1'000, 100'000'000))
                        ->capture_default_str();
@@ -48,6 +50,9 @@ std::expected<cluster_bench_options, int> read_cluster_bench_options(int argumen
   auto* names = app.add_option("--names", read.names, "Number of names with which memory is measured, beside 10")
                     ->check(CLI::Range(20, 100'000))
                     ->capture_default_str();
+  auto* entities = app.add_option("--entities", read.entities, "Number of entities on two members")
+                       ->check(CLI::Range(20, 1'000'000))
+                       ->capture_default_str();
   auto* rest =
       app.add_option("--leases-at-rest", read.leases_at_rest, "Duration of each measurement of rest, in leases")
           ->check(CLI::Range(1, 1'000))
@@ -83,6 +88,8 @@ std::expected<cluster_bench_options, int> read_cluster_bench_options(int argumen
       read.processes = 2;
     if (!*names)
       read.names = 200;
+    if (!*entities)
+      read.entities = 200;
     if (!*rest)
       read.leases_at_rest = 2;
   }

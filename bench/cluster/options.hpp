@@ -19,6 +19,7 @@ struct cluster_bench_options {
   std::uint64_t processes = 10; // That the nodes are in.
   std::uint64_t members = 200;
   std::uint64_t names = 2'000;
+  std::uint64_t entities = 100'000;
   std::uint64_t leases_at_rest = 10; // Duration of a measurement at rest, in leases.
   std::string etcd_program;
   std::string json_file; // Empty for no file.

@@ -60,6 +60,10 @@ private:
 /// Waits. Fails if a stop signal comes.
 [[nodiscard]] std::expected<void, failure> pause_for(cluster_run& run, std::chrono::milliseconds time);
 
+/// Waits for a part of the time between two keep-alives, which differs from round to round. It is the same in equal
+/// runs.
+[[nodiscard]] std::expected<void, failure> pause_between_keep_alives(cluster_run& run);
+
 [[nodiscard]] std::unexpected<failure> failed_step(std::string reason);
 
 /// What a process with this role does at its start; it returns what takes its steps.
@@ -83,7 +87,15 @@ struct cluster_question {
   std::vector<limit> limits = {};
 };
 
+/// The bound of the time from the kill of an owner to an answer of its successor, and where it comes from.
+[[nodiscard]] double answer_most_ms(const cluster_bench_options& told, const std::string& directory);
+[[nodiscard]] std::string answer_reason(const std::string& directory);
+
+/// Memory of the process, "self" or a number, that is resident and not shared; 0 if there is no such process.
+[[nodiscard]] double resident_bytes_of(const std::string& process);
+
 [[nodiscard]] cluster_question failover_question();
+[[nodiscard]] cluster_question entities_question();
 [[nodiscard]] cluster_question service_question();
 [[nodiscard]] cluster_question join_question();
 [[nodiscard]] cluster_question memory_question();

@@ -1,6 +1,8 @@
 #include "cluster/questions.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <random>
 #include <sstream>
 #include <utility>
 
@@ -19,6 +21,12 @@ std::expected<void, failure> pause_for(cluster_run& run, std::chrono::millisecon
   if (const auto signal = run.signals.came(); signal != 0)
     return std::unexpected{failure{.is_stop = true, .reason = "stopped by signal " + std::to_string(signal)}};
   return {};
+}
+
+std::expected<void, failure> pause_between_keep_alives(cluster_run& run) {
+  std::mt19937 random{static_cast<unsigned>(run.round)};
+  std::uniform_int_distribution<std::int64_t> phase{0, std::chrono::milliseconds{run.told.lease}.count() / 3};
+  return pause_for(run, std::chrono::milliseconds{phase(random)});
 }
 
 std::expected<role_process, failure> role_process::start(cluster_run& run, const std::string& role,

@@ -1,9 +1,10 @@
-// What does a service handle cost, compared with a plain handle to the same actor?
+// What does a service handle cost, compared with a plain handle to the same actor? What does the handle of an entity?
 //
-// Two processes. One provides an actor that answers each message with itself. The other one sends requests to it in
-// turns of 1,000 of each kind: through two plain handles, each over a unix socket link of its own, and through service
-// handles, which also lead over a unix socket. The second plain handle repeats the first one: its ratio shows how far
-// two equal subjects differ. The caller provides an actor of the same kind itself, to which `nearest` leads.
+// Two processes. One provides an actor that answers each message with itself, and hosts entities that do the same. The
+// other one sends requests in turns of 1,000 of each kind: through two plain handles, each over a unix socket link of
+// its own, and through service handles and the handle of an entity, which also lead over a unix socket. The second
+// plain handle repeats the first one: its ratio shows how far two equal subjects differ. The caller provides an actor
+// of the same kind itself, to which `nearest` leads.
 #include "cluster/member_node.hpp"
 #include "cluster/questions.hpp"
 #include "peers/caf_ends.hpp"
@@ -20,6 +21,7 @@ namespace bench {
 namespace {
 
 constexpr auto provided_name = "provided";
+constexpr auto provided_kind = "provided";
 constexpr auto local_name = "local";
 constexpr std::uint64_t turn = 1'000;     // Requests of a kind, before the next kind's turn.
 constexpr std::uint64_t trips_turn = 100; // The same of requests one by one.
@@ -29,12 +31,14 @@ struct asked_kind {
   bool is_local;
 };
 
-constexpr std::array<asked_kind, 6> asked_kinds{{{"plain", false},
+constexpr std::array<asked_kind, 7> asked_kinds{{{"plain", false},
                                                  {"plain-again", false},
                                                  {"service-round-robin", false},
                                                  {"service-nearest", false},
+                                                 {"entity", false},
                                                  {"plain-local", true},
                                                  {"service-nearest-local", true}}};
+constexpr std::size_t local_plain = 5; // Its place in asked_kinds.
 // The numbers of each kind: seconds of all pipelined requests, and the median of round trips in microseconds.
 constexpr std::size_t numbers_of_kind = 2;
 
@@ -44,6 +48,10 @@ std::expected<step_taker, std::string> be_provider(const cluster_bench_options& 
     return std::unexpected{std::move(joined).error()};
   if (auto published = member->cluster().publish(provided_name, spawn_echoer(member->system())); !published)
     return std::unexpected{published.error().message()};
+  const auto hosted = member->cluster().host_entities(
+      provided_kind, [](caf::actor_system& system, const troupe::entity_context&) { return spawn_echoer(system); });
+  if (!hosted)
+    return std::unexpected{hosted.error().message()};
   return step_taker{[member](const step&) { return numbers{}; }};
 }
 
@@ -79,6 +87,10 @@ std::expected<void, std::string> find_all_kinds(caller& in) {
       return added;
   for (const auto& pick : {troupe::round_robin, troupe::nearest})
     in.kinds.push_back(make_caf_near_end(system, {}, cluster.service(provided_name, {.pick = pick}).handle()));
+  const auto entities = cluster.entities(provided_kind);
+  if (!entities)
+    return std::unexpected{entities.error().message()};
+  in.kinds.push_back(make_caf_near_end(system, {}, entities->of("provided")));
   const auto local = spawn_echoer(system);
   if (auto published = cluster.publish(local_name, local); !published)
     return std::unexpected{published.error().message()};
@@ -156,7 +168,7 @@ std::expected<void, failure> ask_service(cluster_run& run) {
   const auto count = static_cast<double>(run.told.requests);
   for (std::size_t i = 0; i < asked_kinds.size(); ++i) {
     const auto& [name, is_local] = asked_kinds[i];
-    const auto plain = is_local ? 4U : 0U;
+    const auto plain = is_local ? local_plain : 0;
     const auto time = took->at(numbers_of_kind * i);
     const auto trip = took->at(numbers_of_kind * i + 1);
     run.add({within("requests a second, 100 in flight", run.kind), "req/s"}, name, count / time);

@@ -42,5 +42,13 @@ grpc_server_handled_total{grpc_code="OK",grpc_method="Watch",grpc_service="etcds
   EXPECT_EQ(text_of(counted - counted), "none");
 }
 
+TEST(etcd_writes, are_the_keys_that_were_written_and_removed) {
+  const auto counted = read_etcd_writes("# TYPE etcd_mvcc_put_total counter\netcd_mvcc_put_total 1e+06\n"
+                                        "etcd_debugging_mvcc_put_total 7\netcd_mvcc_delete_total 3\n");
+  ASSERT_TRUE(counted) << counted.error();
+  EXPECT_EQ(*counted, (etcd_writes{.puts = 1'000'000, .removals = 3}));
+  EXPECT_FALSE(read_etcd_writes("etcd_mvcc_put_total 7\n"));
+}
+
 } // namespace
 } // namespace bench::tests

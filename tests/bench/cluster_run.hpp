@@ -31,6 +31,12 @@ protected:
                                     const std::map<std::pair<std::string, std::string>, double>& values) {
     for (const std::string name :
          {"kill -9 to member_down, lease 2 s", "kill -9 to the next answer of the singleton, lease 2 s",
+          "kill -9 to the next answer of the entity, lease 2 s",
+          "200 entities on 2 members, until the first message of each is answered",
+          "200 entities on 2 members, resident memory for each",
+          "kill -9 to the first answer of the member's entities, lease 2 s",
+          "kill -9 to an answer of each of the member's entities, half of 200, lease 2 s",
+          "transactions of the take-over of a killed member's shards",
           "6 nodes in 2 processes, until the last join() has returned",
           "6 nodes in 2 processes, until every node sees all", "resident memory with 200 members - with 10, for each",
           "allocated memory with 200 members - with 10, for each", "resident memory with 200 names - with 10, for each",
@@ -38,13 +44,18 @@ protected:
       EXPECT_THAT(values, testing::Contains(testing::Key(std::pair{name, directory})));
     for (const std::string name :
          {"requests a second, 100 in flight, members of ", "round trip of one request, p50, members of "})
-      for (const std::string subject :
-           {"plain", "plain-again", "service-round-robin", "service-nearest", "plain-local", "service-nearest-local"})
+      for (const std::string subject : {"plain", "plain-again", "service-round-robin", "service-nearest", "entity",
+                                        "plain-local", "service-nearest-local"})
         EXPECT_THAT(values, testing::Contains(testing::Key(std::pair{name + directory + "://", subject})));
-    for (const std::string subject : {"plain-again", "service-round-robin", "service-nearest", "service-nearest-local"})
+    for (const std::string subject :
+         {"plain-again", "service-round-robin", "service-nearest", "entity", "service-nearest-local"})
       EXPECT_THAT(values,
                   testing::Contains(testing::Key(std::pair{
                       "requests a second / those of the plain handle, members of " + directory + "://", subject})));
+    const std::pair<std::string, std::string> writes{"keys written by the take-over / shards of the killed member",
+                                                     directory};
+    ASSERT_THAT(values, testing::Contains(testing::Key(writes)));
+    EXPECT_EQ(values.at(writes), 1);
   }
 };
 
