@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/caf_port/annotated_message.hpp>
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/exactly.hpp>
+#include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -94,13 +95,13 @@ pool_actor::~pool_actor() {
 void pool_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context) {
   if (what->mid.is_response())
     return answer(std::move(what), context);
-  const auto& content = what->content();
-  if (content.match_elements<caf::exit_msg>()) {
-    if (const auto& reason = content.get_as<caf::exit_msg>(0).reason)
+  const auto kind = message_view{*what}.kind();
+  if (kind == message_kind::exit) {
+    if (const auto& reason = what->content().get_as<caf::exit_msg>(0).reason)
       end({node_errc::gave_up, "the pool was ended: " + troupe::text_of(reason)});
     return;
   }
-  if (!content.match_elements<caf::down_msg>())
+  if (kind != message_kind::down)
     take(std::move(what), context);
 }
 
@@ -161,31 +162,32 @@ void pool_actor::take(caf::mailbox_element_ptr what, caf::execution_unit* contex
 
 void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* context) {
   work todo;
-  pending settled;
-  auto is_lost = false;
+  requester from; // Null if the request was lost.
+  caf::message copy;
   {
     const std::lock_guard guard{mutex_};
-    const auto found = pending_.find(what->mid.request_id().integer_value());
-    if (found == pending_.end())
+    auto entry = pending_.extract(what->mid.request_id().integer_value());
+    if (!entry)
       return; // Has failed before.
-    settled = std::move(found->second);
-    pending_.erase(found);
+    auto& settled = entry.mapped();
     const auto settled_place = settled.place;
     placement_.remove_load(settled_place);
     if (auto loss = loss_in(*what, settled)) {
-      is_lost = true;
       const auto now = clock::now();
       std::erase_if(settled.avoids, [now](const avoided_run& one) { return one.until <= now; });
       settled.avoids.push_back({settled.place, settled.run, now + avoiding_patience});
       settle_lost(std::move(settled), "has lost the request", *loss, todo);
     } else {
       ++counts_.answered;
+      from = std::move(settled.from);
+      copy = std::move(settled.copy);
     }
+    keep_spare(std::move(entry));
     release_if_idle(settled_place, todo);
     place_waiting(todo);
   }
-  if (!is_lost)
-    pass_answer(std::move(settled.from), std::move(what), context);
+  if (from.source)
+    pass_answer(std::move(from), std::move(what), context);
   do_work(std::move(todo), context);
 }
 
@@ -379,7 +381,7 @@ void pool_actor::set_wake(std::size_t which, std::function<void()> wake, work& t
 }
 
 /// The letter waits for the actor to wake up.
-void pool_actor::keep_at(std::size_t which, letter what, work& todo) {
+void pool_actor::keep_at(std::size_t which, letter&& what, work& todo) {
   auto& of = places_[which];
   if (what.since == clock::time_point{}) {
     if (waiting_count() >= options_.waiting_most)
@@ -476,11 +478,15 @@ void pool_actor::lose(std::size_t which, std::uint64_t run, const node_error& wh
   do_work(std::move(todo));
 }
 
-void pool_actor::do_work(work todo, caf::execution_unit* context) {
+void pool_actor::do_work(work&& todo, caf::execution_unit* context) {
   for (auto& [actor, key] : todo.unwatched)
     unwatch_end(caf::actor_cast<caf::strong_actor_ptr>(actor), key.get());
-  for (auto& [to, content] : todo.deliveries)
-    caf::actor_cast<caf::abstract_actor*>(to)->enqueue(std::move(content), context);
+  const auto deliver = [context](work::delivery& one) {
+    caf::actor_cast<caf::abstract_actor*>(one.to)->enqueue(std::move(one.content), context);
+  };
+  if (todo.first_delivery.content)
+    deliver(todo.first_delivery);
+  std::ranges::for_each(todo.more_deliveries, deliver);
   if (todo.delivers_waiting)
     deliver_rest(context);
   for (auto& [from, why] : todo.failures)
@@ -542,7 +548,7 @@ void pool_actor::pass_answer(requester to, caf::mailbox_element_ptr what, caf::e
       context);
 }
 
-void pool_actor::place_letter(letter what, work& todo) {
+void pool_actor::place_letter(letter&& what, work& todo) {
   if (end_)
     return refuse(std::move(what), *end_, todo);
   // Messages overtake no others, except those that were sent before.
@@ -558,7 +564,7 @@ void pool_actor::place_letter(letter what, work& todo) {
     place_waiting(todo); // Only messages that avoid a child may be before it.
 }
 
-void pool_actor::give_to(std::size_t which, letter what, work& todo) {
+void pool_actor::give_to(std::size_t which, letter&& what, work& todo) {
   auto content = std::move(what.content);
   if (what.from.source) {
     const auto id = ++last_id_;
@@ -572,27 +578,47 @@ void pool_actor::give_to(std::size_t which, letter what, work& todo) {
     }
     placement_.add_load(which);
     // A request whose deadline has passed is dropped by the child, without an answer.
-    const auto next = clock::now() + options_.answer_within / 8;
+    const auto is_new = what.repeats == 0 && what.since == clock::time_point{};
+    const auto next = (is_new ? what.asked : clock::now()) + options_.answer_within / 8;
     want_tick(what.notes.deadline ? std::min<clock::time_point>(next, *what.notes.deadline) : next, todo);
-    pending_.emplace(id, pending{.from = std::move(what.from),
-                                 .copy = std::move(what.copy),
-                                 .notes = what.notes,
-                                 .key = what.key,
-                                 .repeats = what.repeats,
-                                 .avoids = std::move(what.avoids),
-                                 .asked = what.asked,
-                                 .place = which,
-                                 .run = places_[which].run});
+    auto& kept = add_pending(id);
+    kept.from = std::move(what.from);
+    kept.copy = std::move(what.copy);
+    kept.notes = what.notes;
+    kept.key = what.key;
+    kept.repeats = what.repeats;
+    kept.avoids = std::move(what.avoids);
+    kept.asked = what.asked;
+    kept.place = which;
+    kept.run = places_[which].run;
   }
   if (!what.notes.is_empty())
     content = annotate(std::move(content),
                        {.deadline = what.notes.deadline,
                         .trace = what.notes.trace ? std::make_shared<traced_hop>(*what.notes.trace) : nullptr},
                        caf::actor_cast<caf::abstract_actor*>(places_[which].handle));
-  todo.deliveries.push_back({places_[which].handle, std::move(content)});
+  todo.deliver(places_[which].handle, std::move(content));
 }
 
-void pool_actor::wait_for_child(letter what, work& todo) {
+pool_actor::pending& pool_actor::add_pending(std::uint64_t id) {
+  if (spare_.empty())
+    return pending_.try_emplace(id).first->second;
+  auto entry = std::move(spare_.back());
+  spare_.pop_back();
+  entry.key() = id;
+  return pending_.insert(std::move(entry)).position->second;
+}
+
+void pool_actor::keep_spare(pending_requests::node_type&& entry) {
+  constexpr std::size_t spare_most = 64;
+  auto& of = entry.mapped();
+  of.notes = {};
+  of.avoids.clear();
+  if (spare_.size() < spare_most)
+    spare_.push_back(std::move(entry));
+}
+
+void pool_actor::wait_for_child(letter&& what, work& todo) {
   if (waiting_count() >= options_.waiting_most && !is_delivering_waiting_) // Then the queue gets shorter.
     return refuse(std::move(what),
                   {node_errc::no_child, "already waiting: " + counted(waiting_count(), "message") + "; " + absence()},
@@ -607,7 +633,7 @@ void pool_actor::wait_for_child(letter what, work& todo) {
     waiting_.push_back(std::move(what));
 }
 
-void pool_actor::refuse(letter what, node_error why, work& todo) {
+void pool_actor::refuse(letter&& what, node_error why, work& todo) {
   if (!what.from.source) {
     ++counts_.dropped;
     return;
@@ -663,6 +689,8 @@ void pool_actor::settle_lost(pending of, std::string_view how, const node_error&
 void pool_actor::place_waiting(work& todo) {
   if (is_delivering_waiting_)
     return; // That thread will place them.
+  if (awake_.empty() && waiting_.empty() && !todo.delivers_waiting)
+    return;
   for (const auto which : std::exchange(awake_, {}))
     give_kept(which, todo);
   for (auto at = waiting_.begin(); at != waiting_.end();) {

@@ -101,6 +101,7 @@ private:
     std::size_t place = 0;
     std::uint64_t run = 0;
   };
+  using pending_requests = std::unordered_map<std::uint64_t, pending>;
   struct place {
     std::size_t child; // In the roster.
     std::string name;
@@ -123,7 +124,8 @@ private:
       requester from;
       node_error why;
     };
-    std::vector<delivery> deliveries;
+    delivery first_delivery = {};          // Null if there is none. Mostly the only one, which needs no allocation.
+    std::vector<delivery> more_deliveries; // After the first one.
     std::vector<failure> failures;
     std::vector<caf::actor> released;
     std::vector<std::pair<caf::actor, std::shared_ptr<char>>> unwatched;
@@ -132,6 +134,13 @@ private:
     bool delivers_waiting = false; // Some deliveries are of messages that waited.
     std::optional<clock::time_point> tick;
     std::optional<caf::error> end;
+
+    void deliver(const caf::actor& to, caf::mailbox_element_ptr content) {
+      if (first_delivery.content)
+        more_deliveries.push_back({to, std::move(content)});
+      else
+        first_delivery = {to, std::move(content)};
+    }
   };
 
   [[nodiscard]] static passed_notes notes_with(const caf::mailbox_element& what);
@@ -140,24 +149,27 @@ private:
   void answer(caf::mailbox_element_ptr what, caf::execution_unit* context);
   void tick();
   void end(node_error why);
-  void do_work(work todo, caf::execution_unit* context = nullptr);
+  void do_work(work&& todo, caf::execution_unit* context = nullptr);
   void deliver_rest(caf::execution_unit* context);
   void watch(std::size_t which);
   void lose(std::size_t which, std::uint64_t run, const node_error& why);
   static void pass_answer(requester to, caf::mailbox_element_ptr what, caf::execution_unit* context);
 
   // With the lock.
-  void place_letter(letter what, work& todo);
-  void give_to(std::size_t which, letter what, work& todo);
-  void keep_at(std::size_t which, letter what, work& todo);
+  [[nodiscard]] pending& add_pending(std::uint64_t id);
+  /// Requires: nothing in the entry refers to an actor.
+  void keep_spare(pending_requests::node_type&& entry);
+  void place_letter(letter&& what, work& todo);
+  void give_to(std::size_t which, letter&& what, work& todo);
+  void keep_at(std::size_t which, letter&& what, work& todo);
   void give_back(std::size_t which);
   void give_kept(std::size_t which, work& todo);
   void set_wake(std::size_t which, std::function<void()> wake, work& todo);
   [[nodiscard]] std::size_t waiting_count() const noexcept { return waiting_.size() + kept_; }
   template <class Letters>
   void expire(Letters& all, clock::time_point now, const std::string& why, work& todo);
-  void wait_for_child(letter what, work& todo);
-  void refuse(letter what, node_error why, work& todo);
+  void wait_for_child(letter&& what, work& todo);
+  void refuse(letter&& what, node_error why, work& todo);
   void lose_place(std::size_t which, const node_error& why, work& todo);
   /// `how` is for people: what the child did.
   void settle_lost(pending of, std::string_view how, const node_error& why, work& todo);
@@ -181,7 +193,8 @@ private:
   // Guarded by mutex_.
   std::vector<place> places_;
   placement placement_;
-  std::unordered_map<std::uint64_t, pending> pending_; // By the id under which the child has the request.
+  pending_requests pending_;                       // By the id under which the child has the request.
+  std::vector<pending_requests::node_type> spare_; // Entries of answered requests, to be used again.
   std::deque<letter> waiting_;
   std::size_t kept_ = 0;               // Letters that wait at places.
   std::vector<std::size_t> awake_;     // Places that have woken up and may still keep letters.
