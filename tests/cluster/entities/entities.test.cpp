@@ -11,6 +11,7 @@
 #include <troupe/framework/cluster/internal/entities/entity_address.hpp>
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/node_error.hpp>
 
 #include "../../framework/two_nodes.hpp"
 #include "../memory_directory.hpp"
@@ -124,6 +125,12 @@ protected:
         .receive([&](std::string& value) { answer = std::move(value); },
                  [&](const caf::error& error) { answer = "error: " + troupe::text_of(error); });
     return answer;
+  }
+  static std::uint64_t received_by(member& of) {
+    std::uint64_t count = 0;
+    for (const auto& each : of.at.home->links())
+      count += each.stats().messages_received;
+    return count;
   }
   std::size_t shards_of(const std::string& owner) {
     std::size_t count = 0;
@@ -305,6 +312,27 @@ TEST_F(entities_of_a_cluster, get_other_owners_if_somebody_removes_the_entries_o
   ASSERT_TRUE(memory_directory{world_}.commit({}, removals));
   EXPECT_TRUE(eventually([&] { return shards_of("one") == 16; }));
   EXPECT_EQ(asked(one, account), "one 2");
+}
+
+// Later messages may have gone to the next owner.
+TEST_F(entities_of_a_cluster, fail_what_has_waited_at_a_member_whose_lease_has_ended) {
+  auto& one = hosting("one", keeping());
+  auto& visitor = join("visitor");
+  const auto account = visitor.in->entity("account", "nl-1");
+  ASSERT_TRUE(account);
+  ASSERT_EQ(asked(visitor, *account), "one 1");
+  world_->fail(directory_errc::unavailable);
+  ASSERT_TRUE(
+      eventually([&] { return one.in->stats().lease_left == 0ms && one.in->hosted_entities().front().second == 0; }));
+  const auto received = received_by(one);
+  caf::scoped_actor self{visitor.at.system};
+  auto request = self->request(*account, 20s, 1);
+  ASSERT_TRUE(eventually([&] { return received_by(one) > received; }));
+  world_->expire(world_->entry("members/one")->lease);
+  world_->fail(std::nullopt);
+  request.receive([](const std::string& text) { ADD_FAILURE() << text; },
+                  [](const caf::error& why) { EXPECT_EQ(to_node_error(why).code(), node_errc::child_lost); });
+  EXPECT_EQ(asked(visitor, *account), "one 2");
 }
 
 TEST_F(entities_of_a_cluster, are_remembered_and_made_again_without_a_message) {

@@ -1,11 +1,15 @@
 #include <troupe/framework/cluster/internal/entities/shard_runner.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include <caf/make_message.hpp>
 
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 #include <troupe/framework/cluster/internal/membership/boot_clock.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::membership {
 
@@ -165,6 +169,8 @@ void shard_runner::give_up(const picture& seen, const std::vector<bool>& wanted,
     one.was_seen |= is_shown;
     // Somebody may have removed or replaced the entry. Before it was seen, the news of it may be on its way.
     const auto is_lost = one.lease != lease.id || (one.was_seen && !is_shown);
+    if (one.lease == lease.id)
+      one.sure_until = lease.sure_until;
     const auto must_hurry = !sure || is_lost;
     if (must_hurry ? one.hurries : one.leaves || wanted[number] || !may_move)
       continue;
@@ -200,11 +206,24 @@ void shard_runner::release(const held_lease& lease) {
   if (!removed.empty() && !has_requested_ && clock::now() >= next_request_ && remove_entries(removed))
     gone.insert(gone.end(), removed.begin(), removed.end());
   for (const auto number : gone) {
-    const auto shard = owned_[number].shard;
+    const auto one = owned_[number];
     owned_.erase(number);
-    shard->hand_over(of_.pass_on);
+    const auto is_late = (one.is_gone || one.lease != lease.id) && boot_clock::now() >= one.sure_until;
+    one.shard->hand_over(is_late ? refuser(number) : of_.pass_on);
     of_.region->remove(number);
   }
+}
+
+/// For messages that would arrive after later ones.
+entity_region::passer shard_runner::refuser(std::uint32_t number) const {
+  return [kind = of_.kind, number](const entity_address& to, relayed_message what) {
+    if (to.is_marker)
+      std::move(what).answer(caf::make_message(std::uint32_t{1}));
+    else
+      std::move(what).fail({node_errc::child_lost, "the lease of the member that owned the shard "
+                                                       + std::to_string(number) + " of the kind " + kind
+                                                       + " has ended"});
+  };
 }
 
 /// True if the entries are not those of this run any more.
@@ -223,8 +242,12 @@ bool shard_runner::remove_entries(const std::vector<std::uint32_t>& those) {
     return false;
   }
   note_success();
-  if (done->is_applied || those.size() == 1)
+  if (done->is_applied)
     return true;
+  if (those.size() == 1) {
+    owned_[those.front()].is_gone = true;
+    return true;
+  }
   for (const auto number : those) // Some are gone already.
     if (!remove_entries({number}))
       return false;

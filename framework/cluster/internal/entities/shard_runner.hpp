@@ -18,6 +18,7 @@
 #include <troupe/framework/cluster/directory.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_region.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_shard.hpp>
+#include <troupe/framework/cluster/internal/membership/boot_clock.hpp>
 #include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
 #include <troupe/framework/cluster/internal/membership/retry_pause.hpp>
 
@@ -25,7 +26,9 @@ namespace troupe::membership {
 
 /// Takes the shards that are free and placed here, up to 128 with one request, and gives those up that are placed
 /// elsewhere or that the lease may not keep. A shard's entry stands under the lease of this member. It is removed once
-/// the shard's entities have ended; only then are the messages that waited passed on.
+/// the shard's entities have ended; only then are the messages that waited passed on. If the time of the lease was
+/// over, they fail instead: the senders have led later messages to the next owner meanwhile, which they must not
+/// follow.
 ///
 ///     free --the entry was made--> owned --placed elsewhere, the lease is not sure--> leaving
 ///     leaving --all entities have ended, the entry was removed or the lease is gone--> free
@@ -80,11 +83,13 @@ private:
   struct owned_shard {
     std::uint64_t lease = 0;
     std::uint64_t fence = 0;
+    boot_clock::time_point sure_until{}; // Of the lease, when it was seen last.
     std::shared_ptr<entity_shard> shard;
     std::shared_ptr<std::atomic<bool>> is_over; // Its ownership is not sure any more.
     bool was_seen = false;                      // The entry, in the directory.
     bool leaves = false;
     bool hurries = false; // It leaves because of the lease.
+    bool is_gone = false; // The directory did not have its entry any more.
   };
   struct remembered_change {
     std::uint32_t shard;
@@ -110,6 +115,7 @@ private:
   [[nodiscard]] std::vector<bool> placed_here(const picture& now, bool is_withdrawn);
   void give_up(const picture& seen, const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease);
   void release(const held_lease& lease);
+  [[nodiscard]] entity_region::passer refuser(std::uint32_t number) const;
   [[nodiscard]] bool remove_entries(const std::vector<std::uint32_t>& those);
   void acquire(const picture& now, const std::vector<bool>& wanted, const held_lease& lease);
   [[nodiscard]] bool is_sure(const held_lease& lease) const;
