@@ -37,6 +37,10 @@ bool comes_to_pass(const std::function<bool()>& condition, std::chrono::millisec
   return true;
 }
 
+bool is_act_of_clock(const history_event& each) {
+  return each.what == kind::accepted && each.name == "clock";
+}
+
 std::string reason_of(std::expected<std::string, processes::silence> said) {
   if (said)
     return *std::move(said);
@@ -111,8 +115,8 @@ chaos_world::chaos_world(chaos_world_options options) : options_(std::move(optio
 
 std::vector<std::string> chaos_world::words_of(const std::string& name) const {
   if (name == "r")
-    return {"register", "ask=singleton:clock", "ask=service:echo"};
-  return {"serve=echo", "act=singleton:clock", "ask=service:echo"};
+    return {"register", "ask=singleton:clock", "ask=service:echo", "ask=entities:ledger"};
+  return {"serve=echo", "act=singleton:clock", "act=entities:ledger", "ask=service:echo", "ask=entities:ledger"};
 }
 
 void chaos_world::start(const std::string& name) {
@@ -194,18 +198,42 @@ std::size_t chaos_world::count(const std::string& of, clock::time_point since, c
 
 std::optional<std::string> chaos_world::owner() {
   const auto& events = at("r").read().events;
-  const auto last =
-      std::find_if(events.rbegin(), events.rend(), [](const auto& each) { return each.what == kind::accepted; });
+  const auto last = std::find_if(events.rbegin(), events.rend(), is_act_of_clock);
   if (last == events.rend())
     return std::nullopt;
   return last->by.substr(0, last->by.find('.'));
 }
 
 history_event chaos_world::accepted_act(clock::time_point since) {
-  const auto found = event("r", since, [](const auto& each) { return each.what == kind::accepted; });
+  const auto found = event("r", since, is_act_of_clock);
   if (!found)
     throw std::runtime_error("no act is accepted");
   return *found;
+}
+
+std::set<std::string> chaos_world::entities() {
+  std::set<std::string> all;
+  for (const auto& each : at("r").read().events)
+    if (each.what == kind::asked && each.name.starts_with("ledger:"))
+      all.insert(each.name);
+  return all;
+}
+
+testing::AssertionResult chaos_world::entities_answer(clock::time_point since, std::chrono::milliseconds limit) {
+  std::set<std::string> silent;
+  const auto look = [&] {
+    silent = entities();
+    if (silent.empty())
+      return false;
+    for (const auto& each : at("r").read().events)
+      if (each.what == kind::answered && each.at >= since)
+        silent.erase(each.name);
+    return silent.empty();
+  };
+  if (comes_to_pass(look, limit))
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << silent.size() << " entities do not answer"
+                                     << (silent.empty() ? ": none was asked" : ", such as " + *silent.begin());
 }
 
 testing::AssertionResult chaos_world::know_each_other(std::chrono::milliseconds limit) {
@@ -221,6 +249,7 @@ testing::AssertionResult chaos_world::know_each_other(std::chrono::milliseconds 
 }
 
 void chaos_world::check(history_expectations expected) {
+  EXPECT_TRUE(entities_answer(clock::now()));
   for (const auto& [name, worker] : workers_)
     worker->told("quiet");
   for (const auto& [name, worker] : workers_)
@@ -243,6 +272,8 @@ void chaos_world::check(history_expectations expected) {
   std::cout << to_string(totals) << std::endl;
   EXPECT_GT(totals.accepted, 0U);
   EXPECT_GT(totals.answered, 0U);
+  EXPECT_GT(totals.handled, 0U);
+  EXPECT_GT(totals.saved, 0U);
   for (const auto& broken : broken_promises(all, expected))
     ADD_FAILURE() << broken;
 }

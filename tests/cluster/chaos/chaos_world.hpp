@@ -53,7 +53,8 @@ struct chaos_world_options {
 };
 
 /// Hosts "e0", "e1", "e2" with the members of an etcd, a host for each node, and the host "r" with the receiver of
-/// acts. Every node is ready to own the singleton "clock", serves "echo", and asks "echo"; the receiver asks both.
+/// acts. Every node is ready to own the singleton "clock", hosts the entities "ledger", serves "echo", and asks "echo"
+/// and the entities; the receiver asks all three.
 class chaos_world {
 public:
   using clock = history_event::clock;
@@ -89,10 +90,15 @@ public:
   /// Events that the process has written since then. Does not wait.
   [[nodiscard]] std::size_t count(const std::string& of, clock::time_point since, const predicate& is_meant);
 
-  /// The node whose act was accepted last. Does not wait.
+  /// The node whose act as the clock was accepted last. Does not wait.
   [[nodiscard]] std::optional<std::string> owner();
-  /// Waits for the next accepted act, which says who owns the clock.
+  /// Waits for the next accepted act of the clock, which says who owns it.
   [[nodiscard]] history_event accepted_act(clock::time_point since = clock::now());
+  /// The names of the entities that are asked.
+  [[nodiscard]] std::set<std::string> entities();
+  /// Waits until each entity has answered a request of "r" since then.
+  [[nodiscard]] testing::AssertionResult entities_answer(clock::time_point since,
+                                                         std::chrono::milliseconds limit = std::chrono::seconds{20});
   /// Waits until each running process knows exactly the running ones as members.
   [[nodiscard]] testing::AssertionResult know_each_other(std::chrono::milliseconds limit = std::chrono::seconds{20});
 

