@@ -5,7 +5,9 @@
 #include <vector>
 
 #include <troupe/framework/internal/caf_port/actors/relay_actor.hpp>
+#include <troupe/framework/internal/caf_port/actors/request_guard.hpp>
 #include <troupe/framework/internal/caf_port/annotated_message.hpp>
+#include <troupe/framework/internal/supervision/pool_actor.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe {
@@ -47,6 +49,9 @@ bool relayed_message::is_request() const noexcept {
 
 void relayed_message::pass_to(const caf::actor& receiver) && {
   auto* const to = caf::actor_cast<caf::abstract_actor*>(receiver);
+  // A request of a pool of this process, whose promise the receiver may drop. Requests of other nodes have askers.
+  if (is_request() && internal::as_pool(caf::actor_cast<caf::actor>(origin_->sender)) != nullptr)
+    origin_->sender = internal::make_request_guard(to->home_system(), std::move(origin_->sender), origin_->id);
   auto passed = caf::make_mailbox_element(std::move(origin_->sender), origin_->id, std::move(origin_->stages),
                                           std::move(content_));
   if (origin_->notes && !origin_->notes->is_empty())

@@ -68,16 +68,18 @@ struct entity_options {
   /// members must use the same number: it is written to the directory by the first one, and stays. Higher: the load is
   /// spread more evenly, but a lost member costs more writes to the directory, one for each of its shards.
   std::size_t shards = 256;
-  /// An entity that gets no message for this time is passivated; 0: never. Not used with `remember`.
+  /// An entity that gets no message for this time is passivated, also if it has not answered a request yet, which then
+  /// fails with `broken_promise`; 0: never. Not used with `remember`.
   std::chrono::milliseconds idle_after{120'000};
   /// True: the directory keeps the key of each entity that runs, and the next owner of its shard makes it again without
   /// a message. Costs one entry in the directory for each entity, and every member is told of each change: use it for
   /// some thousands, not for millions. Keys of more than about 300 bytes are not remembered.
   bool remember = false;
   /// Called before an entity's actor is made, on one of four threads of the cluster. It may block, but must return: the
-  /// destructor of the cluster waits for it. The text of an error goes to the senders of the requests that wait for the
-  /// entity.
-  std::function<std::expected<std::string, std::string>(const std::string& key)> load = {};
+  /// destructor of the cluster waits for it. `fence` is the fencing number of the entity's shard. If the store refuses
+  /// lower ones from now on, no save of an earlier owner that is still on its way can come between. The text of an
+  /// error goes to the senders of the requests that wait for the entity.
+  std::function<std::expected<std::string, std::string>(const std::string& key, std::uint64_t fence)> load = {};
   /// Writes a state where `load` finds it. Called like `load`, for one entity one at a time. If it fails, it is called
   /// again after a pause. It must refuse to replace a state that was written with a higher fencing number; otherwise a
   /// process that was stopped for longer than its lease can overwrite the state of its successor.

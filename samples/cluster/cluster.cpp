@@ -38,11 +38,21 @@ public:
   explicit state_keeper(const std::string& directory)
       : where_(value_or_throw(troupe::open_directory(directory + "-states"))) {}
 
-  std::expected<std::string, std::string> load(const std::string& key) {
-    auto read = entry(key);
-    if (!read)
-      return std::unexpected{std::move(read).error()};
-    return read->value.substr(std::min(read->value.size(), read->value.find(' ') + 1));
+  std::expected<std::string, std::string> read(const std::string& key) {
+    auto found = entry(key);
+    if (!found)
+      return std::unexpected{std::move(found).error()};
+    return found->value.substr(std::min(found->value.size(), found->value.find(' ') + 1));
+  }
+
+  /// From now on the states of earlier owners are refused.
+  std::expected<std::string, std::string> load(const std::string& key, std::uint64_t fence) {
+    auto state = read(key);
+    if (!state)
+      return state;
+    if (auto claimed = save(key, fence, *state); !claimed)
+      return std::unexpected{std::move(claimed).error()};
+    return state;
   }
 
   /// Refuses the state of an earlier owner, and reads and writes in one step.
@@ -113,14 +123,14 @@ int run_node(int argument_count, char** arguments) {
             return here.spawn(ticket_machine, name, own);
           }));
       state_keeper states{directory};
-      const auto accounts = value_or_throw(
-          cluster.host_entities("account",
-                                [name](caf::actor_system& here, const troupe::entity_context& entity) {
-                                  return here.spawn(account, name, entity);
-                                },
-                                {.load = [&](const std::string& key) { return states.load(key); },
-                                 .save = [&](const std::string& key, std::uint64_t fence,
-                                             const std::string& state) { return states.save(key, fence, state); }}));
+      const auto accounts = value_or_throw(cluster.host_entities(
+          "account",
+          [name](caf::actor_system& here, const troupe::entity_context& entity) {
+            return here.spawn(account, name, entity);
+          },
+          {.load = [&](const std::string& key, std::uint64_t fence) { return states.load(key, fence); },
+           .save = [&](const std::string& key, std::uint64_t fence,
+                       const std::string& state) { return states.save(key, fence, state); }}));
       while (link.is_open())
         std::this_thread::sleep_for(20ms);
       return 0;
@@ -178,7 +188,7 @@ int show(const std::string& directory) {
   for (const auto& customer : customers)
     std::cout << ask(system, accounts.of(customer), 10) << std::endl;
   for (const auto& customer : customers)
-    while (states.load(customer).value_or("") != "10") // The states are saved soon after the answers.
+    while (states.read(customer).value_or("") != "10") // The states are saved soon after the answers.
       std::this_thread::sleep_for(1ms);
   const auto owner = cluster.singletons().front().second;
   std::cout << "node " << owner << " is killed" << std::endl;

@@ -36,10 +36,12 @@ protected:
     std::atomic<int> loads{0};
     std::atomic<bool> fails{false};
 
-    std::expected<std::string, std::string> load(const std::string& key) {
+    std::expected<std::string, std::string> load(const std::string& key, std::uint64_t fence) {
       ++loads;
       const std::lock_guard guard{mutex};
-      return all.contains(key) ? all[key].second : std::string{};
+      auto& [highest, value] = all[key];
+      highest = std::max(highest, fence);
+      return value;
     }
     std::expected<void, std::string> save(const std::string& key, std::uint64_t fence, const std::string& state) {
       const std::lock_guard guard{mutex};
@@ -104,7 +106,7 @@ protected:
   }
   entity_options keeping(entity_options options = {}) {
     options.shards = 16;
-    options.load = [this](const std::string& key) { return store_.load(key); };
+    options.load = [this](const std::string& key, std::uint64_t fence) { return store_.load(key, fence); };
     options.save = [this](const std::string& key, std::uint64_t fence, const std::string& state) {
       return store_.save(key, fence, state);
     };
@@ -356,7 +358,7 @@ TEST_F(entities_of_a_cluster, are_remembered_and_made_again_without_a_message) {
 
 TEST_F(entities_of_a_cluster, answer_with_the_reason_if_their_state_cannot_be_loaded) {
   auto options = keeping();
-  options.load = [](const std::string&) -> std::expected<std::string, std::string> {
+  options.load = [](const std::string&, std::uint64_t) -> std::expected<std::string, std::string> {
     return std::unexpected{std::string{"the disk is gone"}};
   };
   auto& one = hosting("one", options);
@@ -381,6 +383,44 @@ TEST_F(entities_of_a_cluster, are_not_made_again_before_their_state_is_saved) {
   next.receive([](const std::string& text) { EXPECT_EQ(text, "one 2"); },
                [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
   EXPECT_TRUE(eventually([&] { return one.in->problems().empty(); }));
+}
+
+TEST_F(entities_of_a_cluster, answer_a_request_whose_promise_they_drop) {
+  auto& one = join("one");
+  const auto hosted = one.in->host_entities("forgetful", [](caf::actor_system& system, const entity_context&) {
+    return system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+      return {[self](int) -> caf::result<std::string> {
+        [[maybe_unused]] const auto dropped = self->make_response_promise();
+        return caf::delegated<std::string>{};
+      }};
+    });
+  });
+  ASSERT_TRUE(hosted);
+  const auto text = asked(one, hosted->of("1"));
+  EXPECT_NE(text.find("dropped the request"), std::string::npos) << text;
+}
+
+TEST_F(entities_of_a_cluster, are_saved_before_the_cluster_is_left) {
+  auto options = keeping();
+  std::atomic<bool> is_saving{false};
+  std::atomic<bool> may_save{false};
+  options.save = [&](const std::string& key, std::uint64_t fence, const std::string& state) {
+    is_saving = true;
+    while (!may_save)
+      std::this_thread::sleep_for(1ms);
+    return store_.save(key, fence, state);
+  };
+  auto& one = hosting("one", options);
+  EXPECT_EQ(asked(one, one.accounts->of("1")), "one 1");
+  ASSERT_TRUE(eventually([&] { return is_saving.load(); }));
+  std::thread saves{[&] {
+    std::this_thread::sleep_for(1s); // Longer than a quarter of the lease.
+    may_save = true;
+  }};
+  one.accounts.reset();
+  one.in.reset();
+  EXPECT_EQ(stored("1"), "1");
+  saves.join();
 }
 
 TEST_F(entities_of_a_cluster, are_hosted_by_members_with_the_role) {

@@ -89,6 +89,16 @@ TEST_F(a_cluster, prefers_its_own_actor_until_it_is_withdrawn) {
   EXPECT_TRUE(eventually([&] { return asked(one, carts.handle()) == "two"; }));
 }
 
+TEST_F(a_cluster, delivers_what_waits_although_nobody_has_the_handle_any_more) {
+  auto& one = join("one");
+  auto& two = join("two");
+  caf::scoped_actor self{one.at.system};
+  auto request = self->request(one.in->service("cart").handle(), 20s, 1);
+  ASSERT_TRUE(two.in->publish("cart", signer_at(two)));
+  request.receive([](const std::string& by) { EXPECT_EQ(by, "two"); },
+                  [](const caf::error& error) { ADD_FAILURE() << troupe::text_of(error); });
+}
+
 TEST_F(a_cluster, takes_turns) {
   auto& one = join("one");
   auto& two = join("two");

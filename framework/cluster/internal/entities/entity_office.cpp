@@ -60,8 +60,8 @@ void entity_office::close(std::chrono::steady_clock::time_point until) {
   for (const auto& one : runners)
     one->end(until);
   runners.clear();
-  outlet_->making.stop();
-  outlet_->saving.stop();
+  outlet_->making.end(); // While the lease lasts, so that no successor is made before a state is saved.
+  outlet_->saving.end();
   for (const auto& [kind, one] : hosts) {
     one->region->close();
     while (one->passing->under_way() > 0 && std::chrono::steady_clock::now() < until)

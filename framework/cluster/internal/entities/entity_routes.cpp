@@ -99,6 +99,7 @@ private:
   };
   struct target {
     std::string id; // The member and its incarnation.
+    std::string name;
     caf::actor handle;
   };
   struct way {
@@ -143,7 +144,7 @@ private:
   /// Where the shard's messages are to go now; nullopt: nowhere.
   std::optional<target> target_of(entity_routes& routes, std::uint32_t shard) {
     if (is_own(shard))
-      return target{routes.of_.self, own_};
+      return target{routes.of_.self, routes.of_.self, own_};
     const auto owner = shard < owners_->owner.size() ? owners_->owner[shard] : shard_owners::none;
     if (owner == shard_owners::none)
       return std::nullopt;
@@ -162,7 +163,8 @@ private:
         return std::nullopt; // The reason was told where it was made.
       known.handle = *std::move(made);
     }
-    return known.is_found ? std::optional{target{member.name + '\n' + member.incarnation, known.handle}} : std::nullopt;
+    return known.is_found ? std::optional{target{member.name + '\n' + member.incarnation, member.name, known.handle}}
+                          : std::nullopt;
   }
 
   void lead(entity_routes& routes, std::uint32_t shard) {
@@ -193,7 +195,7 @@ private:
       return mark(shard, routes.ways_[shard].turn++ % 2, ++of.mark);
     }
     of.last = *to;
-    pool.assign({{of.last.id, of.last.handle}}); // Has passed on what waited when it returns.
+    pool.assign({{of.last.name, of.last.handle}}); // Has passed on what waited when it returns.
     tell_if_own();
   }
 

@@ -205,11 +205,13 @@ void entity_shard::make(const std::string& key, std::uint64_t run) {
   caf::actor actor;
   try {
     if (of_->options.load) {
-      auto loaded = of_->options.load(key);
+      auto loaded = of_->options.load(key, own_.fence());
       if (!loaded)
         return fail_making(key, run, "its state cannot be loaded: " + loaded.error());
       state = *std::move(loaded);
     }
+    if (has_left_meanwhile(key, run))
+      return;
     actor = of_->make(entity_context{key, std::move(state), own_, weak_from_this(), run});
   } catch (const std::exception& thrown) {
     return fail_making(key, run, std::string{"its function threw: "} + thrown.what());
@@ -230,6 +232,25 @@ void entity_shard::make(const std::string& key, std::uint64_t run) {
       self->note_end(key, run);
   });
   deliver_waiting(key, run, actor);
+}
+
+/// Loading may have taken long: then another member may have the shard.
+bool entity_shard::has_left_meanwhile(const std::string& key, std::uint64_t run) {
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    auto* const of = find(key, run);
+    if (of != nullptr && !leaves_ && own_.is_sure())
+      return false;
+    if (of != nullptr && leaves_) {
+      of->has_ended = true;
+      settle(key, *of, todo);
+    } else if (of != nullptr) {
+      return false; // The shard is about to leave, and ends it then.
+    }
+  }
+  do_work(std::move(todo));
+  return true;
 }
 
 /// Messages that come meanwhile wait, so that they do not overtake.

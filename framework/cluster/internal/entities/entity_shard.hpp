@@ -121,6 +121,7 @@ private:
 
   void take(entity_address to, relayed_message what, bool is_early);
   void make(const std::string& key, std::uint64_t run);
+  [[nodiscard]] bool has_left_meanwhile(const std::string& key, std::uint64_t run);
   void deliver_waiting(const std::string& key, std::uint64_t run, const caf::actor& actor);
   void note_passed(const std::string& key, std::uint64_t run, const caf::actor& actor);
   void note_end(const std::string& key, std::uint64_t run);

@@ -21,15 +21,15 @@ public:
       threads_.emplace(count_);
     asio::post(*threads_, std::move(what));
   }
-  void stop() {
-    const std::lock_guard guard{mutex_};
-    is_stopped_ = true;
-    if (threads_)
+  void end() {
+    {
+      const std::lock_guard guard{mutex_};
+      is_stopped_ = true;
+      if (!threads_)
+        return;
       threads_->stop();
-  }
-  void join() {
-    if (threads_)
-      threads_->join();
+    }
+    threads_->join();
   }
 
 private:
@@ -42,17 +42,14 @@ private:
 
 work_threads::work_threads(unsigned count) : pool_(std::make_unique<pool>(count)) {}
 
-work_threads::~work_threads() {
-  stop();
-  pool_->join();
-}
+work_threads::~work_threads() = default;
 
 void work_threads::run(std::function<void()> what) {
   pool_->run(std::move(what));
 }
 
-void work_threads::stop() {
-  pool_->stop();
+void work_threads::end() {
+  pool_->end();
 }
 
 } // namespace troupe::membership

@@ -8,17 +8,17 @@ namespace troupe::membership {
 
 /// Calls functions on a few threads, which start with the first one.
 ///
-/// Threads: any. Lifetime: the destructor waits for functions that run.
+/// Threads: any. Lifetime: a function that runs may hold the last reference, so end() is called before.
 class work_threads {
 public:
   explicit work_threads(unsigned count);
   work_threads(const work_threads&) = delete;
   work_threads& operator=(const work_threads&) = delete;
-  ~work_threads();
+  ~work_threads(); // After end().
 
   void run(std::function<void()> what);
-  /// From now on no function is called; those that run go on.
-  void stop();
+  /// From now on no function is called; waits for those that run.
+  void end();
 
 private:
   class pool;

@@ -151,7 +151,7 @@ cluster_core::~cluster_core() {
   }
   const auto answers = keeper_ && !keeper_->trouble();
   keeper_.reset(); // Revokes the lease, and with it every entry.
-  office_.reset(); // Waits for `load` and `save` of entities.
+  office_.reset();
   registrar_.reset();
   const auto is_ordered = [this] {
     const std::lock_guard turn{drain_turn_};
@@ -337,7 +337,8 @@ actor_pool cluster_core::add_route(std::string name, std::optional<std::string> 
                                   .make = std::move(make.handle),
                                   .make_teller = asks_load ? std::move(make.teller) : nullptr},
                                  *pool},
-                       .singleton = std::move(singleton)});
+                       .singleton = std::move(singleton),
+                       .pool = *pool});
     lead(routes_.back(), view);
   });
   return *pool;
@@ -397,8 +398,14 @@ void cluster_core::lead_to_name(std::string_view name) {
   });
 }
 
+bool cluster_core::leader::is_in_use() const {
+  const auto itself = caf::actor_cast<caf::strong_actor_ptr>(pool.handle());
+  const auto counts = pool.stats();
+  return itself->strong_refs > 2 || counts.waiting > 0 || counts.unanswered > 0; // The pool's and this one.
+}
+
 void cluster_core::drop_unwanted_routes() {
-  std::erase_if(routes_, [](const leader& one) { return !one.route.is_wanted(); });
+  std::erase_if(routes_, [](const leader& one) { return !one.is_in_use(); });
 }
 
 void cluster_core::watch(const caf::actor& receiver) {

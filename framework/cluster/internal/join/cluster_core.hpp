@@ -107,6 +107,9 @@ private:
   struct leader {
     service_route route;
     std::optional<std::string> singleton; // Its name, if the route leads to one.
+    actor_pool pool;                      // Kept for the messages that wait, although nobody may have its handle.
+
+    [[nodiscard]] bool is_in_use() const;
   };
 
   [[nodiscard]] actor_pool add_route(std::string name, std::optional<std::string> singleton,

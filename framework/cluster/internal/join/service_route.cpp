@@ -62,7 +62,6 @@ public:
   ~state() { caf::anon_send_exit(assigner_, caf::exit_reason::kill); }
 
   [[nodiscard]] const std::string& name() const noexcept { return its_.name; }
-  [[nodiscard]] bool is_wanted() const { return static_cast<bool>(pool_.lock()); }
 
   void lead_to(const std::vector<cluster_member>& all, const std::optional<caf::actor>& own) {
     std::map<std::string, provider> before; // Released after the lock, as are the next.
@@ -240,10 +239,6 @@ service_route::service_route(caf::actor_system& system, terms its, const actor_p
 
 const std::string& service_route::name() const noexcept {
   return state_->name();
-}
-
-bool service_route::is_wanted() const {
-  return state_->is_wanted();
 }
 
 void service_route::lead_to(const std::vector<cluster_member>& providers, const std::optional<caf::actor>& own) {

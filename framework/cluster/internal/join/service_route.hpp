@@ -55,9 +55,6 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept;
 
-  /// False once nothing refers to the pool any more.
-  [[nodiscard]] bool is_wanted() const;
-
   /// From now on these members provide the service; `own` is the actor of this process, if it is one of them.
   void lead_to(const std::vector<cluster_member>& providers, const std::optional<caf::actor>& own);
 
