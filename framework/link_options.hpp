@@ -76,6 +76,11 @@ struct credentials {
   friend bool operator==(const credentials&, const credentials&) = default;
 };
 
+/// The default of link_options::allow_find. (A list in braces there makes g++ 12 fail in templates.)
+[[nodiscard]] inline std::vector<std::string> every_name() {
+  return std::vector<std::string>(1, "*");
+}
+
 /// Peers of one kind, and what they may do at this node. For node_options::accepted_links only.
 ///
 /// A peer has the first role of the list whose conditions it meets: all of those that are set. A peer that meets those
@@ -195,7 +200,7 @@ struct link_options {
   /// Find published actors of these names: link::find. A text that ends with '*' stands for all names with that
   /// beginning. Other names fail with `not_allowed`, whether or not they are published. Handles that come in messages
   /// are not affected.
-  setting<std::vector<std::string>> allow_find{by_default, {"*"}};
+  setting<std::vector<std::string>> allow_find{by_default, every_name()};
 
   /// What peers of some kinds may do instead. At most 16. Only for node_options::accepted_links: other links have one
   /// peer, which this end has chosen.
