@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto passing_look = 5ms;
+constexpr auto quiet_time = 250ms;
 constexpr std::chrono::milliseconds longest_time{std::chrono::hours{24 * 365}};
 
 /// What is passed on was bounded by its senders, in number and time.
@@ -62,12 +63,11 @@ void entity_office::close(std::chrono::steady_clock::time_point until) {
   runners.clear();
   outlet_->making.end(); // While the lease lasts, so that no successor is made before a state is saved.
   outlet_->saving.end();
-  for (const auto& [kind, one] : hosts) {
+  for (const auto& [kind, one] : hosts)
     one->region->close();
-    while (one->passing->under_way() > 0 && std::chrono::steady_clock::now() < until)
-      std::this_thread::sleep_for(passing_look);
-    of_.unpublish(region_name(kind)); // Now, so that what the others had sent before was passed on.
-  }
+  pass_late_messages(hosts, until);
+  for (const auto& [kind, one] : hosts)
+    of_.unpublish(region_name(kind));
   decltype(routes_) routes;
   decltype(passing_) passing;
   {
@@ -82,6 +82,30 @@ void entity_office::close(std::chrono::steady_clock::time_point until) {
     one->stop();
   const std::lock_guard guard{outlet_->mutex};
   outlet_->problem = nullptr;
+}
+
+/// The others learn only a moment later that this member has no shards any more. Until then their messages come here.
+void entity_office::pass_late_messages(const std::map<std::string, std::shared_ptr<host_of_kind>>& of,
+                                       std::chrono::steady_clock::time_point until) {
+  using clock = std::chrono::steady_clock;
+  if (of.empty())
+    return;
+  auto quiet_since = clock::now();
+  until = std::max<clock::time_point>(until, quiet_since + quiet_time);
+  for (std::uint64_t before = 0; clock::now() < until;) {
+    std::uint64_t now = 0;
+    auto is_under_way = false;
+    for (const auto& [kind, one] : of) {
+      now += one->region->came_for_others();
+      is_under_way |= one->passing->under_way() > 0;
+    }
+    if (now != before || is_under_way)
+      quiet_since = clock::now();
+    before = now;
+    if (clock::now() - quiet_since >= quiet_time)
+      return;
+    std::this_thread::sleep_for(passing_look);
+  }
 }
 
 std::expected<void, directory_error> entity_office::host(const std::string& kind,

@@ -61,7 +61,8 @@ public:
   entity_office& operator=(const entity_office&) = delete;
   ~entity_office() = default; // After close().
 
-  /// Gives every shard up, and passes on what waits, until then at most. Afterwards nothing else is called.
+  /// Gives every shard up, and passes on what waits and what still comes, until then or for 250 ms. Afterwards nothing
+  /// else is called.
   void close(std::chrono::steady_clock::time_point until);
 
   /// From now on this member hosts the kind. Fails with `invalid_argument`, and with why the directory does not answer.
@@ -103,6 +104,8 @@ private:
   [[nodiscard]] std::expected<void, directory_error> settle_shards(const std::string& kind, std::size_t shards);
   [[nodiscard]] std::shared_ptr<entity_routes> add_routes(std::string kind, pool_options pool, dialer dial,
                                                           std::function<void(std::uint32_t)> on_drained);
+  static void pass_late_messages(const std::map<std::string, std::shared_ptr<host_of_kind>>& of,
+                                 std::chrono::steady_clock::time_point until);
   /// Between two batches.
   void lead(const std::string& kind, const cluster_view& view);
 

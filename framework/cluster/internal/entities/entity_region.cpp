@@ -82,6 +82,7 @@ void entity_region::table::take(relayed_message what, bool is_early) {
   }
   if (shard)
     return is_early ? shard->take_early(*std::move(to), std::move(what)) : shard->take(*std::move(to), std::move(what));
+  ++came_for_others;
   if (++to->hops > entity_address::hops_max)
     std::move(what).fail({node_errc::no_child, "shard " + std::to_string(number) + " of the kind " + kind
                                                    + " has moved " + std::to_string(to->hops)

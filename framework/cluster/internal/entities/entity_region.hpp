@@ -1,6 +1,7 @@
 // Where the messages for the entities of one kind arrive on a member.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,6 +42,8 @@ public:
   void note_drained(std::uint32_t number);
   /// From now on every message is passed on.
   void close();
+  /// How many messages came for shards that were not here.
+  [[nodiscard]] std::uint64_t came_for_others() const noexcept { return table_->came_for_others; }
 
 private:
   struct place {
@@ -56,6 +59,7 @@ private:
     passer pass_on;
     std::function<void(std::uint32_t)> ask_drained;
     std::vector<place> shards;
+    std::atomic<std::uint64_t> came_for_others{0};
 
     void take(relayed_message what, bool is_early);
     void end_passing(std::uint32_t number);
