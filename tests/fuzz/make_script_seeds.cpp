@@ -182,7 +182,7 @@ void write_handshakes(const std::filesystem::path& folder) {
   write("bent_hello",
         story(0).add({preamble, greeting, 0, waits, hello_word, 255, 3, 2, 'm', 'e', 200, 2, 1, 'j', 3, 1, 't'}));
   write("bent_greet", story(0).add({preamble, greeting, 15, 7, 3, 'a', 'b', 'c', 251, 2}));
-  authentication mine{link_side::dialer, 1, std::string(40, 'a'), {}, digest{}};
+  authentication mine{link_side::dialer, 1, std::string(40, 'a'), std::string{}, digest{}};
   const auto body = troupe::msgpack::encode_described(mine.my_greet());
   const auto head =
       packet_head_of({.body_bytes = static_cast<std::uint32_t>(body.size()), .kind = packet_kind::admin, .detail = 14});
