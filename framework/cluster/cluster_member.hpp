@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -58,6 +59,36 @@ struct cluster_event {
   std::string name = {};
   directory_error reason = {directory_errc::none, {}};
 };
+
+/// The event's name, as in the enumeration: "member_up".
+[[nodiscard]] constexpr std::string_view name_of(cluster_event::kind what) noexcept {
+  switch (what) {
+    using enum cluster_event::kind;
+  case member_up:
+    return "member_up";
+  case member_changed:
+    return "member_changed";
+  case member_down:
+    return "member_down";
+  case name_added:
+    return "name_added";
+  case name_gone:
+    return "name_gone";
+  case singleton_moved:
+    return "singleton_moved";
+  case entities_moved:
+    return "entities_moved";
+  case directory_lost:
+    return "directory_lost";
+  case directory_found:
+    return "directory_found";
+  case drain_ordered:
+    return "drain_ordered";
+  case drain_cancelled:
+    return "drain_cancelled";
+  }
+  return "unknown";
+}
 
 } // namespace troupe
 

@@ -117,6 +117,21 @@ protected:
     }
   }
 
+  void expect_that_an_object_keeps_the_link() {
+    far_has_a_host();
+    const auto handle = to_host();
+    {
+      auto object = near().home->put(reading{"roof", 21.5, std::vector<double>(100'000, 1.5)});
+      ASSERT_TRUE(object) << object.error().message();
+      EXPECT_EQ(answer_of(handle, *object), 1);
+    }
+    ASSERT_TRUE(eventually([&] { return told_.count(demand_event::resting) == 1; }));
+    long_after_the_idle_time();
+    EXPECT_EQ(far().home->links().size(), 1u);
+    caf::anon_send(host_, std::string{"forget"});
+    EXPECT_TRUE(is_closed_in_time());
+  }
+
   demand_events told_;
   caf::actor host_;
   std::unique_ptr<side> other_;
@@ -225,34 +240,12 @@ TEST_F(lasting_on_demand, does_not_close_a_link_over_which_an_actor_is_monitored
 }
 
 TEST_F(lasting_on_demand, does_not_close_a_link_while_the_peer_has_an_object) {
-  far_has_a_host();
-  const auto handle = to_host();
-  {
-    auto object = near().home->put(reading{"roof", 21.5, std::vector<double>(100'000, 1.5)});
-    ASSERT_TRUE(object) << object.error().message();
-    EXPECT_EQ(answer_of(handle, *object), 1);
-  }
-  ASSERT_TRUE(eventually([&] { return told_.count(demand_event::resting) == 1; }));
-  long_after_the_idle_time();
-  EXPECT_EQ(far().home->links().size(), 1u);
-  caf::anon_send(host_, std::string{"forget"});
-  EXPECT_TRUE(is_closed_in_time());
+  expect_that_an_object_keeps_the_link();
 }
 
 TEST_F(lasting_on_demand, does_not_close_a_link_while_the_peer_has_an_object_of_another_store) {
   far_options_.store = store::options{.name = unique_name("far-store"), .capacity_bytes = 64_MiB};
-  far_has_a_host();
-  const auto handle = to_host();
-  {
-    auto object = near().home->put(reading{"roof", 21.5, std::vector<double>(100'000, 1.5)});
-    ASSERT_TRUE(object) << object.error().message();
-    EXPECT_EQ(answer_of(handle, *object), 1);
-  }
-  ASSERT_TRUE(eventually([&] { return told_.count(demand_event::resting) == 1; }));
-  long_after_the_idle_time();
-  EXPECT_EQ(far().home->links().size(), 1u);
-  caf::anon_send(host_, std::string{"forget"});
-  EXPECT_TRUE(is_closed_in_time());
+  expect_that_an_object_keeps_the_link();
 }
 
 TEST_F(lasting_on_demand, tells_that_its_actor_is_unreachable_and_finds_it_later) {

@@ -177,35 +177,6 @@ json document_of_entities(const cluster_snapshot& in) {
   return list;
 }
 
-std::string name_of(cluster_event::kind what) {
-  using enum cluster_event::kind;
-  switch (what) {
-  case member_up:
-    return "member_up";
-  case member_changed:
-    return "member_changed";
-  case member_down:
-    return "member_down";
-  case name_added:
-    return "name_added";
-  case name_gone:
-    return "name_gone";
-  case singleton_moved:
-    return "singleton_moved";
-  case entities_moved:
-    return "entities_moved";
-  case directory_lost:
-    return "directory_lost";
-  case directory_found:
-    return "directory_found";
-  case drain_ordered:
-    return "drain_ordered";
-  case drain_cancelled:
-    return "drain_cancelled";
-  }
-  return "unknown";
-}
-
 std::string line_of(const cluster_event& event) {
   using enum cluster_event::kind;
   auto line = fmt::format("{}  {:<15}", time_now().substr(11), name_of(event.what));

@@ -37,8 +37,6 @@ struct member_work {
 [[nodiscard]] std::string text_of_entities(const cluster_snapshot& in);
 [[nodiscard]] nlohmann::ordered_json document_of_entities(const cluster_snapshot& in);
 
-/// "name_added".
-[[nodiscard]] std::string name_of(cluster_event::kind what);
 /// "12:30:00.123  name_added  cart-1  cart".
 [[nodiscard]] std::string line_of(const cluster_event& event);
 [[nodiscard]] nlohmann::ordered_json document_of(const cluster_event& event);

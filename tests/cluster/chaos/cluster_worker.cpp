@@ -70,35 +70,6 @@ std::string words_of(const std::vector<std::string>& all) {
   return text;
 }
 
-std::string_view name_of(cluster_event::kind what) {
-  switch (what) {
-    using enum cluster_event::kind;
-  case member_up:
-    return "member_up";
-  case member_changed:
-    return "member_changed";
-  case member_down:
-    return "member_down";
-  case name_added:
-    return "name_added";
-  case name_gone:
-    return "name_gone";
-  case singleton_moved:
-    return "singleton_moved";
-  case entities_moved:
-    return "entities_moved";
-  case drain_ordered:
-    return "drain_ordered";
-  case drain_cancelled:
-    return "drain_cancelled";
-  case directory_lost:
-    return "directory_lost";
-  case directory_found:
-    return "directory_found";
-  }
-  return "unknown";
-}
-
 caf::behavior watcher(caf::event_based_actor*, const history_writer& to) {
   return {[&to](const cluster_event& event) {
     std::vector<std::string> words{std::string{name_of(event.what)}};
