@@ -27,7 +27,7 @@ namespace {
 
 constexpr auto benchmark_name = "cluster";
 
-/// A line on standard error, so that whoever waits sees how far the run is.
+/// Reports progress with a line on standard error.
 void say(const std::string& text) {
   std::cerr << text << std::endl;
 }

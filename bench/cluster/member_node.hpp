@@ -39,7 +39,7 @@ public:
   /// Requires: it has joined.
   [[nodiscard]] troupe::cluster& cluster() { return *cluster_; }
 
-  /// Waits until this member sees so many members, or for a minute; then fails with a text.
+  /// Waits until this member sees that number of members. After a minute, fails with a text.
   [[nodiscard]] std::expected<void, std::string> wait_for_members(std::size_t count);
 
 private:

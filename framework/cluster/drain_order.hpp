@@ -17,7 +17,7 @@ struct drain_order {
   std::string member;
   /// Of the process that is to be drained. The order does not count for a later process of the same name.
   std::string incarnation;
-  std::string by; // Who gave the order, as free text.
+  std::string by; // The author of the order, as free text.
 
   friend bool operator==(const drain_order&, const drain_order&) = default;
 };

@@ -21,7 +21,7 @@
 
 namespace troupe::membership {
 
-/// Who owns the shards of a kind, as the directory says.
+/// The owners of the shards of a kind, according to the directory.
 struct shard_owners {
   static constexpr std::uint16_t none = 0xffff;
 

@@ -262,7 +262,7 @@ void entity_shard::deliver_waiting(const std::string& key, std::uint64_t run, co
       std::unique_lock guard{mutex_};
       auto* const of = find(key, run);
       if (of == nullptr || of->now == phase::ending)
-        return; // It has ended meanwhile, and whatever waits is settled there.
+        return; // The actor has ended meanwhile, and settle() has taken its waiting messages.
       if (of->waiting.empty()) {
         of->now = phase::running;
         of->last_used = clock::now();

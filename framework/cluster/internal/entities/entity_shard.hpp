@@ -113,7 +113,7 @@ private:
     std::vector<caf::actor> released;
     std::vector<std::function<void()>> makings;
     std::vector<std::function<void()>> savings;
-    std::vector<std::pair<entity_address, relayed_message>> passed; // To whom the shard was handed over.
+    std::vector<std::pair<entity_address, relayed_message>> passed; // On, because the shard was handed over.
     std::vector<std::pair<relayed_message, node_error>> failures;
     std::vector<std::pair<std::string, bool>> remembered;
     bool rings = false;

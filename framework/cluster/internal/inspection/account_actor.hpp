@@ -1,4 +1,4 @@
-// Answers those who ask a member for its account.
+// The actor that answers requests for a member's account.
 #pragma once
 
 #include <functional>

@@ -437,7 +437,7 @@ void cluster_core::drain_for(drain_reason why, bool is_so) {
     withdraw_from_work(now);
 }
 
-/// Whatever a member does for the cluster is given up here, and begun again. Nothing here may block.
+/// Withdraws the member's names, singletons and shards, or offers them again. Must not block.
 void cluster_core::withdraw_from_work(bool is_so) {
   if (registrar_) {
     auto record = of_.self;

@@ -83,7 +83,7 @@ void registrar::write_again(const std::string& key) {
   } else {
     return;
   }
-  // Whoever removes it again and again does not make this node write as fast.
+  // If another client removes the entry again and again, this pause bounds the rate of writes.
   not_before_ = std::max(not_before_, std::chrono::steady_clock::now() + again_pause);
   changed_.notify_all();
 }
