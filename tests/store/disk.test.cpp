@@ -389,6 +389,32 @@ TEST_F(small_disk_test, that_stays_full_is_tried_about_once_a_second_and_costs_l
   expect_all_readable();
 }
 
+// Method: threads run out of time one after the other, which cuts the tries of the others short.
+TEST_F(small_disk_test, that_stays_full_is_tried_seldom_by_threads_that_run_out_of_time) {
+  settings_.full_grace = 300ms;
+  auto store = open();
+  leave_free(64u << 10);
+  for (auto which = 0; which < 10; ++which)
+    all_.push_back(put(store, content(which)));
+  auto tries = made_files{settings_.spill_directory};
+  const auto began = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+  std::atomic<int> others{0};
+  {
+    auto threads = std::vector<std::jthread>{};
+    for (auto number = 0; number < 8; ++number)
+      threads.emplace_back([&, number] {
+        std::this_thread::sleep_for(number * 40ms);
+        for (auto round = 0; round < 6; ++round)
+          if (const auto made = store.put(bytes_of(content(50))); !is_full(code_of(made)))
+            ++others;
+      });
+  }
+  EXPECT_EQ(others, 0);
+  EXPECT_LE(tries.count(), 15 * (1 + static_cast<std::size_t>(elapsed()))) << "in " << elapsed() << " s";
+  expect_all_readable();
+}
+
 // Method: four processes fill memory and disk at once, each until its `put` fails. Then each process releases half of
 // its objects and reads the others.
 TEST_F(small_disk_test, that_several_processes_fill_at_once_tells_each_of_them_and_loses_nothing) {

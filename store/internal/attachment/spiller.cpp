@@ -23,7 +23,11 @@ constexpr std::uint64_t batch_of_capacity = 16;
 // For this time after a failure the disk is not used.
 constexpr auto failed_disk_pause = std::chrono::nanoseconds{1s};
 
-// A caller with less time left does not retry a write that failed for lack of time.
+// A write that failed for lack of time is retried after this time. Otherwise threads that run out of time one after the
+// other would have the others retry without a pause.
+constexpr auto cut_short_pause = std::chrono::nanoseconds{100ms};
+
+// A caller with less time left does not retry such a write.
 constexpr auto trying_again_takes = std::chrono::nanoseconds{10ms};
 
 } // namespace
@@ -85,7 +89,7 @@ std::expected<std::uint64_t, store_error> spiller::spill_by_writing(std::uint64_
   auto my_turn = disk_queue::turn{queue_, until_ns};
   const auto now_ns = monotonic_ns();
   const auto has_time = until_ns > now_ns && until_ns - now_ns > trying_again_takes.count();
-  if (failure_ && now_ns < failure_->again_ns && !(failure_->was_cut_short && has_time))
+  if (failure_ && now_ns < (has_time ? failure_->again_with_time_ns : failure_->again_ns))
     return std::unexpected(failure_->why);
   failure_.reset();
   const auto pause = [&](std::chrono::nanoseconds how_long) { return my_turn.pause(how_long); };
@@ -95,8 +99,11 @@ std::expected<std::uint64_t, store_error> spiller::spill_by_writing(std::uint64_
   while (spilled < wanted_bytes) {
     auto calls_for_all = std::uint64_t{1};
     const auto freed = spill_batch(wanted_bytes - spilled, calls_for_all, pause);
-    if (!freed && freed.error().code() != store_errc::busy)
-      failure_ = {freed.error(), monotonic_ns() + failed_disk_pause.count(), my_turn.was_cut_short()};
+    if (!freed && freed.error().code() != store_errc::busy) {
+      const auto failed_ns = monotonic_ns();
+      const auto again_ns = failed_ns + failed_disk_pause.count();
+      failure_ = {freed.error(), again_ns, my_turn.was_cut_short() ? failed_ns + cut_short_pause.count() : again_ns};
+    }
     if (!freed)
       return freed;
     if (*freed == 0 && (among == search::some || ++in_vain >= calls_for_all))

@@ -80,7 +80,7 @@ private:
   struct failure {
     store_error why;
     std::int64_t again_ns = 0;
-    bool was_cut_short = false; // A caller with more time may succeed.
+    std::int64_t again_with_time_ns = 0; // For callers that have time: sooner if the write failed for lack of it.
   };
   std::optional<failure> failure_;
 };
