@@ -220,8 +220,9 @@ public:
   /// When members come and go, shards move. The entities of a shard that moves are ended by an exit message after the
   /// messages sent before; their states are saved; later messages wait, and go to the new owner in the order in which
   /// each sender sent them. If a process is killed, messages that it had are lost; requests fail with `child_lost`, or
-  /// are repeated with service_options::retry_idempotent. If its lease ends, messages that wait there fail alike. What holds for the owners of singletons holds for the owners
-  /// of shards: receivers of acts that must not happen twice check entity_context::own().fence().
+  /// are repeated with service_options::retry_idempotent. So do messages that a stopped process, or one whose lease has
+  /// ended, holds up until later ones of their sender have arrived. What holds for the owners of singletons holds for
+  /// the owners of shards: receivers of acts that must not happen twice check entity_context::own().fence().
   ///
   /// Blocks for at most directory_options::timeout. Fails with
   /// - `invalid_argument`: an option has an unusable value, this process hosts the kind already, or other members use

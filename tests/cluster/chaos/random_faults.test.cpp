@@ -156,9 +156,7 @@ TEST_F(random_faults, break_no_promise_of_a_cluster) {
   EXPECT_TRUE(world_->know_each_other(30s));
   auto answering = world_->entities();
   answering.insert({"clock", "echo"});
-  // TODO(order): messages that a member held while it was stopped can come after later ones if it gives the shard up
-  // and is not lost (entity_routes.hpp names one such case). Check the order here once that is closed.
-  world_->check({.healed = healed, .recovery = recovery, .answering = std::move(answering), .keeps_order = false});
+  world_->check({.healed = healed, .recovery = recovery, .answering = std::move(answering)});
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <caf/make_message.hpp>
 #include <caf/message.hpp>
 
+#include <troupe/framework/cluster/internal/entities/arrival_order.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_address.hpp>
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
@@ -62,7 +63,7 @@ TEST(shard_map, does_not_depend_on_the_order_of_the_hosts) {
 }
 
 TEST(an_entity_address, comes_back_with_the_content) {
-  const entity_address to{.key = "nl-4711", .shard = 4'095, .hops = 8};
+  const entity_address to{.key = "nl-4711", .shard = 4'095, .hops = 8, .way = entity_address::way_end - 1};
   const auto sent = with_address(caf::make_message(1, std::string{"two"}), to);
   const auto read = address_of(sent);
   ASSERT_TRUE(read);
@@ -70,6 +71,7 @@ TEST(an_entity_address, comes_back_with_the_content) {
   EXPECT_EQ(read->shard, 4'095u);
   EXPECT_EQ(read->hops, 8u);
   EXPECT_FALSE(read->is_marker);
+  EXPECT_EQ(read->way, entity_address::way_end - 1);
   const auto content = without_address(sent);
   ASSERT_EQ(content.size(), 2u);
   EXPECT_EQ(content.get_as<std::string>(1), "two");
@@ -83,9 +85,46 @@ TEST(an_entity_address, is_refused_if_it_is_malformed) {
   EXPECT_FALSE(address_of({}));
   EXPECT_FALSE(address_of(caf::make_message(1)));
   EXPECT_FALSE(address_of(caf::make_message(std::string{"key"}, 1)));
-  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint32_t{1} << 17)));
-  EXPECT_FALSE(address_of(caf::make_message(1, std::string(1'025, 'k'), std::uint32_t{1})));
-  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint32_t{1} << 16)));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint32_t{1})));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string(1'025, 'k'), std::uint64_t{1})));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint64_t{1} << 16)));
+}
+
+TEST(arrival_order, knows_messages_of_an_older_way) {
+  constexpr std::uint64_t one = 7 << arrival_order::change_bits;
+  constexpr std::uint64_t other = 8 << arrival_order::change_bits;
+  arrival_order order;
+  EXPECT_FALSE(order.is_late(one, 0));
+  EXPECT_FALSE(order.is_late(one + 2, 0));
+  EXPECT_FALSE(order.is_late(one + 2, 3));
+  EXPECT_TRUE(order.is_late(one + 1, 0));
+  EXPECT_TRUE(order.is_late(one, 0));
+  EXPECT_FALSE(order.is_late(other, 0)); // Nobody else is affected.
+  EXPECT_FALSE(order.is_late(0, 0));     // A sender that does not say its way.
+  EXPECT_FALSE(order.is_late(one + 3, 0));
+}
+
+TEST(arrival_order, knows_messages_that_went_in_a_circle_if_some_may_have) {
+  constexpr std::uint64_t way = 7 << arrival_order::change_bits;
+  arrival_order order;
+  EXPECT_FALSE(order.is_late(way, 0));
+  EXPECT_FALSE(order.is_late(way, 2));
+  order.count_hops();
+  EXPECT_FALSE(order.is_late(way, 2));
+  EXPECT_FALSE(order.is_late(way, 0));
+  EXPECT_TRUE(order.is_late(way, 2));
+  EXPECT_FALSE(order.is_late(way + 1, 2)); // It was sent later, whatever its hops.
+  EXPECT_TRUE(order.is_late(way, 0));
+}
+
+TEST(arrival_order, keeps_a_bounded_number_of_senders) {
+  arrival_order order;
+  for (std::uint64_t sender = 1; sender <= arrival_order::senders_max; ++sender)
+    EXPECT_FALSE(order.is_late((sender << arrival_order::change_bits) + 2, 0));
+  constexpr std::uint64_t first = 1 << arrival_order::change_bits;
+  EXPECT_TRUE(order.is_late(first + 1, 0));
+  EXPECT_FALSE(order.is_late(((arrival_order::senders_max + 1) << arrival_order::change_bits) + 2, 0));
+  EXPECT_FALSE(order.is_late(first + 1, 0)); // All were forgotten.
 }
 
 TEST(the_keys_of_entities, come_back) {

@@ -8,31 +8,33 @@ namespace troupe::membership {
 
 namespace {
 
-// The number: 12 bits of the shard, 4 bits of the hops, one bit for markers.
-constexpr std::uint32_t shard_mask = shards_max - 1;
+// The number: 12 bits of the shard, 4 bits of the hops, one bit for markers, 47 bits of the way.
+constexpr std::uint64_t shard_mask = shards_max - 1;
 constexpr unsigned hops_shift = 12;
-constexpr std::uint32_t hops_mask = 15;
-constexpr std::uint32_t marker_bit = 1U << 16;
+constexpr std::uint64_t hops_mask = 15;
+constexpr std::uint64_t marker_bit = 1U << 16;
+constexpr unsigned way_shift = 17;
 
 } // namespace
 
 caf::message with_address(const caf::message& content, const entity_address& to) {
-  const std::uint32_t number =
-      (to.shard & shard_mask) | (to.hops & hops_mask) << hops_shift | (to.is_marker ? marker_bit : 0);
+  const std::uint64_t number = (to.shard & shard_mask) | (to.hops & hops_mask) << hops_shift
+                               | (to.is_marker ? marker_bit : 0) | to.way << way_shift;
   auto address = caf::make_message(to.key, number);
   return content.empty() ? address : caf::message::concat(content, address);
 }
 
 std::optional<entity_address> address_of(const caf::message& addressed) {
   const auto size = addressed.size();
-  if (size < 2 || !addressed.match_element<std::string>(size - 2) || !addressed.match_element<std::uint32_t>(size - 1))
+  if (size < 2 || !addressed.match_element<std::string>(size - 2) || !addressed.match_element<std::uint64_t>(size - 1))
     return std::nullopt;
-  const auto number = addressed.get_as<std::uint32_t>(size - 1);
+  const auto number = addressed.get_as<std::uint64_t>(size - 1);
   entity_address to{.key = addressed.get_as<std::string>(size - 2),
-                    .shard = number & shard_mask,
-                    .hops = (number >> hops_shift) & hops_mask,
-                    .is_marker = (number & marker_bit) != 0};
-  if (number >= marker_bit << 1 || to.key.size() > entity_address::key_bytes_max || (to.is_marker && size != 2))
+                    .shard = static_cast<std::uint32_t>(number & shard_mask),
+                    .hops = static_cast<std::uint32_t>((number >> hops_shift) & hops_mask),
+                    .is_marker = (number & marker_bit) != 0,
+                    .way = number >> way_shift};
+  if (to.key.size() > entity_address::key_bytes_max || (to.is_marker && size != 2))
     return std::nullopt;
   return to;
 }

@@ -13,12 +13,14 @@ namespace troupe::membership {
 struct entity_address {
   static constexpr std::size_t key_bytes_max = 1'024;
   static constexpr unsigned hops_max = 8;
+  static constexpr std::uint64_t way_end = std::uint64_t{1} << 47;
 
   std::string key;
   std::uint32_t shard = 0; // Below shards_max.
   std::uint32_t hops = 0;  // How often it went to a member that was not the owner.
   /// The message has no content. The owner answers it: every message that went before it on this way has arrived.
   bool is_marker = false;
+  std::uint64_t way = 0; // Of the sender, below way_end; see arrival_order. 0: unknown.
 };
 
 [[nodiscard]] caf::message with_address(const caf::message& content, const entity_address& to);

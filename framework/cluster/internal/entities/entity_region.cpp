@@ -26,6 +26,8 @@ void entity_region::put(std::uint32_t number, std::shared_ptr<entity_shard> what
   const std::lock_guard guard{at.mutex};
   at.opens = what != nullptr;
   at.asks_again = false;
+  if (what && at.has_passed_on)
+    what->count_hops();
   at.shard.swap(what);
 }
 
@@ -77,8 +79,10 @@ void entity_region::table::take(relayed_message what, bool is_early) {
   {
     const std::lock_guard guard{at.mutex};
     shard = at.shard;
-    if (!shard)
+    if (!shard) {
       ++at.passing;
+      at.has_passed_on = true;
+    }
   }
   if (shard)
     return is_early ? shard->take_early(*std::move(to), std::move(what)) : shard->take(*std::move(to), std::move(what));

@@ -51,6 +51,7 @@ private:
     // Guarded by mutex.
     std::shared_ptr<entity_shard> shard; // Null: not here.
     std::size_t passing = 0;             // Messages that threads are passing on.
+    bool has_passed_on = false;          // Ever.
     bool opens = false;
     bool asks_again = false; // When no message is being passed on any more.
   };

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
+#include <random>
 #include <utility>
 
 #include <caf/actor_cast.hpp>
@@ -12,6 +14,7 @@
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 
+#include <troupe/framework/cluster/internal/entities/arrival_order.hpp>
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 
 namespace troupe::membership {
@@ -24,6 +27,17 @@ using namespace std::chrono_literals;
 constexpr auto marker_patience = 10s;
 constexpr auto threads_look = 1ms;
 
+/// The first way of a sender that nobody else is.
+std::uint64_t new_sender() {
+  thread_local std::mt19937_64 random{std::random_device{}()};
+  constexpr auto senders = entity_address::way_end >> arrival_order::change_bits;
+  return std::uniform_int_distribution<std::uint64_t>{1, senders - 1}(random) << arrival_order::change_bits;
+}
+
+std::uint64_t next_way(std::uint64_t way) {
+  return way + 1 < entity_address::way_end ? way + 1 : new_sender();
+}
+
 struct news_of_owners {
   std::shared_ptr<const shard_owners> owners;
   caf::actor own;
@@ -35,8 +49,8 @@ struct news_of_way {
 };
 struct news_of_passing {
   std::uint32_t shard;
-  unsigned turn;
-  std::uint64_t mark;
+  std::uint64_t way; // The one that was left.
+  bool is_marked;    // A marker goes after the messages.
 };
 struct news_of_handle {
   std::string member;
@@ -73,7 +87,7 @@ public:
                 lead(*routes, news.shard);
               }
             },
-            [this](const news_of_passing& news) { mark(news.shard, news.turn, news.mark); },
+            [this](const news_of_passing& news) { leave(news.shard, news.way, news.is_marked); },
             [this](const news_of_handle& news) {
               const auto of = handles_.find(news.member);
               if (of == handles_.end() || of->second.number != news.number || of->second.is_found == news.is_found)
@@ -103,10 +117,10 @@ private:
     caf::actor handle;
   };
   struct way {
-    bool is_open = false; // It has a pool.
-    target last;          // Where messages went last; its id is empty if they did not, or have all arrived.
-    bool is_marking = false;
-    std::uint64_t mark = 0; // Of the last marker.
+    bool is_open = false;      // It has a pool.
+    target last;               // Where messages went last; its id is empty if they did not, or have all arrived.
+    bool was_cut = false;      // Since then, the link to it was lost.
+    std::uint64_t leaving = 0; // The number of the way that is being left; 0: none.
   };
 
   void take(entity_routes& routes, const news_of_owners& news) {
@@ -116,6 +130,8 @@ private:
     if (ways_.empty() && !owners_->owner.empty()) {
       ways_.resize(owners_->owner.size());
       routes.ways_ = std::make_unique<shared_way[]>(ways_.size());
+      for (std::uint32_t i = 0; i < ways_.size(); ++i)
+        routes.ways_[i].number = new_sender();
       // First those that wait, so that none overtakes them.
       routes.lobby_.assign(
           {{"shards", make_relay(system(), [weak = routes_, count = ways_.size()](relayed_message what) {
@@ -124,7 +140,8 @@ private:
               if (!to || !self)
                 return;
               what.set_content(without_address(what.content()));
-              self->pass_known({.key = to->key, .shard = shard_of(to->key, count), .hops = to->hops}, std::move(what));
+              self->pass_known({.key = to->key, .shard = shard_of(to->key, count), .hops = to->hops, .way = to->way},
+                               std::move(what));
             })}});
       routes.shards_.store(ways_.size(), std::memory_order_release);
     }
@@ -178,44 +195,52 @@ private:
     };
     if (!of.is_open)
       return tell_if_own(); // No message has come.
-    if (of.is_marking && passes_for_region && is_own(shard))
-      of.is_marking = false; // The marker would wait here for this way.
-    if (of.is_marking)
+    if (of.leaving != 0 && passes_for_region && is_own(shard))
+      of.leaving = 0; // The marker would wait here for this way.
+    if (of.leaving != 0)
       return; // Its end leads anew.
-    const auto& pool = *routes.ways_[shard].pool.load(std::memory_order_acquire);
+    auto& shared = routes.ways_[shard];
+    const auto& pool = *shared.pool.load(std::memory_order_acquire);
     auto to = target_of(routes, shard);
-    if (!to)
+    if (!to) {
+      of.was_cut = true;
       return pool.assign({});
+    }
     // The region itself keeps what it has passed to itself in order. A marker to another member could only come back
     // here, where it would wait for this way.
-    const auto needs_marker = !passes_for_region || (to->id != routes.of_.self && of.last.id != routes.of_.self);
-    if (needs_marker && !of.last.id.empty() && of.last.id != to->id && may_have_messages(routes, of.last)) {
-      of.is_marking = true;
+    const auto keeps_order = passes_for_region && (to->id == routes.of_.self || of.last.id == routes.of_.self);
+    if (!keeps_order && !of.last.id.empty() && (of.was_cut || of.last.id != to->id)) {
       pool.assign({});
-      return mark(shard, routes.ways_[shard].turn++ % 2, ++of.mark);
+      of.leaving = shared.number.load();
+      shared.number = next_way(of.leaving);
+      return leave(shard, of.leaving, of.last.id != to->id && may_have_messages(routes, of.last));
     }
     of.last = *to;
+    of.was_cut = false;
     pool.assign({{of.last.name, of.last.handle}}); // Has passed on what waited when it returns.
     tell_if_own();
   }
 
-  /// Sends a marker the old way, after the messages that threads are giving to the old owner just now.
-  void mark(std::uint32_t shard, unsigned turn, std::uint64_t number) {
+  /// Leaves the old way after the messages that threads are passing on just now, and sends a marker after them if they
+  /// may still be on their way.
+  void leave(std::uint32_t shard, std::uint64_t number, bool is_marked) {
     const auto routes = routes_.lock();
-    if (!routes || !ways_[shard].is_marking || ways_[shard].mark != number)
+    if (!routes || ways_[shard].leaving != number)
       return;
-    if (routes->ways_[shard].passing[turn].load() > 0)
-      return delayed_send(this, threads_look, news_of_passing{shard, turn, number});
+    if (routes->ways_[shard].passing[number % 2].load() > 0)
+      return delayed_send(this, threads_look, news_of_passing{shard, number, is_marked});
     const auto arrived = [this, shard, number] {
-      if (!ways_[shard].is_marking || ways_[shard].mark != number)
+      if (ways_[shard].leaving != number)
         return; // It was given up.
-      ways_[shard].is_marking = false;
+      ways_[shard].leaving = 0;
       ways_[shard].last = {};
       if (const auto still = routes_.lock())
         lead(*still, shard);
     };
+    if (!is_marked)
+      return arrived();
     const auto marker = with_address({}, {.key = {}, .shard = shard, .is_marker = true});
-    request(ways_[shard].last.handle, marker_patience, marker.get_as<std::string>(0), marker.get_as<std::uint32_t>(1))
+    request(ways_[shard].last.handle, marker_patience, marker.get_as<std::string>(0), marker.get_as<std::uint64_t>(1))
         .then([arrived](std::uint32_t) { arrived(); }, [arrived](const caf::error&) { arrived(); });
   }
 
@@ -276,20 +301,22 @@ void entity_routes::pass_on(const entity_address& to, relayed_message what) {
   std::move(what).pass_to(lobby_.handle());
 }
 
-void entity_routes::pass_known(const entity_address& to, relayed_message what) {
-  what.set_content(with_address(what.content(), to));
+void entity_routes::pass_known(entity_address to, relayed_message what) {
   auto& way = ways_[to.shard];
-  auto turn = way.turn.load();
+  auto number = way.number.load();
   for (;;) {
-    ++way.passing[turn % 2];
-    const auto now = way.turn.load();
-    if (now == turn)
+    ++way.passing[number % 2];
+    const auto now = way.number.load();
+    if (now == number)
       break;
-    --way.passing[turn % 2]; // A marker may not have waited for this thread.
-    turn = now;
+    --way.passing[number % 2]; // The router may not have waited for this thread.
+    number = now;
   }
+  if (to.way == 0)
+    to.way = number;
+  what.set_content(with_address(what.content(), to));
   std::move(what).pass_to(pool_of(to.shard).handle());
-  --way.passing[turn % 2];
+  --way.passing[number % 2];
 }
 
 const actor_pool& entity_routes::pool_of(std::uint32_t shard) {

@@ -33,8 +33,9 @@ struct shard_owners {
 /// Leads messages to the owners of their shards. While a shard has no owner that can be reached, its messages wait.
 ///
 /// When a shard has moved, the old owner may still have messages to pass on. So that no message overtakes them, a
-/// marker is sent the old way first, and messages wait until the new owner has answered it. If a shard comes back to a
-/// member while messages that this member has passed on are still under way, these may come after later ones.
+/// marker is sent the old way first, and messages wait until the new owner has answered it. If no answer can come,
+/// because the old owner is stuck or the link to it was lost, they wait no longer: the new owner recognizes what then
+/// comes too late by the number of its way (arrival_order), and refuses it.
 ///
 /// Threads: any. The decisions are made by an actor of its own, one after the other.
 class entity_routes : public std::enable_shared_from_this<entity_routes> {
@@ -85,12 +86,12 @@ private:
   /// Counts the threads that are passing messages on, apart for those that began before and after a change of the way.
   struct shared_way {
     std::atomic<actor_pool*> pool{nullptr}; // Null: no message has come.
-    std::atomic<unsigned> turn{0};
+    std::atomic<std::uint64_t> number{0};   // Of the way that messages take now; see arrival_order.
     std::atomic<std::uint32_t> passing[2]{};
     std::atomic<bool> is_own{false}; // Messages go to this member.
   };
 
-  void pass_known(const entity_address& to, relayed_message what);
+  void pass_known(entity_address to, relayed_message what);
   [[nodiscard]] std::expected<caf::actor, node_error> dial(const cluster_member& to,
                                                            std::function<void(bool)> is_found);
   [[nodiscard]] const actor_pool& pool_of(std::uint32_t shard);

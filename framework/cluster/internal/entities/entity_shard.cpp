@@ -124,6 +124,12 @@ void entity_shard::take(entity_address to, relayed_message what, bool is_early) 
     guard.unlock();
     return std::move(what).answer(caf::make_message(std::uint32_t{1}));
   }
+  if (order_.is_late(to.way, to.hops)) {
+    guard.unlock();
+    return std::move(what).fail(
+        {node_errc::child_lost, "the message was held up on its way to the entity " + to.key + " of the kind "
+                                    + of_->kind + ", and later messages of its sender have come before it"});
+  }
   if (!slots_.contains(to.key) && !may_add()) {
     guard.unlock();
     return std::move(what).fail({node_errc::link_busy, "this member has entity_options::entities_most entities of the "
@@ -163,6 +169,11 @@ void entity_shard::note_passed(const std::string& key, std::uint64_t run, const 
     of->end_is_due = false;
   }
   tell_to_end(actor, false);
+}
+
+void entity_shard::count_hops() {
+  const std::lock_guard guard{mutex_};
+  order_.count_hops();
 }
 
 void entity_shard::start(const std::string& key) {

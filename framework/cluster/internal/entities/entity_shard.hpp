@@ -19,6 +19,7 @@
 #include <caf/actor.hpp>
 
 #include <troupe/framework/cluster/entity.hpp>
+#include <troupe/framework/cluster/internal/entities/arrival_order.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_address.hpp>
 #include <troupe/framework/relay.hpp>
 
@@ -30,7 +31,8 @@ namespace troupe::membership {
 ///     the shard:  opening --open()--> open --leave()--> leaving --every entity is gone, hand_over()--> handed over
 ///
 /// Messages of one sender for one entity arrive in order: they wait while the entity is made or ended, and while the
-/// shard opens or leaves, and are then passed on in the order in which they came.
+/// shard opens or leaves, and are then passed on in the order in which they came. A message that comes after later ones
+/// is refused with `child_lost`.
 ///
 /// Actors are neither called nor released under the lock. Threads: any.
 class entity_shard : public std::enable_shared_from_this<entity_shard> {
@@ -61,6 +63,8 @@ public:
   /// A message that came before the shard was here. While the shard opens, these go first.
   void take_early(entity_address to, relayed_message what);
   void open();
+  /// Messages that were passed on from here may come back. Called before the first message comes.
+  void count_hops();
   /// Makes the entity without a message.
   void start(const std::string& key);
 
@@ -157,7 +161,8 @@ private:
   clock::time_point kill_at_{};
   std::vector<std::pair<entity_address, relayed_message>> held_; // While the shard opens or leaves.
   std::function<void(entity_address, relayed_message)> pass_;    // Set once the shard was handed over.
-  std::set<std::string> problems_;                               // What the last problem was about.
+  arrival_order order_;
+  std::set<std::string> problems_; // What the last problem was about.
 };
 
 } // namespace troupe::membership
