@@ -32,7 +32,7 @@ relayed_message::relayed_message(relayed_message&&) noexcept = default;
 
 relayed_message& relayed_message::operator=(relayed_message&& other) noexcept {
   if (this != &other) {
-    std::move(*this).fail({node_errc::broken_promise, "the request was dropped on its way"});
+    drop();
     origin_ = std::move(other.origin_);
     content_ = std::move(other.content_);
   }
@@ -40,7 +40,13 @@ relayed_message& relayed_message::operator=(relayed_message&& other) noexcept {
 }
 
 relayed_message::~relayed_message() {
-  std::move(*this).fail({node_errc::broken_promise, "the request was dropped on its way"});
+  drop();
+}
+
+/// Mostly there is nothing left to answer, and then no error is made.
+void relayed_message::drop() {
+  if (is_request())
+    std::move(*this).fail({node_errc::broken_promise, "the request was dropped on its way"});
 }
 
 bool relayed_message::is_request() const noexcept {

@@ -44,6 +44,8 @@ public:
 private:
   struct origin; // The sender, the id and what is attached.
 
+  void drop();
+
   std::unique_ptr<origin> origin_; // Null once the message was passed on or answered.
   caf::message content_;
 };
