@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <troupe/base/fnv1a.hpp>
+
 namespace troupe::internal {
 
 namespace {
@@ -25,12 +27,8 @@ std::size_t placement::add() {
   return children_.size() - 1;
 }
 
-/// FNV-1a (Fowler, Noll and Vo).
 void placement::set_name(std::size_t child, std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const auto each : name)
-    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
-  children_[child].salt = hash;
+  children_[child].salt = detail::fnv1a(name);
 }
 
 std::size_t placement::available() const noexcept {

@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include <troupe/base/fnv1a.hpp>
 #include <troupe/base/varint.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
@@ -224,13 +225,9 @@ type_layout layout_of(const type_node& type) {
   return schema_builder().build(type);
 }
 
-// FNV-1a in 64 bits, folded to 32. It distinguishes versions of a type, and is no protection against forgery.
+// Folded to 32 bits. It distinguishes versions of a type, and is no protection against forgery.
 std::uint32_t fingerprint_of(std::span<const std::byte> schema) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const auto byte : schema) {
-    hash ^= std::to_integer<std::uint64_t>(byte);
-    hash *= 0x100000001b3;
-  }
+  const auto hash = detail::fnv1a(schema);
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 

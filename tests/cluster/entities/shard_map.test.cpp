@@ -13,6 +13,7 @@
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 #include <troupe/framework/cluster/internal/membership/member_record.hpp>
+#include <troupe/framework/cluster/internal/membership/stable_hash.hpp>
 
 namespace troupe::tests {
 namespace {

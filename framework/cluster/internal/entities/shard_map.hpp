@@ -10,15 +10,11 @@
 
 namespace troupe::membership {
 
-/// A number that is the same in every process and version: FNV-1a (Fowler, Noll and Vo), mixed by the finalizer of
-/// MurmurHash3 (Appleby).
-[[nodiscard]] std::uint64_t stable_hash(std::string_view text) noexcept;
-
-/// Requires: `shards` is not 0.
+/// The stable hash of the key modulo `shards`. Requires: `shards` is not 0.
 [[nodiscard]] std::uint32_t shard_of(std::string_view key, std::size_t shards) noexcept;
 
-/// The index of the host that is to own the shard: rendezvous hashing (Thaler and Ravishankar, 1996). If a host comes
-/// or goes, only its own shards move. nullopt if there is none.
+/// The index of the host that is to own the shard, by rendezvous hashing: if a host comes or goes, only its own shards
+/// move. nullopt if there is none.
 [[nodiscard]] std::optional<std::size_t> place_of(std::string_view kind, std::uint32_t shard,
                                                   std::span<const std::string> hosts) noexcept;
 
