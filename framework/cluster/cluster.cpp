@@ -108,7 +108,7 @@ std::expected<cluster, directory_error> cluster::join(node& with, cluster_option
 }
 
 std::expected<void, directory_error> cluster::publish_untyped(std::string name, caf::actor actor) {
-  return core_->publish(std::move(name), std::move(actor));
+  return core_->publish(name, actor);
 }
 
 bool cluster::unpublish(std::string_view name) {
@@ -180,7 +180,7 @@ cluster::host(const std::string& kind, std::function<caf::actor(const entity_con
 std::expected<std::shared_ptr<membership::entity_routes>, directory_error> cluster::routes_of(std::string kind,
                                                                                               service_options options) {
   if (auto* const office = core_->entities())
-    return office->routes(std::move(kind), membership::cluster_core::pool_of(options),
+    return office->routes(std::move(kind), membership::pool_of(options),
                           dialing_at_once(maker_of<caf::actor>()));
   return read_only_failure("entities");
 }
@@ -223,11 +223,11 @@ std::vector<std::string> cluster::problems() const {
 }
 
 void cluster::drain() {
-  core_->drain_for(membership::cluster_core::drain_reason::call, true);
+  core_->drain_for(membership::drain_reason::call, true);
 }
 
 void cluster::cancel_drain() {
-  core_->drain_for(membership::cluster_core::drain_reason::call, false);
+  core_->drain_for(membership::drain_reason::call, false);
 }
 
 bool cluster::is_draining() const {

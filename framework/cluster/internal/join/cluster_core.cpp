@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include <caf/actor_cast.hpp>
 #include <caf/exit_reason.hpp>
@@ -20,20 +19,23 @@ namespace troupe::membership {
 
 namespace {
 
-constexpr std::string_view singleton_names = "troupe.singleton.";
-constexpr std::size_t problems_max = 1'000;
 // The longest wait for entities to end and for messages to be passed on when the cluster is left.
 constexpr std::chrono::milliseconds longest_leaving{5'000};
 constexpr std::chrono::milliseconds probe_timeout{2'000};
 
-/// The name under which the owner of a singleton publishes its actor.
-std::string published_singleton(const std::string& name) {
-  return std::string{singleton_names} + name;
-}
-
 } // namespace
 
-cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.where->is_writable()) {
+cluster_core::cluster_core(parts of)
+    : of_(std::move(of)),
+      is_writable_(of_.where->is_writable()),
+      names_({.home = of_.home,
+              .self = of_.self.name,
+              .announce = [this](const auto& name, bool is_there) { announce(name, is_there); }}),
+      routes_({.system = of_.system,
+               .self = {of_.self.name, of_.self.host},
+               .is_on_demand = is_writable_,
+               .own = [this](std::string_view name) { return names_.find(name); },
+               .is_draining = [this] { return is_draining(); }}) {
   // A program may have published another actor under this name; then that one answers otherwise.
   if (auto teller = spawn_load_teller(of_.system, of_.home.weak()); of_.home.publish(load_teller_name, teller))
     load_teller_ = std::move(teller);
@@ -46,6 +48,7 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
                                    .value = member_record(of_.self),
                                    .is_left_over = [this](const auto& entry) { return is_left_over(entry); }},
         of_.options.lease / 10);
+  drained_entries_.emplace(drainer_, [this](bool withdraws) { withdraw_entries(withdraws); });
   follower_ = std::make_unique<view_follower>(
       of_.where, [this](const auto& events, const auto& view) { take(events, view); }, of_.self.name);
   probe_ = std::make_unique<reach_probe>(
@@ -90,13 +93,8 @@ cluster_core::cluster_core(parts of) : of_(std::move(of)), is_writable_(of_.wher
     woken_ = runner_.get();
     woken_office_ = office_.get();
   }
-  // An order may have come before these were there.
-  const std::lock_guard turn{drain_turn_};
-  drained_office_ = office_.get();
-  if (is_draining_) {
-    runner_->stand_back(true);
-    office_->withdraw(true);
-  }
+  drained_runner_.emplace(drainer_, [this](bool withdraws) { runner_->stand_back(withdraws); });
+  drained_office_.emplace(drainer_, [this](bool withdraws) { office_->withdraw(withdraws); });
 }
 
 std::unique_ptr<entity_office> cluster_core::make_office() {
@@ -111,14 +109,7 @@ std::unique_ptr<entity_office> cluster_core::make_office() {
       .with_view = [this](const auto& call) { follower_->with_view(call); },
       .publish = [this](const auto& name, const auto& region) { return of_.home.publish(name, region); },
       .unpublish = [this](const auto& name) { of_.home.unpublish(name); },
-      .announce =
-          [this](const auto& name, bool is_host) {
-            const auto key = name_key(of_.self.name, name);
-            if (is_host)
-              registrar_->set(key, "{}");
-            else
-              registrar_->remove(key);
-          },
+      .announce = [this](const auto& name, bool is_host) { announce(name, is_host); },
       .problem = [this](const auto& about, auto text) { note_problem(about, std::move(text)); }});
 }
 
@@ -132,12 +123,10 @@ cluster_core::~cluster_core() {
     const std::lock_guard guard{mutex_};
     woken_ = nullptr;
   }
+  drained_runner_.reset();
   runner_.reset();
   if (office_) {
-    {
-      const std::lock_guard turn{drain_turn_};
-      drained_office_ = nullptr;
-    }
+    drained_office_.reset();
     office_->close(std::chrono::steady_clock::now() + std::min(of_.options.lease / 4, longest_leaving));
     follower_->between_batches([this](const cluster_view&) { led_office_ = nullptr; });
     const std::lock_guard guard{mutex_};
@@ -152,18 +141,24 @@ cluster_core::~cluster_core() {
   const auto answers = keeper_ && !keeper_->trouble();
   keeper_.reset(); // Revokes the lease, and with it every entry.
   office_.reset();
+  drained_entries_.reset();
   registrar_.reset();
-  const auto is_ordered = [this] {
-    const std::lock_guard turn{drain_turn_};
-    return is_ordered_to_drain_;
-  }();
-  if (is_ordered && answers) // If it fails, the order does not count for the next process.
+  if (drainer_.has(drain_reason::order) && answers) // If it fails, the order does not count for the next process.
     static_cast<void>(cancel_drain(*of_.where, of_.self.name));
   if (!of_.options.opened)
     of_.where->close();
   follower_.reset();
-  for (const auto& [name, actor] : std::exchange(published_, {}))
-    of_.home.unpublish(name);
+}
+
+/// Must not block.
+void cluster_core::announce(const std::string& name, bool is_there) {
+  if (!registrar_)
+    return;
+  const auto key = name_key(of_.self.name, name);
+  if (is_there)
+    registrar_->set(key, "{}");
+  else
+    registrar_->remove(key);
 }
 
 void cluster_core::wake_runner() {
@@ -224,73 +219,38 @@ void cluster_core::forget_orders_to_earlier_processes() {
     static_cast<void>(cancel_drain(*of_.where, of_.self.name));
 }
 
-std::expected<void, directory_error> cluster_core::publish(std::string name, caf::actor actor) {
-  const auto key = name_key(of_.self.name, name);
-  if (key.size() > directory::key_bytes_max)
-    return std::unexpected{directory_error{directory_errc::invalid_argument,
-                                           "the name has " + grouped(name.size()) + " bytes; the key names/"
-                                               + key_part(of_.self.name) + "/NAME has at most "
-                                               + grouped(directory::key_bytes_max) + ", counting / and % as 3"}};
-  for (const auto taken : {singleton_names, region_names})
-    if (name.starts_with(taken))
-      return std::unexpected{
-          directory_error{directory_errc::invalid_argument,
-                          "names that begin with \"" + std::string{taken} + "\" are Troupe's own: choose another one"}};
-  if (auto published = of_.home.publish(name, actor); !published)
-    return std::unexpected{directory_error{directory_errc::invalid_argument, published.error().message()}};
-  {
-    const std::lock_guard guard{mutex_};
-    published_.insert_or_assign(name, actor);
-  }
+std::expected<void, directory_error> cluster_core::publish(const std::string& name, const caf::actor& actor) {
+  if (auto added = names_.add(name, actor); !added)
+    return added;
   // Its messages would only fail.
   caf::actor_cast<caf::abstract_actor*>(actor)->attach_functor(
       [reference = std::weak_ptr{reference_}, name, ended = actor.address()](const caf::error&) {
         if (const auto to = reference.lock())
-          to->with([&](cluster_core& core) { core.withdraw_ended(name, ended); });
+          to->with([&](cluster_core& core) {
+            if (core.names_.remove(name, &ended))
+              core.lead_to_name(name);
+          });
       });
   lead_to_name(name);
-  if (!registrar_)
-    return {};
-  {
-    const std::lock_guard turn{drain_turn_};
-    if (!is_draining_)
-      registrar_->set(key, "{}");
-  }
-  return registrar_->settle(std::chrono::steady_clock::now() + of_.options.access.timeout);
-}
-
-void cluster_core::withdraw_ended(const std::string& name, const caf::actor_addr& actor) {
-  {
-    const std::lock_guard guard{mutex_};
-    if (const auto found = published_.find(name); found == published_.end() || found->second != actor)
-      return;
-  }
-  unpublish(name);
+  return registrar_ ? registrar_->settle(std::chrono::steady_clock::now() + of_.options.access.timeout)
+                    : std::expected<void, directory_error>{};
 }
 
 bool cluster_core::unpublish(std::string_view name) {
-  caf::actor released;
-  {
-    const std::lock_guard turn{drain_turn_};
-    const std::lock_guard guard{mutex_};
-    const auto found = published_.find(name);
-    if (found == published_.end())
-      return false;
-    released = std::move(found->second);
-    published_.erase(found);
-    if (registrar_)
-      registrar_->remove(name_key(of_.self.name, name));
-  }
-  lead_to_name(name);
-  return of_.home.unpublish(name);
+  const auto was_there = names_.remove(name);
+  if (was_there)
+    lead_to_name(name);
+  return was_there;
 }
 
-actor_pool cluster_core::add_service(std::string name, const service_options& options, handle_makers make) {
-  return add_route(std::move(name), std::nullopt, options, std::move(make));
+actor_pool cluster_core::add_service(std::string name, const service_options& options,
+                                     service_routes::handle_makers make) {
+  return add_route({.name = std::move(name)}, options, std::move(make));
 }
 
-actor_pool cluster_core::singleton(const std::string& name, const service_options& options, handle_makers make) {
-  return add_route(published_singleton(name), name, options, std::move(make));
+actor_pool cluster_core::singleton(const std::string& name, const service_options& options,
+                                   service_routes::handle_makers make) {
+  return add_route({.name = published_singleton(name), .singleton = name}, options, std::move(make));
 }
 
 std::expected<void, directory_error> cluster_core::own(std::string name, singleton_runner::maker make) {
@@ -298,114 +258,43 @@ std::expected<void, directory_error> cluster_core::own(std::string name, singlet
     return std::unexpected{
         directory_error{directory_errc::read_only, "the directory at " + of_.where->shown_address()
                                                        + " finds members only: use etcd:// or host:// for singletons"}};
-  if (name.empty() || singleton_key(name).size() > directory::key_bytes_max
-      || published_singleton(name).size() > directory::key_bytes_max)
-    return std::unexpected{
-        directory_error{directory_errc::invalid_argument,
-                        "a singleton's name has 1 to " + grouped(directory::key_bytes_max - singleton_names.size())
-                            + " bytes, counting / and % as 3; this one has " + grouped(name.size())}};
+  if (name.empty() || singleton_key(name).size() > directory::key_bytes_max || name.size() > singleton_bytes_max())
+    return std::unexpected{directory_error{
+        directory_errc::invalid_argument, "a singleton's name has 1 to " + grouped(singleton_bytes_max())
+                                              + " bytes, counting / and % as 3; this one has " + grouped(name.size())}};
   if (!runner_->add(name, std::move(make)))
     return std::unexpected{directory_error{directory_errc::invalid_argument,
                                            "this process is ready to own the singleton " + name + " already"}};
   return {};
 }
 
-pool_options cluster_core::pool_of(const service_options& options) {
-  return {.waiting_most = options.waiting_most,
-          .patience = std::max(options.patience, std::chrono::milliseconds{0}),
-          .answer_within = std::max(options.answer_within, std::chrono::milliseconds{10}),
-          .retry_idempotent = options.retry_idempotent,
-          .repeats_most = options.repeats_most};
-}
-
-actor_pool cluster_core::add_route(std::string name, std::optional<std::string> singleton,
-                                   const service_options& options, handle_makers make) {
+actor_pool cluster_core::add_route(service_routes::target to, const service_options& options,
+                                   service_routes::handle_makers make) {
   auto with = pool_of(options);
   with.placement = options.pick.how();
   with.key = options.pick.key();
   auto pool = actor_pool::open(of_.system, std::move(with));
-  follower_->between_batches([&](const cluster_view& view) {
-    drop_unwanted_routes();
-    const auto asks_load = is_on_demand() && options.pick.how() == spread::least_loaded;
-    const auto may_be_subset = is_on_demand() && options.pick.how() != spread::by_key;
-    routes_.push_back({.route = {of_.system,
-                                 {.name = std::move(name),
-                                  .prefers_near = options.pick.prefers_near(),
-                                  .is_on_demand = is_on_demand(),
-                                  .members_most = may_be_subset ? options.members_most : 0,
-                                  .self = {of_.self.name, of_.self.host},
-                                  .make = std::move(make.handle),
-                                  .make_teller = asks_load ? std::move(make.teller) : nullptr},
-                                 *pool},
-                       .singleton = std::move(singleton),
-                       .pool = *pool});
-    lead(routes_.back(), view);
-  });
+  follower_->between_batches(
+      [&](const cluster_view& view) { routes_.add(std::move(to), options, std::move(make), *pool, view); });
   return *pool;
-}
-
-void cluster_core::lead(leader& of, const cluster_view& view) {
-  std::optional<caf::actor> own;
-  {
-    const std::lock_guard guard{mutex_};
-    if (const auto found = published_.find(of.route.name()); found != published_.end())
-      own = found->second;
-  }
-  if (of.singleton) {
-    const auto owner = view.owner(*of.singleton);
-    return of.route.lead_to(owner ? std::vector{*owner} : std::vector<cluster_member>{}, own);
-  }
-  // A read-only directory has no names: every member may have published it.
-  const auto providers = is_writable_ ? view.providers(of.route.name()) : view.members();
-  const auto is_other = [this](const auto& one) { return one.name != of_.self.name; };
-  if (is_draining_ && std::ranges::any_of(providers, is_other))
-    own.reset(); // Others do its work.
-  of.route.lead_to(providers, own);
 }
 
 /// The actor is known before the others learn of its entry, or a moment later: their handles look for the name until
 /// they find it.
 void cluster_core::show(const std::string& name, const caf::actor& actor) {
   const auto published = published_singleton(name);
-  if (!actor) {
-    caf::actor released;
-    {
-      const std::lock_guard guard{mutex_};
-      if (const auto found = published_.find(published); found != published_.end()) {
-        released = std::move(found->second);
-        published_.erase(found);
-      }
-    }
-    if (released)
-      of_.home.unpublish(published);
-  } else if (const auto done = of_.home.publish(published, actor); !done) {
+  if (!actor)
+    names_.remove(published);
+  else if (const auto done = names_.add_unannounced(published, actor); !done)
     note_problem("singleton " + name, done.error().message());
-  } else {
+  else
     note_problem("singleton " + name, {});
-    const std::lock_guard guard{mutex_};
-    published_.insert_or_assign(published, actor);
-  }
   lead_to_name(published);
 }
 
 /// Leads the routes of this name anew, since this process's own actor has changed.
 void cluster_core::lead_to_name(std::string_view name) {
-  follower_->between_batches([&](const cluster_view& view) {
-    drop_unwanted_routes();
-    for (auto& one : routes_)
-      if (one.route.name() == name)
-        lead(one, view);
-  });
-}
-
-bool cluster_core::leader::is_in_use() const {
-  const auto itself = caf::actor_cast<caf::strong_actor_ptr>(pool.handle());
-  const auto counts = pool.stats();
-  return itself->strong_refs > 2 || counts.waiting > 0 || counts.unanswered > 0; // The pool's and this one.
-}
-
-void cluster_core::drop_unwanted_routes() {
-  std::erase_if(routes_, [](const leader& one) { return !one.is_in_use(); });
+  follower_->between_batches([&](const cluster_view& view) { routes_.lead_to_name(name, view); });
 }
 
 void cluster_core::watch(const caf::actor& receiver) {
@@ -420,49 +309,21 @@ void cluster_core::watch(const caf::actor& receiver) {
       caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::singleton_moved,
                                              .member = view.owner(name).value_or(cluster_member{}),
                                              .name = name});
-    {
-      const std::lock_guard guard{mutex_};
-      watchers_.push_back(caf::actor_cast<caf::weak_actor_ptr>(receiver));
-    }
-    if (is_draining_) // After it has become a watcher, so that it rather learns it twice than never.
+    watchers_.add(receiver);
+    if (is_draining()) // After it has become a watcher, so that it rather learns it twice than never.
       caf::anon_send(receiver, cluster_event{.what = cluster_event::kind::drain_ordered, .member = of_.self});
   });
 }
 
-void cluster_core::drain_for(drain_reason why, bool is_so) {
-  const std::lock_guard turn{drain_turn_};
-  (why == drain_reason::call ? is_asked_to_drain_ : is_ordered_to_drain_) = is_so;
-  const auto now = is_asked_to_drain_ || is_ordered_to_drain_;
-  if (is_draining_.exchange(now) != now)
-    withdraw_from_work(now);
-}
-
-/// Withdraws the member's names, singletons and shards, or offers them again. Must not block.
-void cluster_core::withdraw_from_work(bool is_so) {
-  if (registrar_) {
-    auto record = of_.self;
-    record.is_draining = is_so;
-    registrar_->set_exclusive(member_record(record));
-  }
-  {
-    const std::lock_guard guard{mutex_};
-    for (const auto& [name, actor] : published_) {
-      if (!registrar_ || name.starts_with(singleton_names))
-        continue; // The runner publishes and withdraws those.
-      if (is_so)
-        registrar_->remove(name_key(of_.self.name, name));
-      else
-        registrar_->set(name_key(of_.self.name, name), "{}");
-    }
-    if (woken_ != nullptr)
-      woken_->stand_back(is_so);
-  }
-  if (drained_office_ != nullptr)
-    drained_office_->withdraw(is_so);
+/// Withdraws what others find of this member, or shows it again. Must not block.
+void cluster_core::withdraw_entries(bool withdraws) {
   auto self = of_.self;
-  self.is_draining = is_so;
-  tell_watchers({.what = is_so ? cluster_event::kind::drain_ordered : cluster_event::kind::drain_cancelled,
-                 .member = std::move(self)});
+  self.is_draining = withdraws;
+  if (registrar_)
+    registrar_->set_exclusive(member_record(self));
+  names_.withdraw(withdraws);
+  watchers_.tell({.what = withdraws ? cluster_event::kind::drain_ordered : cluster_event::kind::drain_cancelled,
+                  .member = std::move(self)});
 }
 
 std::string cluster_core::dial(const cluster_member& of) const {
@@ -485,7 +346,7 @@ std::string cluster_core::dial(const cluster_member& of) const {
 void cluster_core::give_account(const std::function<void(member_account)>& to) {
   probe_->ask([this, to](const std::vector<member_reach>& reaches) {
     to({.member = of_.self.name,
-        .is_draining = is_draining_,
+        .is_draining = is_draining(),
         .clock = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()),
         .problems = problems(),
         .reaches = reaches});
@@ -512,7 +373,7 @@ cluster_stats cluster_core::stats() const {
                          .singletons_owned = count(singletons, is_mine),
                          .shards_owned = count(shards, is_mine)};
   });
-  stats.is_draining = is_draining_;
+  stats.is_draining = is_draining();
   stats.directory_is_up = !follower_->trouble();
   if (keeper_)
     if (const auto held = keeper_->current(); held.id != 0)
@@ -529,9 +390,9 @@ void cluster_core::take(const cluster_view::events& events, const cluster_view& 
   for (const auto& event : events) {
     using enum cluster_event::kind;
     if (event.what != drain_ordered && event.what != drain_cancelled)
-      tell_watchers(event);
+      watchers_.tell(event);
     else if (event.member.incarnation == of_.self.incarnation) // Orders to others are theirs.
-      drain_for(drain_reason::order, event.what == drain_ordered);
+      drainer_.drain_for(drain_reason::order, event.what == drain_ordered);
   }
   if (registrar_)
     for (const auto& event : events) {
@@ -543,46 +404,12 @@ void cluster_core::take(const cluster_view::events& events, const cluster_view& 
       else if (event.what == name_gone)
         registrar_->write_again(name_key(of_.self.name, event.name));
     }
-  std::set<std::string> names;
-  std::set<std::string> singletons;
-  auto all = false;
-  for (const auto& event : events) {
-    using enum cluster_event::kind;
-    if (event.what == name_added || event.what == name_gone)
-      names.insert(event.name);
-    else if (event.what == singleton_moved)
-      singletons.insert(event.name);
-    else if (event.what == member_changed || !is_writable_)
-      all = true;
-  }
-  if (!singletons.empty())
+  const auto has_moved = [](const auto& event) { return event.what == cluster_event::kind::singleton_moved; };
+  if (std::ranges::any_of(events, has_moved))
     wake_runner();
   if (led_office_ != nullptr)
     led_office_->take(events, view);
-  drop_unwanted_routes();
-  for (auto& one : routes_)
-    if (all || (one.singleton ? singletons.contains(*one.singleton) : names.contains(one.route.name())))
-      lead(one, view);
-}
-
-void cluster_core::tell_watchers(const cluster_event& event) {
-  std::vector<caf::actor> told; // Released after the lock.
-  const std::lock_guard guard{mutex_};
-  std::erase_if(watchers_, [&](const caf::weak_actor_ptr& one) {
-    const auto strong = one.lock();
-    if (strong)
-      told.push_back(caf::actor_cast<caf::actor>(strong));
-    return !strong;
-  });
-  for (const auto& receiver : told)
-    caf::anon_send(receiver, event);
-}
-
-void cluster_core::note_problem(const std::string& about, std::string text) {
-  const std::lock_guard guard{mutex_};
-  problems_.erase(about);
-  if (!text.empty() && problems_.size() < problems_max)
-    problems_.emplace(about, std::move(text));
+  routes_.take(events, view);
 }
 
 std::vector<std::string> cluster_core::problems() const {
@@ -599,9 +426,7 @@ std::vector<std::string> cluster_core::problems() const {
   if (registrar_)
     if (const auto trouble = registrar_->trouble())
       all.push_back("this member's entries: " + trouble->message());
-  const std::lock_guard guard{mutex_};
-  for (const auto& [about, text] : problems_)
-    all.push_back(about + ": " + text);
+  problems_.add_to(all);
   return all;
 }
 

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,13 +16,16 @@
 #include <vector>
 
 #include <caf/actor.hpp>
-#include <caf/actor_control_block.hpp>
 
 #include <troupe/framework/cluster/cluster.hpp>
+#include <troupe/framework/cluster/internal/draining/drainer.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_office.hpp>
 #include <troupe/framework/cluster/internal/inspection/account_actor.hpp>
 #include <troupe/framework/cluster/internal/inspection/reach_probe.hpp>
-#include <troupe/framework/cluster/internal/join/service_route.hpp>
+#include <troupe/framework/cluster/internal/join/event_watchers.hpp>
+#include <troupe/framework/cluster/internal/join/problem_list.hpp>
+#include <troupe/framework/cluster/internal/join/published_names.hpp>
+#include <troupe/framework/cluster/internal/join/service_routes.hpp>
 #include <troupe/framework/cluster/internal/membership/counted_directory.hpp>
 #include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
 #include <troupe/framework/cluster/internal/membership/registrar.hpp>
@@ -46,12 +47,6 @@ public:
     cluster_options options;
   };
 
-  /// Makes the handles of a service, and untyped ones to the tellers of its members' loads.
-  struct handle_makers {
-    service_route::handle_maker handle;
-    service_route::handle_maker teller;
-  };
-
   explicit cluster_core(parts of);
   cluster_core(const cluster_core&) = delete;
   cluster_core& operator=(const cluster_core&) = delete;
@@ -60,24 +55,22 @@ public:
   /// Waits until this member is registered and the others are known.
   [[nodiscard]] std::expected<void, directory_error> wait_until_joined(std::chrono::steady_clock::time_point until);
 
-  [[nodiscard]] std::expected<void, directory_error> publish(std::string name, caf::actor actor);
+  [[nodiscard]] std::expected<void, directory_error> publish(const std::string& name, const caf::actor& actor);
   bool unpublish(std::string_view name);
-  [[nodiscard]] actor_pool add_service(std::string name, const service_options& options, handle_makers make);
+  [[nodiscard]] actor_pool add_service(std::string name, const service_options& options,
+                                       service_routes::handle_makers make);
   /// A handle to the owner of the singleton, whichever member that is.
-  [[nodiscard]] actor_pool singleton(const std::string& name, const service_options& options, handle_makers make);
+  [[nodiscard]] actor_pool singleton(const std::string& name, const service_options& options,
+                                     service_routes::handle_makers make);
   /// From now on this process is ready to own the singleton. Fails with `read_only` or `invalid_argument`.
   [[nodiscard]] std::expected<void, directory_error> own(std::string name, singleton_runner::maker make);
   void watch(const caf::actor& receiver);
-  /// The options of a pool for the messages of a service or of entities.
-  [[nodiscard]] static pool_options pool_of(const service_options& options);
   /// Null if the directory is read-only.
   [[nodiscard]] entity_office* entities() const noexcept { return office_.get(); }
 
-  /// Why a member withdraws from its work.
-  enum class drain_reason : std::uint8_t { call, order };
-  /// From now on there is this reason to drain, or there is not. The member drains while it has one.
-  void drain_for(drain_reason why, bool is_so);
-  [[nodiscard]] bool is_draining() const noexcept { return is_draining_; }
+  /// As drainer::drain_for().
+  void drain_for(drain_reason why, bool is_so) { drainer_.drain_for(why, is_so); }
+  [[nodiscard]] bool is_draining() const noexcept { return drainer_.is_draining(); }
 
   [[nodiscard]] cluster_stats stats() const;
   [[nodiscard]] std::shared_ptr<const live_reference<cluster_core>> reference() const { return reference_; }
@@ -90,35 +83,23 @@ public:
   }
   [[nodiscard]] const view_follower& follower() const noexcept { return *follower_; }
   [[nodiscard]] std::vector<std::string> problems() const;
-  /// An empty text: the problem is solved.
-  void note_problem(const std::string& about, std::string text);
+  /// As problem_list::note().
+  void note_problem(const std::string& about, std::string text) { problems_.note(about, std::move(text)); }
 
 private:
   void take(const cluster_view::events& events, const cluster_view& view);
-  void withdraw_ended(const std::string& name, const caf::actor_addr& actor);
-  void tell_watchers(const cluster_event& event);
+  void announce(const std::string& name, bool is_there);
   void wake_runner();
-  /// Requires: drain_turn_ is locked.
-  void withdraw_from_work(bool is_so);
+  void withdraw_entries(bool withdraws);
   void forget_orders_to_earlier_processes();
   void give_account(const std::function<void(member_account)>& to);
   /// Returns why that failed.
   [[nodiscard]] std::string dial(const cluster_member& of) const;
-  struct leader {
-    service_route route;
-    std::optional<std::string> singleton; // Its name, if the route leads to one.
-    actor_pool pool;                      // Kept for the messages that wait, although nobody may have its handle.
-
-    [[nodiscard]] bool is_in_use() const;
-  };
-
-  [[nodiscard]] actor_pool add_route(std::string name, std::optional<std::string> singleton,
-                                     const service_options& options, handle_makers make);
-  void lead(leader& of, const cluster_view& view);
+  [[nodiscard]] actor_pool add_route(service_routes::target to, const service_options& options,
+                                     service_routes::handle_makers make);
   void show(const std::string& name, const caf::actor& actor);
   [[nodiscard]] std::unique_ptr<entity_office> make_office();
   void lead_to_name(std::string_view name);
-  void drop_unwanted_routes();
   [[nodiscard]] bool is_left_over(const directory_entry& entry) const;
 
   const parts of_;
@@ -127,31 +108,30 @@ private:
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::map<std::string, caf::actor, std::less<>> published_;
-  std::vector<caf::weak_actor_ptr> watchers_;
-  std::map<std::string, std::string> problems_; // By what they are about.
   bool has_joined_ = false;
   singleton_runner* woken_ = nullptr; // Null before and after the runner's life.
   entity_office* woken_office_ = nullptr;
 
   caf::actor load_teller_; // Null if its name is taken.
 
-  mutable std::mutex drain_turn_; // Held for each change of draining; before mutex_.
-  // Guarded by drain_turn_.
-  entity_office* drained_office_ = nullptr; // Null before and after the office's work.
-  bool is_asked_to_drain_ = false;
-  bool is_ordered_to_drain_ = false;
-  std::atomic<bool> is_draining_{false}; // Changed under drain_turn_.
+  published_names names_;
+  event_watchers watchers_;
+  problem_list problems_;
 
   // Used between batches of the follower.
-  std::list<leader> routes_;
+  service_routes routes_;
   entity_office* led_office_ = nullptr;
 
+  drainer drainer_;
   std::unique_ptr<registrar> registrar_; // Null if the directory is read-only.
   std::unique_ptr<view_follower> follower_;
   std::unique_ptr<lease_keeper> keeper_;     // Null if the directory is read-only.
   std::unique_ptr<singleton_runner> runner_; // Null if the directory is read-only.
   std::unique_ptr<entity_office> office_;    // Null if the directory is read-only.
+  // While these parts are there.
+  std::optional<drainer::enrolment> drained_entries_;
+  std::optional<drainer::enrolment> drained_runner_;
+  std::optional<drainer::enrolment> drained_office_;
 
   const std::shared_ptr<live_reference<cluster_core>> reference_ = std::make_shared<live_reference<cluster_core>>(this);
   std::unique_ptr<reach_probe> probe_;
