@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
@@ -17,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto passing_look = 5ms;
 constexpr auto quiet_time = 250ms;
 constexpr std::chrono::milliseconds longest_time{std::chrono::hours{24 * 365}};
 
@@ -86,26 +84,13 @@ void entity_office::close(std::chrono::steady_clock::time_point until) {
 
 /// The others learn only a moment later that this member has no shards any more. Until then their messages come here.
 void entity_office::pass_late_messages(const std::map<std::string, std::shared_ptr<host_of_kind>>& of,
-                                       std::chrono::steady_clock::time_point until) {
-  using clock = std::chrono::steady_clock;
+                                       std::chrono::steady_clock::time_point until) const {
   if (of.empty())
     return;
-  auto quiet_since = clock::now();
-  until = std::max<clock::time_point>(until, quiet_since + quiet_time);
-  for (std::uint64_t before = 0; clock::now() < until;) {
-    std::uint64_t now = 0;
-    auto is_under_way = false;
-    for (const auto& [kind, one] : of) {
-      now += one->region->came_for_others();
-      is_under_way |= one->passing->under_way() > 0;
-    }
-    if (now != before || is_under_way)
-      quiet_since = clock::now();
-    before = now;
-    if (clock::now() - quiet_since >= quiet_time)
-      return;
-    std::this_thread::sleep_for(passing_look);
-  }
+  const auto is_under_way = [&] {
+    return std::ranges::any_of(of, [](const auto& row) { return row.second->passing->under_way() > 0; });
+  };
+  late_->wait(quiet_time, is_under_way, std::max(until, std::chrono::steady_clock::now() + quiet_time));
 }
 
 std::expected<void, directory_error> entity_office::host(const std::string& kind,
@@ -141,11 +126,13 @@ std::expected<void, directory_error> entity_office::host(const std::string& kind
     if (const auto to = weak.lock())
       to->pass_on(where, std::move(what));
   };
-  host->region = std::make_unique<entity_region>(of_.system, kind, options.shards, pass_on,
-                                                 [weak = std::weak_ptr{host->passing}](std::uint32_t shard) {
-                                                   if (const auto to = weak.lock())
-                                                     to->ask_drained(shard);
-                                                 });
+  host->region = std::make_unique<entity_region>(
+      of_.system, kind, options.shards, pass_on,
+      [weak = std::weak_ptr{host->passing}](std::uint32_t shard) {
+        if (const auto to = weak.lock())
+          to->ask_drained(shard);
+      },
+      late_);
   {
     const std::lock_guard guard{mutex_};
     if (!hosts_.emplace(kind, host).second)

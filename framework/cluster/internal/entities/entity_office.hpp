@@ -22,6 +22,7 @@
 #include <troupe/framework/cluster/directory.hpp>
 #include <troupe/framework/cluster/entity.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_routes.hpp>
+#include <troupe/framework/cluster/internal/entities/quiet_watch.hpp>
 #include <troupe/framework/cluster/internal/entities/shard_runner.hpp>
 #include <troupe/framework/cluster/internal/entities/work_threads.hpp>
 #include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
@@ -104,8 +105,8 @@ private:
   [[nodiscard]] std::expected<void, directory_error> settle_shards(const std::string& kind, std::size_t shards);
   [[nodiscard]] std::shared_ptr<entity_routes> add_routes(std::string kind, pool_options pool, dialer dial,
                                                           std::function<void(std::uint32_t)> on_drained);
-  static void pass_late_messages(const std::map<std::string, std::shared_ptr<host_of_kind>>& of,
-                                 std::chrono::steady_clock::time_point until);
+  void pass_late_messages(const std::map<std::string, std::shared_ptr<host_of_kind>>& of,
+                          std::chrono::steady_clock::time_point until) const;
   /// Between two batches.
   void lead(const std::string& kind, const cluster_view& view);
 
@@ -119,6 +120,7 @@ private:
   bool is_withdrawn_ = false;
   std::mutex adding_; // Held while a program's routes are added; before mutex_.
 
+  const std::shared_ptr<quiet_watch> late_ = std::make_shared<quiet_watch>(); // Shared with the regions.
   const std::shared_ptr<outlet> outlet_ = std::make_shared<outlet>();
 };
 

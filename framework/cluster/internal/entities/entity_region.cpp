@@ -10,7 +10,7 @@
 namespace troupe::membership {
 
 entity_region::entity_region(caf::actor_system& system, std::string kind, std::size_t shards, passer pass_on,
-                             std::function<void(std::uint32_t)> ask_drained)
+                             std::function<void(std::uint32_t)> ask_drained, std::shared_ptr<quiet_watch> late)
     : table_(std::make_shared<table>()),
       handle_(make_relay(system, [table = table_](relayed_message what) { table->take(std::move(what), false); })),
       early_handle_(
@@ -18,6 +18,7 @@ entity_region::entity_region(caf::actor_system& system, std::string kind, std::s
   table_->kind = std::move(kind);
   table_->pass_on = std::move(pass_on);
   table_->ask_drained = std::move(ask_drained);
+  table_->late = std::move(late);
   table_->shards = std::vector<place>(shards);
 }
 
@@ -86,7 +87,7 @@ void entity_region::table::take(relayed_message what, bool is_early) {
   }
   if (shard)
     return is_early ? shard->take_early(*std::move(to), std::move(what)) : shard->take(*std::move(to), std::move(what));
-  ++came_for_others;
+  late->note();
   if (++to->hops > entity_address::hops_max)
     std::move(what).fail({node_errc::no_child, "shard " + std::to_string(number) + " of the kind " + kind
                                                    + " has moved " + std::to_string(to->hops)

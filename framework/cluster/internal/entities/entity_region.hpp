@@ -1,7 +1,6 @@
 // Where the messages for the entities of one kind arrive on a member.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <caf/fwd.hpp>
 
 #include <troupe/framework/cluster/internal/entities/entity_shard.hpp>
+#include <troupe/framework/cluster/internal/entities/quiet_watch.hpp>
 
 namespace troupe::membership {
 
@@ -28,9 +28,9 @@ public:
   using passer = std::function<void(entity_address, relayed_message)>;
 
   /// `pass_on` gets what is for shards that are not here, with one hop more. `ask_drained` is called to have
-  /// note_drained() called later.
+  /// note_drained() called later. `late` is told of each message for a shard that is not here.
   entity_region(caf::actor_system& system, std::string kind, std::size_t shards, passer pass_on,
-                std::function<void(std::uint32_t)> ask_drained);
+                std::function<void(std::uint32_t)> ask_drained, std::shared_ptr<quiet_watch> late);
 
   [[nodiscard]] const caf::actor& handle() const noexcept { return handle_; }
   /// For the messages that come back.
@@ -42,8 +42,6 @@ public:
   void note_drained(std::uint32_t number);
   /// From now on every message is passed on.
   void close();
-  /// How many messages came for shards that were not here.
-  [[nodiscard]] std::uint64_t came_for_others() const noexcept { return table_->came_for_others; }
 
 private:
   struct place {
@@ -60,7 +58,7 @@ private:
     passer pass_on;
     std::function<void(std::uint32_t)> ask_drained;
     std::vector<place> shards;
-    std::atomic<std::uint64_t> came_for_others{0};
+    std::shared_ptr<quiet_watch> late;
 
     void take(relayed_message what, bool is_early);
     void end_passing(std::uint32_t number);

@@ -25,7 +25,6 @@ using namespace std::chrono_literals;
 
 // A marker that is not answered within this time is not waited for any more: the old owner is stuck.
 constexpr auto marker_patience = 10s;
-constexpr auto threads_look = 1ms;
 
 /// The first way of a sender that nobody else is.
 std::uint64_t new_sender() {
@@ -47,10 +46,9 @@ struct news_of_way {
   std::uint32_t shard;
   bool is_open; // There is a pool now.
 };
-struct news_of_passing {
+struct news_of_passing { // No thread passes messages on the way that is left, unless more have come.
   std::uint32_t shard;
-  std::uint64_t way; // The one that was left.
-  bool is_marked;    // A marker goes after the messages.
+  std::uint64_t way;
 };
 struct news_of_handle {
   std::string member;
@@ -87,7 +85,7 @@ public:
                 lead(*routes, news.shard);
               }
             },
-            [this](const news_of_passing& news) { leave(news.shard, news.way, news.is_marked); },
+            [this](const news_of_passing& news) { leave(news.shard, news.way); },
             [this](const news_of_handle& news) {
               const auto of = handles_.find(news.member);
               if (of == handles_.end() || of->second.number != news.number || of->second.is_found == news.is_found)
@@ -121,6 +119,7 @@ private:
     target last;               // Where messages went last; its id is empty if they did not, or have all arrived.
     bool was_cut = false;      // Since then, the link to it was lost.
     std::uint64_t leaving = 0; // The number of the way that is being left; 0: none.
+    bool is_marked = false;    // A marker goes after the messages on the way that is being left.
   };
 
   void take(entity_routes& routes, const news_of_owners& news) {
@@ -213,7 +212,8 @@ private:
       pool.assign({});
       of.leaving = shared.number.load();
       shared.number = next_way(of.leaving);
-      return leave(shard, of.leaving, of.last.id != to->id && may_have_messages(routes, of.last));
+      of.is_marked = of.last.id != to->id && may_have_messages(routes, of.last);
+      return leave(shard, of.leaving);
     }
     of.last = *to;
     of.was_cut = false;
@@ -223,12 +223,14 @@ private:
 
   /// Leaves the old way after the messages that threads are passing on just now, and sends a marker after them if they
   /// may still be on their way.
-  void leave(std::uint32_t shard, std::uint64_t number, bool is_marked) {
+  void leave(std::uint32_t shard, std::uint64_t number) {
     const auto routes = routes_.lock();
     if (!routes || ways_[shard].leaving != number)
       return;
-    if (routes->ways_[shard].passing[number % 2].load() > 0)
-      return delayed_send(this, threads_look, news_of_passing{shard, number, is_marked});
+    auto& before = routes->ways_[shard].passing[number % 2];
+    before.left = number;
+    if (before.count > 0 || before.left.exchange(0) != number)
+      return; // A thread that takes the number has this called again. If it takes it too early, this looks again.
     const auto arrived = [this, shard, number] {
       if (ways_[shard].leaving != number)
         return; // It was given up.
@@ -237,7 +239,7 @@ private:
       if (const auto still = routes_.lock())
         lead(*still, shard);
     };
-    if (!is_marked)
+    if (!ways_[shard].is_marked)
       return arrived();
     const auto marker = with_address({}, {.key = {}, .shard = shard, .is_marker = true});
     request(ways_[shard].last.handle, marker_patience, marker.get_as<std::string>(0), marker.get_as<std::uint64_t>(1))
@@ -305,18 +307,26 @@ void entity_routes::pass_known(entity_address to, relayed_message what) {
   auto& way = ways_[to.shard];
   auto number = way.number.load();
   for (;;) {
-    ++way.passing[number % 2];
+    ++way.passing[number % 2].count;
     const auto now = way.number.load();
     if (now == number)
       break;
-    --way.passing[number % 2]; // The router may not have waited for this thread.
+    end_passing(to.shard, number); // The router may not have waited for this thread.
     number = now;
   }
   if (to.way == 0)
     to.way = number;
   what.set_content(with_address(what.content(), to));
   std::move(what).pass_to(pool_of(to.shard).handle());
-  --way.passing[number % 2];
+  end_passing(to.shard, number);
+}
+
+void entity_routes::end_passing(std::uint32_t shard, std::uint64_t number) {
+  auto& those = ways_[shard].passing[number % 2];
+  if (--those.count > 0 || those.left == 0)
+    return;
+  if (const auto left = those.left.exchange(0); left != 0)
+    caf::anon_send(router_, news_of_passing{shard, left});
 }
 
 const actor_pool& entity_routes::pool_of(std::uint32_t shard) {

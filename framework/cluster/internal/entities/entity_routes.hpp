@@ -83,15 +83,20 @@ public:
 private:
   class router;
 
-  /// Counts the threads that are passing messages on, apart for those that began before and after a change of the way.
+  /// The threads that are passing messages on, and began before, or after, a change of the way.
+  struct passers {
+    std::atomic<std::uint32_t> count{0};
+    std::atomic<std::uint64_t> left{0}; // The way that is left when the last of them has ended; 0: none.
+  };
   struct shared_way {
     std::atomic<actor_pool*> pool{nullptr}; // Null: no message has come.
     std::atomic<std::uint64_t> number{0};   // Of the way that messages take now; see arrival_order.
-    std::atomic<std::uint32_t> passing[2]{};
-    std::atomic<bool> is_own{false}; // Messages go to this member.
+    passers passing[2];                     // By the number of their way, modulo 2.
+    std::atomic<bool> is_own{false};        // Messages go to this member.
   };
 
   void pass_known(entity_address to, relayed_message what);
+  void end_passing(std::uint32_t shard, std::uint64_t number);
   [[nodiscard]] std::expected<caf::actor, node_error> dial(const cluster_member& to,
                                                            std::function<void(bool)> is_found);
   [[nodiscard]] const actor_pool& pool_of(std::uint32_t shard);
