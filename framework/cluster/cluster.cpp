@@ -115,9 +115,9 @@ bool cluster::unpublish(std::string_view name) {
   return core_->unpublish(name);
 }
 
-cluster::member_dialer cluster::dialing(handle_maker make, bool on_demand) const {
+cluster::member_dialer cluster::dialing(handle_maker make) const {
   // The core outlives its routes.
-  return [core = core_.get(), on_demand, make = std::move(make)](
+  return [core = core_.get(), make = std::move(make)](
              const cluster_member& of, const std::string& name,
              std::function<void(lasting_event::kind)> tell) -> std::expected<caf::actor, node_error> {
     const auto& parts = core->of();
@@ -138,7 +138,7 @@ cluster::member_dialer cluster::dialing(handle_maker make, bool on_demand) const
     auto made =
         make(parts.home, {*address}, name,
              {.patience = handle_patience,
-              .idle_close = on_demand && core->is_on_demand() ? std::optional{core->idle_close()} : std::nullopt,
+              .idle_close = core->is_on_demand() ? std::optional{core->idle_close()} : std::nullopt,
               .link = std::move(link),
               .events = {.callback = [tell = std::move(tell)](const lasting_event& event) { tell(event.what); }}});
     core->note_problem("member " + of.name, made ? std::string{} : made.error().message());
@@ -146,24 +146,12 @@ cluster::member_dialer cluster::dialing(handle_maker make, bool on_demand) const
   };
 }
 
-std::function<std::expected<caf::actor, node_error>(const cluster_member& to, const std::string& name,
-                                                    std::function<void(bool)> is_found)>
-cluster::dialing_at_once(handle_maker make) const {
-  return [dial = dialing(std::move(make), false)](const cluster_member& to, const std::string& name,
-                                                  std::function<void(bool)> is_found) {
-    return dial(to, name, [is_found = std::move(is_found)](lasting_event::kind what) {
-      is_found(what == lasting_event::kind::found);
-    });
-  };
-}
-
 actor_pool cluster::service_of(std::string name, service_options options, handle_maker make) {
-  return core_->add_service(std::move(name), options,
-                            {dialing(std::move(make), true), dialing(maker_of<caf::actor>(), true)});
+  return core_->add_service(std::move(name), options, {dialing(std::move(make)), dialing(maker_of<caf::actor>())});
 }
 
 actor_pool cluster::singleton_of(std::string name, service_options options, handle_maker make) {
-  return core_->singleton(name, options, {dialing(std::move(make), true), dialing(maker_of<caf::actor>(), true)});
+  return core_->singleton(name, options, {dialing(std::move(make)), dialing(maker_of<caf::actor>())});
 }
 
 std::expected<void, directory_error> cluster::own(std::string name, std::function<caf::actor(const ownership&)> make) {
@@ -173,15 +161,14 @@ std::expected<void, directory_error> cluster::own(std::string name, std::functio
 std::expected<void, directory_error>
 cluster::host(const std::string& kind, std::function<caf::actor(const entity_context&)> make, entity_options options) {
   if (auto* const office = core_->entities())
-    return office->host(kind, std::move(make), std::move(options), dialing_at_once(maker_of<caf::actor>()));
+    return office->host(kind, std::move(make), std::move(options), dialing(maker_of<caf::actor>()));
   return read_only_failure("entities");
 }
 
 std::expected<std::shared_ptr<membership::entity_routes>, directory_error> cluster::routes_of(std::string kind,
                                                                                               service_options options) {
   if (auto* const office = core_->entities())
-    return office->routes(std::move(kind), membership::pool_of(options),
-                          dialing_at_once(maker_of<caf::actor>()));
+    return office->routes(std::move(kind), membership::pool_of(options), dialing(maker_of<caf::actor>()));
   return read_only_failure("entities");
 }
 

@@ -75,10 +75,10 @@ struct cluster_options {
 
   /// The options of the links to other members. `peer_identity` is set for each member.
   link_options link = {};
-  /// A link to a member is made when a service has a message for it, and closed if no service has had one for this
-  /// time, and at most half as long again. It stays open while one end still refers to an actor or an object of the
-  /// other, or waits for an answer. 0: it is never closed; negative: 0. With read-only directories, links are made at
-  /// once and kept, because the members have to be asked for their names.
+  /// A link to a member is made when there is a message for one of its services, singletons or entities, and closed if
+  /// there has been none for this time, and at most half as long again. It stays open while one end still refers to an
+  /// actor or an object of the other, or waits for an answer. 0: it is never closed; negative: 0. With read-only
+  /// directories, links are made at once and kept, because the members have to be asked for their names.
   std::chrono::milliseconds idle_close{60'000};
 };
 
@@ -314,11 +314,7 @@ private:
   [[nodiscard]] std::expected<void, directory_error> publish_untyped(std::string name, caf::actor actor);
   using member_dialer = std::function<std::expected<caf::actor, node_error>(
       const cluster_member& to, const std::string& name, std::function<void(lasting_event::kind)> tell)>;
-  [[nodiscard]] member_dialer dialing(handle_maker make, bool on_demand) const;
-  /// As dialing(), at once and for good; tells only whether the actor is found.
-  [[nodiscard]] std::function<std::expected<caf::actor, node_error>(const cluster_member& to, const std::string& name,
-                                                                    std::function<void(bool is_found)> is_found)>
-  dialing_at_once(handle_maker make) const;
+  [[nodiscard]] member_dialer dialing(handle_maker make) const;
   [[nodiscard]] actor_pool service_of(std::string name, service_options options, handle_maker make);
   [[nodiscard]] actor_pool singleton_of(std::string name, service_options options, handle_maker make);
   [[nodiscard]] std::expected<void, directory_error> own(std::string name,

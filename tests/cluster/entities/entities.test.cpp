@@ -1,6 +1,7 @@
 // Goal: the cluster has one actor for each key, messages arrive in order, and none is lost while shards move.
 #include <atomic>
 #include <deque>
+#include <future>
 #include <map>
 #include <mutex>
 #include <set>
@@ -56,11 +57,14 @@ protected:
     }
   };
 
-  member& join(const std::string& name, std::chrono::milliseconds lease = 2s) {
+  member& join(const std::string& name, std::chrono::milliseconds lease = 2s,
+               std::chrono::milliseconds idle_close = 60s) {
     auto& made = members_.emplace_back(std::make_unique<member>(
         node_options{.name = name, .listen = {"unix://@" + unique_name("entities")}, .store = std::nullopt}));
-    auto joined = cluster::join(
-        *made->at.home, {.opened = std::make_shared<memory_directory>(world_), .lease = lease, .join_timeout = 10s});
+    auto joined = cluster::join(*made->at.home, {.opened = std::make_shared<memory_directory>(world_),
+                                                 .lease = lease,
+                                                 .join_timeout = 10s,
+                                                 .idle_close = idle_close});
     EXPECT_TRUE(joined) << (joined ? "" : joined.error().message());
     if (joined)
       made->in.emplace(*std::move(joined));
@@ -112,8 +116,8 @@ protected:
     };
     return options;
   }
-  member& hosting(const std::string& name, entity_options options) {
-    auto& made = join(name);
+  member& hosting(const std::string& name, entity_options options, std::chrono::milliseconds idle_close = 60s) {
+    auto& made = join(name, 2s, idle_close);
     auto hosted = made.in->host_entities("account", account(name), std::move(options));
     EXPECT_TRUE(hosted) << (hosted ? "" : hosted.error().message());
     if (hosted)
@@ -127,6 +131,12 @@ protected:
         .receive([&](std::string& value) { answer = std::move(value); },
                  [&](const caf::error& error) { answer = "error: " + troupe::text_of(error); });
     return answer;
+  }
+  std::size_t links() const {
+    std::size_t all = 0;
+    for (const auto& each : members_)
+      all += each->at.home->links().size();
+    return all;
   }
   static std::uint64_t received_by(member& of) {
     std::uint64_t count = 0;
@@ -281,6 +291,71 @@ TEST_F(entities_of_a_cluster, keep_the_order_of_each_sender_while_shards_move) {
   EXPECT_EQ(failures, std::vector<std::string>{});
   EXPECT_GT(sent[0], 4);
   static_cast<void>(one);
+}
+
+TEST_F(entities_of_a_cluster, need_links_only_while_messages_go_to_them) {
+  hosting("one", keeping(), 20ms);
+  hosting("two", keeping(), 20ms);
+  ASSERT_TRUE(eventually([&] { return shards_of("two") > 0 && shards_of("one") + shards_of("two") == 16; }));
+  auto& visitor = join("visitor", 2s, 20ms);
+  const auto accounts = visitor.in->entities("account");
+  ASSERT_TRUE(accounts);
+  for (auto round = 1; round <= 3; ++round) {
+    std::set<std::string> owners;
+    for (auto i = 0; i < 20; ++i) {
+      const auto text = asked(visitor, accounts->of(std::to_string(i)));
+      EXPECT_EQ(text.substr(3), ' ' + std::to_string(round)) << text;
+      owners.insert(text.substr(0, 3));
+    }
+    EXPECT_EQ(owners, (std::set<std::string>{"one", "two"}));
+    EXPECT_GT(links(), 0u);
+    EXPECT_TRUE(eventually([&] { return links() == 0; })) << round;
+  }
+}
+
+// Method: when the link to the old owner is closed, it still has many messages, which wait for the states of their
+// entities. It passes them on while a later one is sent, as soon as the directory has the new owner.
+TEST_F(entities_of_a_cluster, keep_the_order_although_the_link_to_the_old_owner_was_closed) {
+  const std::vector<std::string> hosts{"one", "two"};
+  std::map<std::string, std::uint32_t> moving; // Keys and their shards.
+  for (auto i = 0; moving.size() < 8; ++i)
+    if (const auto shard = membership::shard_of(std::to_string(i), 16);
+        membership::place_of("account", shard, hosts) == 1u)
+      moving.emplace(std::to_string(i), shard);
+  std::promise<void> may_load;
+  auto options = keeping();
+  options.load = [this, loads = may_load.get_future().share()](const std::string& key, std::uint64_t fence) {
+    loads.wait_for(20s);
+    return store_.load(key, fence);
+  };
+  auto& one = hosting("one", options, 20ms);
+  ASSERT_TRUE(eventually([&] { return shards_of("one") == 16; }));
+  auto& visitor = join("visitor", 2s, 20ms);
+  const auto accounts = visitor.in->entities("account");
+  ASSERT_TRUE(accounts);
+  for (const auto& [key, shard] : moving)
+    for (auto turn = 0; turn < 2'000; ++turn)
+      caf::anon_send(accounts->of(key), 1.0);
+  ASSERT_TRUE(eventually([&] { return one.in->hosted_entities().front().second == 8; }));
+  ASSERT_TRUE(eventually([&] { return links() == 0; }));
+  hosting("two", keeping(), 20ms);
+  may_load.set_value();
+  caf::scoped_actor self{visitor.at.system};
+  auto unasked = moving;
+  ASSERT_TRUE(eventually([&] {
+    return std::erase_if(unasked,
+                         [&](const auto& each) {
+                           const auto entry = world_->entry("shards/account/" + std::to_string(each.second));
+                           if (!entry || entry->value != "two")
+                             return false;
+                           self->send(accounts->of(each.first), 1);
+                           return true;
+                         }),
+           unasked.empty();
+  }));
+  for (std::size_t i = 0; i < moving.size(); ++i)
+    self->receive([](const std::string& answer) { EXPECT_EQ(answer, "two 2001"); },
+                  caf::after(20s) >> [] { ADD_FAILURE() << "no answer"; });
 }
 
 TEST_F(entities_of_a_cluster, are_taken_over_when_the_lease_of_their_owner_ends) {

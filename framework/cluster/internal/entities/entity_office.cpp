@@ -233,7 +233,7 @@ std::shared_ptr<entity_routes> entity_office::add_routes(std::string kind, pool_
        .pool = std::move(pool),
        .dial = [dial = std::move(dial), name = region_name(kind)](
                    const cluster_member& to,
-                   std::function<void(bool)> is_found) { return dial(to, name, std::move(is_found)); },
+                   std::function<void(lasting_event::kind)> tell) { return dial(to, name, std::move(tell)); },
        .on_drained = on_drained});
   {
     const std::lock_guard guard{mutex_};

@@ -35,9 +35,9 @@ namespace troupe::membership {
 /// Threads: any.
 class entity_office {
 public:
-  /// Makes a handle to the region of that name at that member.
+  /// Makes a handle on demand to the region of that name at that member.
   using dialer = std::function<std::expected<caf::actor, node_error>(const cluster_member& of, const std::string& name,
-                                                                     std::function<void(bool)> is_found)>;
+                                                                     std::function<void(lasting_event::kind)> tell)>;
 
   struct parts {
     caf::actor_system& system;

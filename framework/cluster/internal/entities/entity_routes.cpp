@@ -16,6 +16,7 @@
 
 #include <troupe/framework/cluster/internal/entities/arrival_order.hpp>
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
+#include <troupe/framework/cluster/internal/membership/reach.hpp>
 
 namespace troupe::membership {
 
@@ -53,7 +54,7 @@ struct news_of_passing { // No thread passes messages on the way that is left, u
 struct news_of_handle {
   std::string member;
   std::uint64_t number;
-  bool is_found;
+  lasting_event::kind what;
 };
 
 } // namespace
@@ -88,9 +89,13 @@ public:
             [this](const news_of_passing& news) { leave(news.shard, news.way); },
             [this](const news_of_handle& news) {
               const auto of = handles_.find(news.member);
-              if (of == handles_.end() || of->second.number != news.number || of->second.is_found == news.is_found)
+              if (of == handles_.end() || of->second.number != news.number)
                 return;
-              of->second.is_found = news.is_found;
+              const auto [next, has_to_wake] = after(of->second.now, news.what);
+              if (has_to_wake)
+                wake(of->second.handle);
+              if (std::exchange(of->second.now, next) == next)
+                return;
               if (const auto routes = routes_.lock())
                 lead_all(*routes);
             }};
@@ -107,12 +112,13 @@ private:
     cluster_member member;
     std::uint64_t number = 0;
     caf::actor handle = {};
-    bool is_found = false;
+    reach now = reach::asleep;
   };
   struct target {
     std::string id; // The member and its incarnation.
     std::string name;
     caf::actor handle;
+    bool is_asleep = false;
   };
   struct way {
     bool is_open = false;      // It has a pool.
@@ -171,16 +177,17 @@ private:
     if (!known.handle || known.member.incarnation != member.incarnation || known.member.addresses != member.addresses) {
       known = {.member = member, .number = ++last_number_};
       auto made = routes.dial(
-          member, [weak = caf::weak_actor_ptr{ctrl()}, name = member.name, number = known.number](bool is_found) {
+          member, [weak = caf::weak_actor_ptr{ctrl()}, name = member.name, number = known.number](auto what) {
             if (const auto to = weak.lock())
-              caf::anon_send(caf::actor_cast<caf::actor>(to), news_of_handle{name, number, is_found});
+              caf::anon_send(caf::actor_cast<caf::actor>(to), news_of_handle{name, number, what});
           });
       if (!made)
         return std::nullopt; // The reason was told where it was made.
       known.handle = *std::move(made);
     }
-    return known.is_found ? std::optional{target{member.name + '\n' + member.incarnation, member.name, known.handle}}
-                          : std::nullopt;
+    if (known.now == reach::out)
+      return std::nullopt;
+    return target{member.name + '\n' + member.incarnation, member.name, known.handle, known.now == reach::asleep};
   }
 
   void lead(entity_routes& routes, std::uint32_t shard) {
@@ -217,7 +224,10 @@ private:
     }
     of.last = *to;
     of.was_cut = false;
-    pool.assign({{of.last.name, of.last.handle}}); // Has passed on what waited when it returns.
+    pool_member owner{of.last.name, of.last.handle};
+    if (to->is_asleep)
+      owner.wake = [handle = owner.actor] { wake(handle); };
+    pool.assign({std::move(owner)}); // Has passed on what waited when it returns, unless the owner is asleep.
     tell_if_own();
   }
 
@@ -246,13 +256,13 @@ private:
         .then([arrived](std::uint32_t) { arrived(); }, [arrived](const caf::error&) { arrived(); });
   }
 
-  /// Whether messages may still be on their way through the old owner.
+  /// Whether messages may still be on their way through the old owner. If its handle is asleep, it may still keep some.
   bool may_have_messages(const entity_routes& routes, const target& old) const {
     if (old.id == routes.of_.self)
       return true;
     for (const auto& [name, known] : handles_)
       if (known.handle == old.handle)
-        return known.is_found;
+        return known.now != reach::out;
     return false;
   }
 
@@ -343,11 +353,11 @@ const actor_pool& entity_routes::pool_of(std::uint32_t shard) {
 }
 
 std::expected<caf::actor, node_error> entity_routes::dial(const cluster_member& to,
-                                                          std::function<void(bool)> is_found) {
+                                                          std::function<void(lasting_event::kind)> tell) {
   const std::lock_guard guard{dialing_};
   if (!dial_)
     return std::unexpected{node_error{node_errc::link_down, "this node has left the cluster"}};
-  return dial_(to, std::move(is_found));
+  return dial_(to, std::move(tell));
 }
 
 bool entity_routes::leads_here(std::uint32_t shard) const {

@@ -16,6 +16,7 @@
 
 #include <troupe/framework/cluster/cluster_member.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_address.hpp>
+#include <troupe/framework/lasting.hpp>
 #include <troupe/framework/pool.hpp>
 #include <troupe/framework/relay.hpp>
 
@@ -31,6 +32,7 @@ struct shard_owners {
 };
 
 /// Leads messages to the owners of their shards. While a shard has no owner that can be reached, its messages wait.
+/// Links to owners are made when there are messages for them.
 ///
 /// When a shard has moved, the old owner may still have messages to pass on. So that no message overtakes them, a
 /// marker is sent the old way first, and messages wait until the new owner has answered it. If no answer can come,
@@ -45,8 +47,9 @@ public:
     std::string kind;
     std::string self; // This member's name.
     pool_options pool;
-    /// Makes a handle to the region of that member. `is_found` may be called on any thread, and must return soon.
-    std::function<std::expected<caf::actor, node_error>(const cluster_member& of, std::function<void(bool)> is_found)>
+    /// Makes a handle on demand to the region of that member. It calls `tell`, on any thread, which returns soon.
+    std::function<std::expected<caf::actor, node_error>(const cluster_member& of,
+                                                        std::function<void(lasting_event::kind)> tell)>
         dial;
     /// Set for the messages that this member's region passes on: called when every message that waited for an owner has
     /// gone to this member itself.
@@ -98,7 +101,7 @@ private:
   void pass_known(entity_address to, relayed_message what);
   void end_passing(std::uint32_t shard, std::uint64_t number);
   [[nodiscard]] std::expected<caf::actor, node_error> dial(const cluster_member& to,
-                                                           std::function<void(bool)> is_found);
+                                                           std::function<void(lasting_event::kind)> tell);
   [[nodiscard]] const actor_pool& pool_of(std::uint32_t shard);
 
   const parts of_;

@@ -18,6 +18,7 @@
 
 #include <troupe/framework/cluster/internal/join/load_watch.hpp>
 #include <troupe/framework/cluster/internal/join/subset.hpp>
+#include <troupe/framework/cluster/internal/membership/reach.hpp>
 
 namespace troupe::membership {
 
@@ -86,8 +87,6 @@ public:
   }
 
 private:
-  enum class reach : std::uint8_t { asleep, ready, out };
-
   struct provider {
     cluster_member member = {};
     std::uint64_t rank = 0;   // The members with the highest ranks are used.
@@ -195,12 +194,8 @@ private:
     if (found == providers_.end() || found->second.number != number)
       return;
     auto& of = found->second;
-    auto next = reach::out;
-    if (what == lasting_event::kind::found) {
-      next = reach::ready;
-    } else if (what == lasting_event::kind::resting && of.now == reach::ready) {
-      next = reach::asleep;
-    } else if (what == lasting_event::kind::resting) {
+    const auto [next, has_to_wake] = after(of.now, what);
+    if (has_to_wake) {
       woken = of.handle; // Is it back?
       wake(woken);
     }

@@ -22,13 +22,7 @@ namespace troupe::membership {
 /// Gives a pool the handles of a service's providers, unless they are known to be out of reach. So a message waits in
 /// the pool, where it can go to any provider, and not for a provider that is away.
 ///
-/// The handle of a provider:
-///
-///  asleep --a message was given to it--> (dialed) --found--> ready --idle--> asleep
-///  From asleep and ready to out: it is unreachable or lost. From out to ready: found.
-///
-/// A provider that is out is not given messages. Its handle goes on looking for it, also if nothing else uses it.
-/// Handles that are not made on demand begin as `out`.
+/// Handles to providers begin as `asleep` if they are made on demand, and otherwise as `out`.
 ///
 /// Threads: any.
 class service_route {
