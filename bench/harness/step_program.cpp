@@ -1,11 +1,11 @@
 #include "harness/step_program.hpp"
 
+#include "harness/command_line.hpp"
 #include "harness/process_group.hpp"
 #include "harness/report.hpp"
 #include "harness/rounds.hpp"
 #include "harness/stop_signals.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct step_options {
   std::string json_file;
   bool is_quick = false;
   bool has_to_meet_limits = false;
-  std::int64_t deadline = 60;
+  std::chrono::seconds deadline{60};
   std::string serve, drive, address; // For processes that the program starts itself.
 };
 
@@ -31,39 +31,21 @@ std::expected<step_options, int> read_options(const step_program& program, int a
                                               const char* const* arguments) {
   step_options read;
   read.milliseconds = static_cast<std::uint64_t>(program.time.count());
-  CLI::App app{program.description, program.name};
-  app.add_option("--rounds", read.rounds, "Rounds that count, after one warm-up round")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  auto* time =
-      app.add_option("--milliseconds", read.milliseconds, "Duration of the questions in each round, in milliseconds")
-          ->check(CLI::Range(1, 1'000'000))
-          ->capture_default_str();
-  app.add_option("--subjects", read.subjects,
-                 "Only these, separated by commas: " + CLI::detail::join(program.subjects, ", "))
-      ->delimiter(',')
-      ->check(CLI::IsMember(program.subjects));
-  app.add_option("--json", read.json_file, "Also writes the results to this file, one JSON object per line");
-  app.add_flag("--quick", read.is_quick, "One short round: shows whether it works, not how fast it is");
-  app.add_flag("--floors", read.has_to_meet_limits, "Status 1 if a limit is missed");
-  app.add_option("--deadline", read.deadline, "Seconds after which a subject is abandoned if it has not finished")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
-  app.add_option("--serve", read.serve)->group("")->check(CLI::IsMember(program.subjects));
-  app.add_option("--drive", read.drive)->group("")->check(CLI::IsMember(program.subjects));
-  app.add_option("--address", read.address)->group("");
-  try {
-    app.parse(argument_count, arguments);
-  } catch (const CLI::ParseError& error) {
-    return std::unexpected{app.exit(error) == 0 ? 0 : 2};
-  }
-  if (read.is_quick) {
+  command_line line{program.description, program.name};
+  line.add_rounds(read.rounds);
+  line.add_number("--milliseconds", read.milliseconds, CLI::Range(1, 1'000'000),
+                  "Duration of the questions in each round, in milliseconds",
+                  static_cast<std::uint64_t>(program.quick_time.count()));
+  line.add_choice("--subjects", read.subjects, program.subjects);
+  line.add_json(read.json_file);
+  line.add_quick(read.is_quick, "One short round: shows whether it works, not how fast it is");
+  line.add_floors(read.has_to_meet_limits);
+  line.add_deadline(read.deadline, "Seconds after which a subject is abandoned if it has not finished");
+  line.add_subject_process(read.serve, read.drive, read.address, program.subjects);
+  if (const auto done = line.read(argument_count, arguments); !done)
+    return std::unexpected{done.error()};
+  if (read.is_quick)
     read.rounds = 1;
-    if (!*time)
-      read.milliseconds = static_cast<std::uint64_t>(program.quick_time.count());
-  }
-  if (read.subjects.empty())
-    read.subjects = program.subjects;
   return read;
 }
 
@@ -72,12 +54,11 @@ std::expected<observations, failure> run_round(const step_program& program, cons
   auto group = process_group::start(subject, signals);
   if (!group)
     return std::unexpected{std::move(group).error()};
-  const std::chrono::seconds deadline{told.deadline};
   const auto count = program.quantities.size();
   if (program.warms_up)
-    if (const auto warm = ask(*group, {program.step, told.milliseconds / 10 + 1}, count, deadline); !warm)
+    if (const auto warm = ask(*group, {program.step, told.milliseconds / 10 + 1}, count, told.deadline); !warm)
       return std::unexpected{warm.error()};
-  const auto took = ask(*group, {program.step, told.milliseconds}, count, deadline);
+  const auto took = ask(*group, {program.step, told.milliseconds}, count, told.deadline);
   if (!took)
     return std::unexpected{took.error()};
   observations seen;
