@@ -57,6 +57,14 @@ struct pool_options {
   /// False: such a request fails with `child_lost`, or with `broken_promise` if the child dropped it.
   bool retry_idempotent = false;
   std::size_t repeats_most = 3;
+
+  /// What the texts of the pool's errors begin with, such as "service cart". Empty: nothing.
+  std::string name = {};
+  /// Says in the errors of messages for which there was no child why that is so, for example "no member publishes
+  /// cart". It replaces what the pool knows itself. Called once for all messages that fail at the same time, on a
+  /// sender's thread or on one of the actor system's, without a lock of the pool. It must return soon, and must neither
+  /// send to the pool nor assign its actors. If it throws, or gives an empty text, the pool says what it knows.
+  std::function<std::string()> why_none = {};
 };
 
 /// Counts of a pool.

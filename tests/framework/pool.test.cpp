@@ -592,6 +592,32 @@ TEST_F(assigned_pool, lets_messages_wait_for_its_first_actor) {
   EXPECT_EQ(answer.get(), one.id());
 }
 
+TEST_F(assigned_pool, names_itself_and_the_programs_reason_in_its_errors) {
+  auto calls = std::make_shared<std::atomic<int>>(0);
+  const auto pool = open({.waiting_most = 1, .patience = 20ms, .name = "service cart", .why_none = [calls] {
+                            if (++*calls == 3)
+                              throw std::runtime_error("not today");
+                            return std::string{"nobody publishes it"};
+                          }});
+  const auto text_of_error = [&] { return to_node_error(error_of(pool.handle(), 1)).message(); };
+  const auto late = text_of_error();
+  EXPECT_TRUE(late.starts_with("service cart: not taken within ")) << late;
+  EXPECT_TRUE(late.ends_with(" ms; nobody publishes it")) << late;
+  self_->send(pool.handle(), 1);
+  EXPECT_EQ(text_of_error(), "service cart: already waiting: 1 message; nobody publishes it");
+  ASSERT_TRUE(eventually([&] { return pool.stats().waiting == 0; }));
+  const auto without_reason = text_of_error();
+  EXPECT_TRUE(without_reason.starts_with("service cart: no child of the pool has been running for ")) << without_reason;
+  const auto held = system_.spawn(keeper, std::make_shared<std::atomic<int>>(0));
+  pool.assign({{"one", held}});
+  auto lost =
+      std::async(std::launch::async, [&] { return to_node_error(ask<int>(system_, pool.handle(), 1).error()); });
+  ASSERT_TRUE(eventually([&] { return pool.stats().unanswered == 1; }));
+  caf::anon_send(held, std::string{"crash"});
+  EXPECT_TRUE(lost.get().message().starts_with("service cart: 'one' ended while it had the request"));
+  EXPECT_EQ(*calls, 3);
+}
+
 TEST_F(assigned_pool, sends_to_those_that_were_named_last) {
   const auto pool = open();
   const auto one = new_signer();

@@ -210,11 +210,11 @@ std::optional<node_error> pool_actor::loss_in(const caf::mailbox_element& answer
 }
 
 /// Refuses the letters that have waited for too long.
-template <class Letters>
-void pool_actor::expire(Letters& all, clock::time_point now, const std::string& why, work& todo) {
+template <class Letters, class Refuse>
+void pool_actor::expire(Letters& all, clock::time_point now, Refuse refuse_one) {
   for (auto& one : all)
     if (one.since + options_.patience <= now)
-      refuse(std::exchange(one, {}), {node_errc::no_child, why}, todo);
+      refuse_one(std::exchange(one, {}));
   std::erase_if(all, [](const letter& one) { return one.since == clock::time_point{}; });
 }
 
@@ -226,12 +226,15 @@ void pool_actor::tick() {
     if (!next_tick_ || *next_tick_ > now)
       return; // An earlier tick has come instead.
     next_tick_ = std::nullopt;
-    expire(waiting_, now, waiting_.empty() ? std::string{} : absence(), todo);
+    expire(waiting_, now, [&](letter&& one) { refuse_without_child(std::move(one), {}, todo); });
     for (std::size_t i = 0; kept_ > 0 && i < places_.size(); ++i) {
       auto& of = places_[i];
       const auto before = of.waiting.size();
       const auto requests_before = requests_in(of.waiting);
-      expire(of.waiting, now, "'" + of.name + "' was not connected in time", todo);
+      expire(of.waiting, now, [&](letter&& one) {
+        auto how = "'" + of.name + "' was not connected in time";
+        refuse(std::move(one), {node_errc::no_child, how}, todo, how);
+      });
       kept_ -= before - of.waiting.size();
       for (auto left = requests_in(of.waiting); left < requests_before; ++left)
         placement_.remove_load(i);
@@ -489,9 +492,11 @@ void pool_actor::do_work(work&& todo, caf::execution_unit* context) {
   std::ranges::for_each(todo.more_deliveries, deliver);
   if (todo.delivers_waiting)
     deliver_rest(context);
-  for (auto& [from, why] : todo.failures)
-    if (from.source)
-      pass_answer(std::move(from), caf::make_mailbox_element(nullptr, {}, {}, to_caf_error(why)), context);
+  if (!todo.failures.empty())
+    explain(todo.failures);
+  for (auto& one : todo.failures)
+    if (one.from.source)
+      pass_answer(std::move(one.from), caf::make_mailbox_element(nullptr, {}, {}, to_caf_error(one.why)), context);
   for (const auto which : todo.watched)
     watch(which);
   for (const auto& wake : todo.woken)
@@ -500,6 +505,25 @@ void pool_actor::do_work(work&& todo, caf::execution_unit* context) {
     alarm_.set(*todo.tick);
   if (todo.end)
     cleanup(*std::move(todo.end), context);
+}
+
+/// Adds to the texts what the program knows of the pool.
+void pool_actor::explain(std::vector<work::failure>& all) const {
+  std::string reason;
+  if (options_.why_none && std::ranges::any_of(all, [](const auto& one) { return one.how.has_value(); })) {
+    try {
+      reason = options_.why_none();
+    } catch (...) { // The pool says what it knows.
+    }
+  }
+  for (auto& one : all) {
+    auto text = one.why.message();
+    if (one.how && !reason.empty())
+      text = *one.how + "; " + reason;
+    if (!options_.name.empty())
+      text = options_.name + ": " + text;
+    one.why = {one.why.code(), std::move(text)};
+  }
 }
 
 /// Delivers the messages that have come while waiting ones were delivered.
@@ -620,9 +644,7 @@ void pool_actor::keep_spare(pending_requests::node_type&& entry) {
 
 void pool_actor::wait_for_child(letter&& what, work& todo) {
   if (waiting_count() >= options_.waiting_most && !is_delivering_waiting_) // Then the queue gets shorter.
-    return refuse(std::move(what),
-                  {node_errc::no_child, "already waiting: " + counted(waiting_count(), "message") + "; " + absence()},
-                  todo);
+    return refuse_without_child(std::move(what), "already waiting: " + counted(waiting_count(), "message"), todo);
   what.since = clock::now();
   want_tick(what.since + options_.patience, todo);
   for (const auto& one : what.avoids)
@@ -633,13 +655,22 @@ void pool_actor::wait_for_child(letter&& what, work& todo) {
     waiting_.push_back(std::move(what));
 }
 
-void pool_actor::refuse(letter&& what, node_error why, work& todo) {
+void pool_actor::refuse_without_child(letter&& what, const std::string& how, work& todo) {
+  auto known = absence();
+  node_error why{node_errc::no_child, how.empty() ? std::move(known) : how + "; " + known};
+  if (placement_.available() > 0) // They have no room, which the pool knows best.
+    return refuse(std::move(what), std::move(why), todo);
+  const auto waited = "not taken within " + milliseconds_between(what.since, clock::now());
+  refuse(std::move(what), std::move(why), todo, how.empty() ? waited : how);
+}
+
+void pool_actor::refuse(letter&& what, node_error why, work& todo, std::optional<std::string> how) {
   if (!what.from.source) {
     ++counts_.dropped;
     return;
   }
   ++counts_.failed;
-  todo.failures.push_back({std::move(what.from), std::move(why)});
+  todo.failures.push_back({std::move(what.from), std::move(why), std::move(how)});
 }
 
 void pool_actor::lose_place(std::size_t which, const node_error& why, work& todo) {

@@ -123,6 +123,7 @@ private:
     struct failure {
       requester from;
       node_error why;
+      std::optional<std::string> how = std::nullopt; // There was no child: pool_options::why_none says why, after this.
     };
     delivery first_delivery = {};          // Null if there is none. Mostly the only one, which needs no allocation.
     std::vector<delivery> more_deliveries; // After the first one.
@@ -150,6 +151,7 @@ private:
   void tick();
   void end(node_error why);
   void do_work(work&& todo, caf::execution_unit* context = nullptr);
+  void explain(std::vector<work::failure>& all) const;
   void deliver_rest(caf::execution_unit* context);
   void watch(std::size_t which);
   void lose(std::size_t which, std::uint64_t run, const node_error& why);
@@ -166,10 +168,12 @@ private:
   void give_kept(std::size_t which, work& todo);
   void set_wake(std::size_t which, std::function<void()> wake, work& todo);
   [[nodiscard]] std::size_t waiting_count() const noexcept { return waiting_.size() + kept_; }
-  template <class Letters>
-  void expire(Letters& all, clock::time_point now, const std::string& why, work& todo);
+  template <class Letters, class Refuse>
+  void expire(Letters& all, clock::time_point now, Refuse refuse_one);
   void wait_for_child(letter&& what, work& todo);
-  void refuse(letter&& what, node_error why, work& todo);
+  void refuse(letter&& what, node_error why, work& todo, std::optional<std::string> how = std::nullopt);
+  /// There was no child for the message. `how` is for people: what has happened to the message.
+  void refuse_without_child(letter&& what, const std::string& how, work& todo);
   void lose_place(std::size_t which, const node_error& why, work& todo);
   /// `how` is for people: what the child did.
   void settle_lost(pending of, std::string_view how, const node_error& why, work& todo);
