@@ -93,6 +93,12 @@ struct lasting_options {
 /// any.
 TROUPE_EXPORT void wake(const caf::actor& lasting_handle);
 
+/// Why the lasting handle has no actor: what its address has said last, such as `not_found`, `not_allowed`,
+/// `interface_mismatch`, or why there is no link. With several addresses, the text names each, and the code is that of
+/// the first. After the handle was given up: why. `none` if it has an actor, or nothing has failed since it had one;
+/// also for other actors. Threads: any.
+[[nodiscard]] TROUPE_EXPORT node_error absence_of(const caf::actor& lasting_handle);
+
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::lasting_event)

@@ -278,6 +278,21 @@ TEST_F(lasting_on_demand, tells_that_a_name_is_missing_at_once) {
   EXPECT_TRUE(eventually([&] { return told_.count(demand_event::unreachable) == 1; }, 3s));
 }
 
+TEST_F(lasting_on_demand, tells_why_its_actor_is_absent_until_it_is_found) {
+  const auto handle = to_host();
+  const auto absent_as = [&](node_errc code) { return eventually([&] { return absence_of(handle).code() == code; }); };
+  EXPECT_EQ(absence_of(handle).code(), node_errc::none);
+  wake(handle);
+  EXPECT_TRUE(eventually([&] { return absence_of(handle).code() != node_errc::none; }));
+  EXPECT_EQ(absence_of(handle).message(), "cannot connect to " + address_ + ": Connection refused");
+  far();
+  caf::anon_send(handle, 1);
+  EXPECT_TRUE(absent_as(node_errc::not_found)) << absence_of(handle).message();
+  far_has_a_host();
+  EXPECT_TRUE(absent_as(node_errc::none)) << absence_of(handle).message();
+  EXPECT_EQ(absence_of(host_).code(), node_errc::none); // Not a lasting handle.
+}
+
 TEST_F(lasting_on_demand, dials_no_more_if_nothing_waits_for_an_actor_that_is_away) {
   const auto handle = to_host();
   for (auto i = 1; i < 4; ++i) {

@@ -178,6 +178,16 @@ void lasting_actor::wait() {
   dropped_target = std::exchange(target_, nullptr);
 }
 
+node_error lasting_actor::problem() const {
+  const std::lock_guard guard{mutex_};
+  return over_.value_or(problem_);
+}
+
+void lasting_actor::note_problem(node_error why) {
+  const std::lock_guard guard{mutex_};
+  problem_ = std::move(why);
+}
+
 bool lasting_actor::rest() {
   target_slot::dropped_targets dropped;
   caf::strong_actor_ptr dropped_target;

@@ -67,6 +67,8 @@ public:
 
   /// Lets the search go on if it rests. Any thread.
   void wake() const;
+  /// As absence_of(). Any thread.
+  [[nodiscard]] node_error problem() const;
 
   // -- for the search for its target
 
@@ -80,6 +82,8 @@ public:
   [[nodiscard]] flow forward_some(const found_target& target);
   /// From now on messages wait.
   void wait();
+  /// Why there is no target; `none`: there is one, or none is needed.
+  void note_problem(node_error why);
   /// Whether requests are under way that only the same process may get again.
   [[nodiscard]] bool awaits_the_same_process() const;
   /// The target that messages go to now; null if there is none.
@@ -139,9 +143,10 @@ private:
   // Guarded by mutex_.
   waiting_messages waiting_;
   repeated_requests requests_;
-  std::uint64_t given_bytes_ = 0;  // Of the message that is being forwarded from waiting_.
-  caf::strong_actor_ptr target_;   // As in slot_.
-  caf::strong_actor_ptr self_;     // Set while messages wait or requests are kept, even if the handle is dropped.
+  std::uint64_t given_bytes_ = 0; // Of the message that is being forwarded from waiting_.
+  caf::strong_actor_ptr target_;  // As in slot_.
+  caf::strong_actor_ptr self_;    // Set while messages wait or requests are kept, even if the handle is dropped.
+  node_error problem_ = {node_errc::none, {}};
   std::optional<node_error> over_; // Why the actor has ended.
 };
 

@@ -28,6 +28,9 @@ constexpr auto room_pause = 2ms;
 // The pause after an answer that was no actor. Most such answers come at once, such as interface_mismatch.
 constexpr auto retry_pause = 250ms;
 
+// A handle may have many addresses.
+constexpr std::size_t problem_bytes_max = 2'000;
+
 std::string milliseconds_text(std::chrono::steady_clock::duration span) {
   return grouped(static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(span).count()))
          + " ms";
@@ -215,6 +218,7 @@ void target_search::use(std::size_t which, const caf::strong_actor_ptr& found) {
   pending_ = std::make_shared<const found_target>(found, addresses_[which]->memory_at(found));
   is_unreachable_told_ = false;
   unreachable_timer_ = nullptr;
+  show_problem({node_errc::none, {}});
   tell(lasting_event::kind::found, addresses_[which]->to().address, {node_errc::none, {}});
   forward_on();
 }
@@ -266,6 +270,7 @@ void target_search::lose(const node_error& why) {
     as_lasting(actor).wait();
   wait_for_give_up();
   is_unreachable_told_ = true; // The event of the loss says it.
+  show_problem(why);
   tell(lasting_event::kind::lost, at, why);
   address_given_up();
   seek();
@@ -332,14 +337,43 @@ void target_search::rest() {
 
 /// If each address has failed since the search was woken, the actor cannot be reached now.
 void target_search::note_absence() {
-  if (!idle_close_ || is_resting_ || current_)
+  if (is_resting_ || current_)
     return;
-  for (std::size_t which = 0; which < addresses_.size(); ++which) {
-    const auto& problem = addresses_[which]->is_open() ? places_[which].problem : addresses_[which]->problem();
-    if (problem.code() == node_errc::none)
+  if (auto known = problem(); known.code() != node_errc::none) // Else the reason of the loss stays.
+    show_problem(known);
+  if (!idle_close_)
+    return;
+  for (std::size_t which = 0; which < addresses_.size(); ++which)
+    if (problem_at(which).code() == node_errc::none)
       return;
-  }
   tell_unreachable();
+}
+
+/// For absence_of().
+void target_search::show_problem(const node_error& why) {
+  if (const auto actor = handle())
+    as_lasting(actor).note_problem(why);
+}
+
+/// What the address has said last; `none`: nothing yet, or that the actor is there.
+const node_error& target_search::problem_at(std::size_t which) const {
+  return addresses_[which]->is_open() ? places_[which].problem : addresses_[which]->problem();
+}
+
+/// As absence_of().
+node_error target_search::problem() const {
+  if (addresses_.size() == 1)
+    return problem_at(0);
+  auto code = node_errc::none;
+  std::string text;
+  for (std::size_t which = 0; which < addresses_.size(); ++which) {
+    const auto& said = problem_at(which);
+    if (said.code() == node_errc::none || text.size() > problem_bytes_max)
+      continue;
+    code = code == node_errc::none ? said.code() : code;
+    text += (text.empty() ? "at " : "; at ") + addresses_[which]->to().address + ": " + said.message();
+  }
+  return {code, std::move(text)};
 }
 
 void target_search::tell_unreachable() {
@@ -416,12 +450,10 @@ node_error target_search::absence() const {
     text += " (" + why_away_.message() + ')';
   for (std::size_t which = 0; which < addresses_.size(); ++which) {
     const auto& address = *addresses_[which];
-    const auto& answer = places_[which].problem;
-    const auto& said = address.is_open() ? answer.message() : address.problem().message();
+    const auto& said = problem_at(which).message();
     text += (which == 0 ? ": at " : "; at ") + address.to().address + ": ";
     text += !said.empty() ? said : address.is_open() ? "no answer yet" : "not connected yet";
-    constexpr std::size_t text_bytes_max = 2'000; // A handle may have many addresses.
-    if (text.size() > text_bytes_max && which + 1 < addresses_.size())
+    if (text.size() > problem_bytes_max && which + 1 < addresses_.size())
       return {node_errc::link_down, text + "; and at " + grouped(addresses_.size() - which - 1) + " more addresses"};
   }
   return {node_errc::link_down, text};

@@ -86,6 +86,7 @@ private:
   void look_for_use();
   void rest();
   void note_absence();
+  void show_problem(const node_error& why);
   void tell_unreachable();
   void wait_for_the_same_process(std::size_t which);
   [[nodiscard]] std::chrono::milliseconds first_wait() const;
@@ -101,6 +102,8 @@ private:
   void wait_for_give_up();
   void give_up(const node_error& why);
   void tell(lasting_event::kind what, std::string address, const node_error& reason);
+  [[nodiscard]] const node_error& problem_at(std::size_t which) const;
+  [[nodiscard]] node_error problem() const;
   [[nodiscard]] node_error absence() const;
   template <class Then>
   void after(std::unique_ptr<io_timer>& timer, clock::time_point at, Then then);
