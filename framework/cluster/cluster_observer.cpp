@@ -100,7 +100,8 @@ bool cluster_observer::wait_until(const std::function<bool(const cluster_snapsho
 }
 
 std::optional<directory_error> cluster_observer::trouble() const {
-  return state_->follower().trouble();
+  auto known = state_->follower().trouble();
+  return known ? known : state_->where().trouble();
 }
 
 directory& cluster_observer::where() const noexcept {

@@ -82,7 +82,8 @@ public:
   [[nodiscard]] bool wait_until(const std::function<bool(const cluster_snapshot&)>& is_so,
                                 std::chrono::steady_clock::time_point until) const;
 
-  /// Why the directory does not answer; nullopt if it does. What is known stays meanwhile.
+  /// Why the directory does not answer, or its list of members cannot be read; nullopt: neither. What is known stays
+  /// meanwhile.
   [[nodiscard]] std::optional<directory_error> trouble() const;
 
   /// The directory, which lives as long as the observer.

@@ -10,6 +10,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -127,6 +128,10 @@ public:
 
   /// False if the directory finds members only: then list() and watch() are all that does not fail with `read_only`.
   [[nodiscard]] virtual bool is_writable() const noexcept = 0;
+
+  /// For static and dns: why the list of members cannot be read now, so that the last good one, or none, is in force.
+  /// nullopt: the list is the current one. Also nullopt for writable directories, whose calls fail instead.
+  [[nodiscard]] virtual std::optional<directory_error> trouble() const { return std::nullopt; }
 
   /// Reads every entry whose key begins with `prefix`, all at one revision.
   [[nodiscard]] virtual std::expected<directory_listing, directory_error> list(std::string_view prefix) = 0;

@@ -39,6 +39,9 @@ public:
 
   [[nodiscard]] const std::string& shown_address() const noexcept override { return loop_->settings().shown_address; }
   [[nodiscard]] bool is_writable() const noexcept override { return false; }
+  [[nodiscard]] std::optional<directory_error> trouble() const override {
+    return process_.is_current() ? loop_->trouble() : std::nullopt; // In a child, the lock may be held for ever.
+  }
 
   [[nodiscard]] std::expected<std::string, directory_error> identity() override {
     if (auto listing = list(""); !listing)

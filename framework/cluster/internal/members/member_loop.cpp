@@ -33,6 +33,11 @@ void member_loop::run() {
     watches_->end(each, closed_error());
 }
 
+std::optional<directory_error> member_loop::trouble() const {
+  const std::lock_guard guard{mutex_};
+  return trouble_;
+}
+
 std::expected<directory_listing, directory_error> member_loop::list(std::string_view prefix) const {
   if (watches_->is_closed())
     return std::unexpected{closed_error()};
@@ -104,10 +109,12 @@ std::chrono::milliseconds member_loop::look() {
 
 /// Tells a trouble once, until it is over or becomes another one.
 void member_loop::tell(const std::optional<directory_error>& trouble) {
-  auto text = trouble ? trouble->message() : std::string{};
-  if (text == told_)
-    return;
-  told_ = std::move(text);
+  {
+    const std::lock_guard guard{mutex_};
+    if (trouble.has_value() == trouble_.has_value() && (!trouble || trouble->message() == trouble_->message()))
+      return;
+    trouble_ = trouble;
+  }
   if (trouble && settings_.on_trouble)
     settings_.on_trouble(*trouble);
 }

@@ -36,6 +36,8 @@ public:
   [[nodiscard]] std::expected<void, directory_error> begin();
   void run();
 
+  /// Why the last look has found no list.
+  [[nodiscard]] std::optional<directory_error> trouble() const;
   /// Fails with `closed`.
   [[nodiscard]] std::expected<directory_listing, directory_error> list(std::string_view prefix) const;
   /// Fails with `compacted` and `closed`.
@@ -59,10 +61,11 @@ private:
   // Touched by begin() and run() only.
   const std::unique_ptr<member_source> source_;
   std::chrono::milliseconds first_pause_{};
-  std::string told_; // The last trouble.
 
   mutable std::mutex mutex_;
-  member_history history_; // Guarded by mutex_.
+  // Guarded by mutex_.
+  member_history history_;
+  std::optional<directory_error> trouble_; // The last one that was told, unless it is over.
 };
 
 } // namespace troupe::cluster_directories

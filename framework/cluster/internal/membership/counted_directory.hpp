@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <troupe/framework/cluster/cluster_stats.hpp>
@@ -24,6 +25,7 @@ public:
   const std::string& shown_address() const noexcept override { return to_->shown_address(); }
   std::expected<std::string, directory_error> identity() override { return to_->identity(); }
   bool is_writable() const noexcept override { return to_->is_writable(); }
+  std::optional<directory_error> trouble() const override { return to_->trouble(); }
   std::expected<directory_listing, directory_error> list(std::string_view prefix) override;
   std::expected<directory_lease, directory_error> grant(std::chrono::milliseconds time) override;
   std::expected<std::chrono::milliseconds, directory_error> keep_alive(std::uint64_t lease) override;
