@@ -142,16 +142,23 @@ cluster::member_dialer cluster::dialing(handle_maker make) const {
               .link = std::move(link),
               .events = {.callback = [tell = std::move(tell)](const lasting_event& event) { tell(event.what); }}});
     core->note_problem("member " + of.name, made ? std::string{} : made.error().message());
+    if (made)
+      core->handles().add(of.name, name, *made);
     return made;
   };
 }
 
-actor_pool cluster::service_of(std::string name, service_options options, handle_maker make) {
-  return core_->add_service(std::move(name), options, {dialing(std::move(make)), dialing(maker_of<caf::actor>())});
+actor_pool cluster::service_of(std::string name, service_options options, handle_maker make,
+                               std::set<std::string> interface) {
+  return core_->add_route({.name = std::move(name), .interface = std::move(interface)}, options,
+                          {dialing(std::move(make)), dialing(maker_of<caf::actor>())});
 }
 
-actor_pool cluster::singleton_of(std::string name, service_options options, handle_maker make) {
-  return core_->singleton(name, options, {dialing(std::move(make)), dialing(maker_of<caf::actor>())});
+actor_pool cluster::singleton_of(std::string name, service_options options, handle_maker make,
+                                 std::set<std::string> interface) {
+  return core_->add_route(
+      {.what = membership::sought::kind::singleton, .name = std::move(name), .interface = std::move(interface)},
+      options, {dialing(std::move(make)), dialing(maker_of<caf::actor>())});
 }
 
 std::expected<void, directory_error> cluster::own(std::string name, std::function<caf::actor(const ownership&)> make) {
@@ -168,7 +175,8 @@ cluster::host(const std::string& kind, std::function<caf::actor(const entity_con
 std::expected<std::shared_ptr<membership::entity_routes>, directory_error> cluster::routes_of(std::string kind,
                                                                                               service_options options) {
   if (auto* const office = core_->entities())
-    return office->routes(std::move(kind), membership::pool_of(options), dialing(maker_of<caf::actor>()));
+    return office->routes(kind, core_->pool_of({.what = membership::sought::kind::entities, .name = kind}, options),
+                          dialing(maker_of<caf::actor>()));
   return read_only_failure("entities");
 }
 

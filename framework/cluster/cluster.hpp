@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,7 +104,9 @@ struct service_options {
 /// A service of the cluster: the actors that members have published under one name. Copies refer to the same service.
 ///
 /// Every request is answered once, by a member's actor or with `no_child`, `child_lost` or `timed_out`
-/// (guides/clusters.md). Threads: any. Lifetime: the handle follows the members as long as the cluster object lives.
+/// (guides/clusters.md). The text names the service; that of `no_child` also says which members have published the
+/// name, and why each could not be used. Threads: any. Lifetime: the handle follows the members as long as the cluster
+/// object lives.
 template <class Handle>
 class service {
 public:
@@ -168,13 +171,15 @@ public:
   bool unpublish(std::string_view name);
 
   /// The actors that members have published under `name`, now and later. `Handle` is caf::actor or a typed handle; a
-  /// published actor with another interface is not used. Does not block.
+  /// published actor with another interface is not used, in this process or another one: problems() names it. Does not
+  /// block.
   ///
   ///     auto carts = cluster->service<cart_actor>("cart", {.pick = troupe::least_loaded});
   ///     self->request(carts.handle(), 5s, add_v, item);
   template <class Handle = caf::actor>
   [[nodiscard]] troupe::service<Handle> service(std::string name, service_options options = {}) {
-    return troupe::service<Handle>{service_of(std::move(name), std::move(options), maker_of<Handle>())};
+    return troupe::service<Handle>{
+        service_of(std::move(name), std::move(options), maker_of<Handle>(), system().message_types<Handle>())};
   }
 
   /// Lets this process run the one actor of this name in the cluster, and returns a handle to the actor, wherever it
@@ -209,7 +214,8 @@ public:
   /// The same handle, for processes that do not make the actor.
   template <class Handle = caf::actor>
   [[nodiscard]] troupe::service<Handle> singleton(std::string name, service_options options = {}) {
-    return troupe::service<Handle>{singleton_of(std::move(name), std::move(options), maker_of<Handle>())};
+    return troupe::service<Handle>{
+        singleton_of(std::move(name), std::move(options), maker_of<Handle>(), system().message_types<Handle>())};
   }
 
   /// Lets this process host entities of the kind: the cluster has one actor for each key, made by the first message for
@@ -279,7 +285,8 @@ public:
   /// Published names, each with the name of the member that has published it.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> names() const;
   /// What is wrong with the cluster as seen from here, for people: entries that cannot be read, members that cannot be
-  /// dialed, why the directory does not answer. Empty: nothing is known to be wrong.
+  /// dialed or do not let this node find a name, actors with another interface, why the directory does not answer or
+  /// its list of members cannot be read. Empty: nothing is known to be wrong.
   [[nodiscard]] std::vector<std::string> problems() const;
   /// Singletons, each with the name of the member that owns it.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> singletons() const;
@@ -315,8 +322,10 @@ private:
   using member_dialer = std::function<std::expected<caf::actor, node_error>(
       const cluster_member& to, const std::string& name, std::function<void(lasting_event::kind)> tell)>;
   [[nodiscard]] member_dialer dialing(handle_maker make) const;
-  [[nodiscard]] actor_pool service_of(std::string name, service_options options, handle_maker make);
-  [[nodiscard]] actor_pool singleton_of(std::string name, service_options options, handle_maker make);
+  [[nodiscard]] actor_pool service_of(std::string name, service_options options, handle_maker make,
+                                      std::set<std::string> interface);
+  [[nodiscard]] actor_pool singleton_of(std::string name, service_options options, handle_maker make,
+                                        std::set<std::string> interface);
   [[nodiscard]] std::expected<void, directory_error> own(std::string name,
                                                          std::function<caf::actor(const ownership&)> make);
   [[nodiscard]] std::expected<void, directory_error>

@@ -89,6 +89,52 @@ TEST_F(a_cluster, prefers_its_own_actor_until_it_is_withdrawn) {
   EXPECT_TRUE(eventually([&] { return asked(one, carts.handle()) == "two"; }));
 }
 
+TEST_F(a_cluster, says_in_errors_which_service_nobody_provides) {
+  auto& one = join("one");
+  const auto carts = one.in->service("cart", {.patience = 30ms});
+  const auto clocks = one.in->singleton("clock", {.patience = 30ms});
+  const auto account = one.in->entities("account", {.patience = 30ms}).value().of("7");
+  const auto cart_error = asked(one, carts.handle());
+  EXPECT_NE(cart_error.find("service cart: not taken within "), std::string::npos) << cart_error;
+  EXPECT_NE(cart_error.find("; no member publishes it"), std::string::npos) << cart_error;
+  const auto clock_error = asked(one, clocks.handle());
+  EXPECT_NE(clock_error.find("singleton clock: not taken within "), std::string::npos) << clock_error;
+  EXPECT_NE(clock_error.find("; no member owns it"), std::string::npos) << clock_error;
+  const auto account_error = asked(one, account);
+  EXPECT_NE(account_error.find("entities account: not taken within "), std::string::npos) << account_error;
+  EXPECT_NE(account_error.find("; no member hosts it"), std::string::npos) << account_error;
+  one.in.reset();
+  const auto left_error = asked(one, carts.handle());
+  EXPECT_NE(left_error.find("service cart: not taken within "), std::string::npos) << left_error;
+  EXPECT_NE(left_error.find("; this process has left the cluster"), std::string::npos) << left_error;
+}
+
+// Method: both members publish actors; only the other one's has the interface.
+TEST_F(a_cluster, does_not_lead_to_its_own_actor_if_that_has_another_interface) {
+  using cart_actor = caf::typed_actor<caf::replies_to<int>::with<std::string>>;
+  using till_actor = caf::typed_actor<caf::replies_to<std::string>::with<int>>;
+  auto& one = join("one");
+  auto& two = join("two");
+  ASSERT_TRUE(one.in->publish("cart", one.at.system.spawn([]() -> till_actor::behavior_type {
+    return {[](const std::string&) { return 1; }};
+  })));
+  const auto carts = one.in->service<cart_actor>("cart", {.pick = nearest, .patience = 30ms});
+  const auto why = asked(one, caf::actor_cast<caf::actor>(carts.handle()));
+  EXPECT_NE(why.find("this process (\"cart\" in this process does not have the requested interface: "),
+            std::string::npos)
+      << why;
+  EXPECT_EQ(std::ranges::count_if(one.in->problems(),
+                                  [](const auto& each) { return each.find("interface") != std::string::npos; }),
+            1);
+  ASSERT_TRUE(two.in->publish("cart", two.at.system.spawn([]() -> cart_actor::behavior_type {
+    return {[](int) { return std::string{"two"}; }};
+  })));
+  ASSERT_TRUE(eventually([&] { return carts.stats().running == 1; }));
+  EXPECT_EQ(asked(one, caf::actor_cast<caf::actor>(carts.handle())), "two");
+  EXPECT_TRUE(one.in->unpublish("cart"));
+  EXPECT_TRUE(one.in->problems().empty());
+}
+
 TEST_F(a_cluster, delivers_what_waits_although_nobody_has_the_handle_any_more) {
   auto& one = join("one");
   auto& two = join("two");
@@ -283,7 +329,9 @@ TEST_F(a_cluster, reaches_no_node_that_an_entry_only_claims_to_be_the_member) {
   world_->put("names/three/cart", "{}", lease);
   const auto carts = one.in->service("cart", {.patience = 300ms});
   ASSERT_TRUE(eventually([&] { return one.in->names().size() == 1; }));
-  EXPECT_NE(asked(one, carts.handle()).find("no child"), std::string::npos);
+  const auto why = asked(one, carts.handle());
+  EXPECT_NE(why.find("1 member publishes it: three ("), std::string::npos) << why;
+  EXPECT_NE(why.find("but this link is for " + std::string(64, '0')), std::string::npos) << why;
   EXPECT_EQ(carts.stats().running, 0u);
 }
 
@@ -384,6 +432,33 @@ TEST_F(a_cluster, finds_the_members_of_a_fixed_list_and_asks_them_for_names) {
       "clock", [](caf::actor_system& system, const ownership&) { return system.spawn(signer, "one"); });
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), directory_errc::read_only);
+  EXPECT_EQ(joined->drain().error().code(), directory_errc::read_only);
+  EXPECT_FALSE(joined->is_draining());
+  std::filesystem::remove(file);
+}
+
+TEST_F(a_cluster, shows_that_its_fixed_list_cannot_be_read_until_it_can) {
+  side one{options("one")};
+  const auto file = std::filesystem::temp_directory_path() / unique_name("members");
+  const auto write = [&](const std::string& text) {
+    std::ofstream{file.string() + ".new"} << text;
+    std::filesystem::rename(file.string() + ".new", file);
+  };
+  write("tcp://127.0.0.1:1\n");
+  auto joined = cluster::join(*one.home, {.directory = "static://" + file.string()});
+  ASSERT_TRUE(joined) << joined.error().message();
+  EXPECT_TRUE(joined->problems().empty());
+  const auto has_problem = [&](const std::string& text) {
+    return std::ranges::any_of(joined->problems(),
+                               [&](const auto& each) { return each.find(text) != std::string::npos; });
+  };
+  write("tcp://127.0.0.1:1\ntcp://nowhere\n");
+  EXPECT_TRUE(eventually([&] { return has_problem("is wrong in line 2"); }));
+  std::filesystem::remove(file);
+  EXPECT_TRUE(eventually([&] { return has_problem("No such file"); }));
+  EXPECT_EQ(joined->members().size(), 1u);
+  write("tcp://127.0.0.1:1\n");
+  EXPECT_TRUE(eventually([&] { return joined->problems().empty(); }));
   std::filesystem::remove(file);
 }
 

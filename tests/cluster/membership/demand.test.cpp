@@ -44,9 +44,11 @@ protected:
     std::optional<cluster> in;
   };
 
-  member& join(const std::string& name, std::chrono::milliseconds idle_close = 60s) {
-    auto& made = members_.emplace_back(std::make_unique<member>(
-        node_options{.name = name, .listen = {"unix://@" + unique_name("demand")}, .store = std::nullopt}));
+  member& join(const std::string& name, std::chrono::milliseconds idle_close = 60s,
+               std::vector<std::string> allow_find = {"*"}) {
+    node_options options{.name = name, .listen = {"unix://@" + unique_name("demand")}, .store = std::nullopt};
+    options.accepted_links.allow_find = std::move(allow_find);
+    auto& made = members_.emplace_back(std::make_unique<member>(std::move(options)));
     auto joined = cluster::join(*made->at.home, {.opened = std::make_shared<memory_directory>(world_),
                                                  .lease = 5s,
                                                  .join_timeout = 10s,
@@ -195,6 +197,52 @@ TEST_F(links_on_demand, lead_around_members_that_cannot_be_reached) {
     const auto carts = client.in->service("cart", {.pick = how, .patience = 10s});
     EXPECT_EQ(answers(client, carts.handle(), 12), (std::set<std::string>{"alive"}));
   }
+}
+
+TEST_F(links_on_demand, that_lead_nowhere_are_named_in_the_errors_of_the_service) {
+  auto& client = join("client");
+  for (const auto* name : {"dead-1", "dead-2"})
+    enter_a_dead_member(name);
+  ASSERT_TRUE(eventually([&] { return client.in->names().size() == 2; }));
+  const auto carts = client.in->service("cart", {.pick = round_robin, .patience = 200ms});
+  std::string why;
+  ASSERT_TRUE(eventually([&] {
+    why = asked(client, carts.handle());
+    return why.find("not connected yet") == std::string::npos;
+  }));
+  EXPECT_NE(why.find("service cart: "), std::string::npos) << why;
+  EXPECT_NE(why.find("2 members publish it: dead-1 ("), std::string::npos) << why;
+  EXPECT_NE(why.find("), dead-2 ("), std::string::npos) << why;
+  EXPECT_NE(why.find("Connection refused"), std::string::npos) << why;
+  const auto problems = client.in->problems();
+  EXPECT_TRUE(std::ranges::any_of(problems, [](const auto& one) {
+    return one.starts_with("member dead-1: \"cart\" cannot be used: ") && one.ends_with("Connection refused");
+  })) << problems.size();
+}
+
+// Method: the role that everybody has at "shop" lets its peers find other names only.
+TEST_F(links_on_demand, to_a_member_that_refuses_the_name_are_a_problem) {
+  auto& client = join("client");
+  auto& shop = join("shop", 60s, {"till"});
+  shop.cart = shop.at.system.spawn(holder, "shop");
+  ASSERT_TRUE(shop.in->publish("cart", shop.cart));
+  const auto carts = client.in->service("cart", {.patience = 200ms});
+  const auto name_problem = [&] {
+    for (const auto& one : client.in->problems())
+      if (one.starts_with("member shop: \"cart\" cannot be used: ") && one.find("allow_find") != std::string::npos)
+        return one;
+    return std::string{};
+  };
+  std::string why;
+  EXPECT_TRUE(eventually([&] {
+    why = asked(client, carts.handle());
+    return why.find("allow_find") != std::string::npos;
+  })) << why;
+  EXPECT_NE(why.find("service cart: not taken within 2"), std::string::npos) << why;
+  EXPECT_NE(why.find("1 member publishes it: shop ("), std::string::npos) << why;
+  EXPECT_FALSE(name_problem().empty());
+  shop.in.reset(); // With the member, its problem is gone.
+  EXPECT_TRUE(eventually([&] { return client.in->members().size() == 1 && name_problem().empty(); }));
 }
 
 TEST_F(links_on_demand, are_at_most_as_many_as_the_service_may_use) {

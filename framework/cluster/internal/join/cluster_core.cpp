@@ -1,6 +1,7 @@
 #include <troupe/framework/cluster/internal/join/cluster_core.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include <caf/actor_cast.hpp>
@@ -23,6 +24,10 @@ namespace {
 constexpr std::chrono::milliseconds longest_leaving{5'000};
 constexpr std::chrono::milliseconds probe_timeout{2'000};
 
+std::string about_own(std::string_view name) {
+  return "this process's \"" + std::string{name} + '"';
+}
+
 } // namespace
 
 cluster_core::cluster_core(parts of)
@@ -31,10 +36,16 @@ cluster_core::cluster_core(parts of)
       names_({.home = of_.home,
               .self = of_.self.name,
               .announce = [this](const auto& name, bool is_there) { announce(name, is_there); }}),
+      reasons_({.system = of_.system,
+                .self = of_.self.name,
+                .where = *of_.where,
+                .own = names_,
+                .handles = handles_,
+                .problems = problems_}),
       routes_({.system = of_.system,
                .self = {of_.self.name, of_.self.host},
                .is_on_demand = is_writable_,
-               .own = [this](std::string_view name) { return names_.find(name); },
+               .own = [this](const sought& what) { return own_actor(what); },
                .is_draining = [this] { return is_draining(); }}) {
   // A program may have published another actor under this name; then that one answers otherwise.
   if (auto teller = spawn_load_teller(of_.system, of_.home.weak()); of_.home.publish(load_teller_name, teller))
@@ -226,10 +237,7 @@ std::expected<void, directory_error> cluster_core::publish(const std::string& na
   caf::actor_cast<caf::abstract_actor*>(actor)->attach_functor(
       [reference = std::weak_ptr{reference_}, name, ended = actor.address()](const caf::error&) {
         if (const auto to = reference.lock())
-          to->with([&](cluster_core& core) {
-            if (core.names_.remove(name, &ended))
-              core.lead_to_name(name);
-          });
+          to->with([&](cluster_core& core) { core.remove_name(name, &ended); });
       });
   lead_to_name(name);
   return registrar_ ? registrar_->settle(std::chrono::steady_clock::now() + of_.options.access.timeout)
@@ -237,20 +245,15 @@ std::expected<void, directory_error> cluster_core::publish(const std::string& na
 }
 
 bool cluster_core::unpublish(std::string_view name) {
-  const auto was_there = names_.remove(name);
-  if (was_there)
-    lead_to_name(name);
-  return was_there;
+  return remove_name(name);
 }
 
-actor_pool cluster_core::add_service(std::string name, const service_options& options,
-                                     service_routes::handle_makers make) {
-  return add_route({.name = std::move(name)}, options, std::move(make));
-}
-
-actor_pool cluster_core::singleton(const std::string& name, const service_options& options,
-                                   service_routes::handle_makers make) {
-  return add_route({.name = published_singleton(name), .singleton = name}, options, std::move(make));
+bool cluster_core::remove_name(std::string_view name, const caf::actor_addr* only) {
+  if (!names_.remove(name, only))
+    return false;
+  note_problem(about_own(name), {});
+  lead_to_name(name);
+  return true;
 }
 
 std::expected<void, directory_error> cluster_core::own(std::string name, singleton_runner::maker make) {
@@ -268,14 +271,37 @@ std::expected<void, directory_error> cluster_core::own(std::string name, singlet
   return {};
 }
 
-actor_pool cluster_core::add_route(service_routes::target to, const service_options& options,
-                                   service_routes::handle_makers make) {
-  auto with = pool_of(options);
+pool_options cluster_core::pool_of(const sought& what, const service_options& options) const {
+  auto with = membership::pool_of(options);
+  with.name = absence_reasons::title_of(what);
+  with.why_none = [reference = reference_, what] {
+    std::string text = "this process has left the cluster";
+    reference->with([&](const cluster_core& core) { text = core.reasons_.of(what, *core.follower_); });
+    return text;
+  };
+  return with;
+}
+
+/// Until the name is withdrawn, an actor of another interface is a problem.
+std::optional<caf::actor> cluster_core::own_actor(const sought& what) {
+  const auto published = what.published_name();
+  auto own = names_.find(published);
+  if (!own)
+    return own;
+  auto why = reasons_.against_own(*own, what);
+  if (why.empty())
+    return own;
+  note_problem(about_own(published), std::move(why));
+  return std::nullopt;
+}
+
+actor_pool cluster_core::add_route(sought what, const service_options& options, service_routes::handle_makers make) {
+  auto with = pool_of(what, options);
   with.placement = options.pick.how();
   with.key = options.pick.key();
   auto pool = actor_pool::open(of_.system, std::move(with));
   follower_->between_batches(
-      [&](const cluster_view& view) { routes_.add(std::move(to), options, std::move(make), *pool, view); });
+      [&](const cluster_view& view) { routes_.add(std::move(what), options, std::move(make), *pool, view); });
   return *pool;
 }
 
@@ -283,9 +309,11 @@ actor_pool cluster_core::add_route(service_routes::target to, const service_opti
 /// they find it.
 void cluster_core::show(const std::string& name, const caf::actor& actor) {
   const auto published = published_singleton(name);
-  if (!actor)
-    names_.remove(published);
-  else if (const auto done = names_.add_unannounced(published, actor); !done)
+  if (!actor) {
+    remove_name(published);
+    return;
+  }
+  if (const auto done = names_.add_unannounced(published, actor); !done)
     note_problem("singleton " + name, done.error().message());
   else
     note_problem("singleton " + name, {});
@@ -423,6 +451,9 @@ std::vector<std::string> cluster_core::problems() const {
   });
   if (const auto trouble = follower_->trouble())
     all.push_back("the directory: " + trouble->message());
+  if (const auto trouble = of_.where->trouble())
+    all.push_back("the directory: " + trouble->message());
+  std::ranges::copy(handles_.problems(), std::back_inserter(all));
   if (registrar_)
     if (const auto trouble = registrar_->trouble())
       all.push_back("this member's entries: " + trouble->message());

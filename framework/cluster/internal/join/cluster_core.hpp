@@ -22,7 +22,9 @@
 #include <troupe/framework/cluster/internal/entities/entity_office.hpp>
 #include <troupe/framework/cluster/internal/inspection/account_actor.hpp>
 #include <troupe/framework/cluster/internal/inspection/reach_probe.hpp>
+#include <troupe/framework/cluster/internal/join/absence_reasons.hpp>
 #include <troupe/framework/cluster/internal/join/event_watchers.hpp>
+#include <troupe/framework/cluster/internal/join/member_handles.hpp>
 #include <troupe/framework/cluster/internal/join/problem_list.hpp>
 #include <troupe/framework/cluster/internal/join/published_names.hpp>
 #include <troupe/framework/cluster/internal/join/service_routes.hpp>
@@ -57,11 +59,10 @@ public:
 
   [[nodiscard]] std::expected<void, directory_error> publish(const std::string& name, const caf::actor& actor);
   bool unpublish(std::string_view name);
-  [[nodiscard]] actor_pool add_service(std::string name, const service_options& options,
-                                       service_routes::handle_makers make);
-  /// A handle to the owner of the singleton, whichever member that is.
-  [[nodiscard]] actor_pool singleton(const std::string& name, const service_options& options,
-                                     service_routes::handle_makers make);
+  /// A pool that follows the members of a service, or the owner of a singleton.
+  [[nodiscard]] actor_pool add_route(sought what, const service_options& options, service_routes::handle_makers make);
+  /// The options of a pool for the messages to what is sought. It may outlive this object.
+  [[nodiscard]] pool_options pool_of(const sought& what, const service_options& options) const;
   /// From now on this process is ready to own the singleton. Fails with `read_only` or `invalid_argument`.
   [[nodiscard]] std::expected<void, directory_error> own(std::string name, singleton_runner::maker make);
   void watch(const caf::actor& receiver);
@@ -83,6 +84,7 @@ public:
   }
   [[nodiscard]] const view_follower& follower() const noexcept { return *follower_; }
   [[nodiscard]] std::vector<std::string> problems() const;
+  [[nodiscard]] member_handles& handles() noexcept { return handles_; }
   /// As problem_list::note().
   void note_problem(const std::string& about, std::string text) { problems_.note(about, std::move(text)); }
 
@@ -95,8 +97,8 @@ private:
   void give_account(const std::function<void(member_account)>& to);
   /// Returns why that failed.
   [[nodiscard]] std::string dial(const cluster_member& of) const;
-  [[nodiscard]] actor_pool add_route(service_routes::target to, const service_options& options,
-                                     service_routes::handle_makers make);
+  bool remove_name(std::string_view name, const caf::actor_addr* only = nullptr);
+  [[nodiscard]] std::optional<caf::actor> own_actor(const sought& what);
   void show(const std::string& name, const caf::actor& actor);
   [[nodiscard]] std::unique_ptr<entity_office> make_office();
   void lead_to_name(std::string_view name);
@@ -116,7 +118,9 @@ private:
 
   published_names names_;
   event_watchers watchers_;
+  member_handles handles_;
   problem_list problems_;
+  const absence_reasons reasons_;
 
   // Used between batches of the follower.
   service_routes routes_;

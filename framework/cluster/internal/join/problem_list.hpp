@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,11 @@ public:
     texts_.erase(about);
     if (!text.empty() && texts_.size() < most)
       texts_.emplace(about, std::move(text));
+  }
+  [[nodiscard]] std::optional<std::string> find(const std::string& about) const {
+    const std::lock_guard guard{mutex_};
+    const auto known = texts_.find(about);
+    return known == texts_.end() ? std::nullopt : std::optional{known->second};
   }
   /// Adds each problem to `all`, with what it is about.
   void add_to(std::vector<std::string>& all) const {

@@ -29,13 +29,13 @@ void service_routes::drop_unwanted() {
   std::erase_if(all_, [](const leader& one) { return !one.is_in_use(); });
 }
 
-void service_routes::add(target to, const service_options& options, handle_makers make, const actor_pool& pool,
+void service_routes::add(sought what, const service_options& options, handle_makers make, const actor_pool& pool,
                          const cluster_view& view) {
   drop_unwanted();
   const auto asks_load = of_.is_on_demand && options.pick.how() == spread::least_loaded;
   const auto may_be_subset = of_.is_on_demand && options.pick.how() != spread::by_key;
   all_.push_back({.route = {of_.system,
-                            {.name = std::move(to.name),
+                            {.name = what.published_name(),
                              .prefers_near = options.pick.prefers_near(),
                              .is_on_demand = of_.is_on_demand,
                              .members_most = may_be_subset ? options.members_most : 0,
@@ -43,15 +43,15 @@ void service_routes::add(target to, const service_options& options, handle_maker
                              .make = std::move(make.handle),
                              .make_teller = asks_load ? std::move(make.teller) : nullptr},
                             pool},
-                  .singleton = std::move(to.singleton),
+                  .what = std::move(what),
                   .pool = pool});
   lead(all_.back(), view);
 }
 
 void service_routes::lead(leader& of, const cluster_view& view) const {
-  auto own = of_.own(of.route.name());
-  if (of.singleton) {
-    const auto owner = view.owner(*of.singleton);
+  auto own = of_.own(of.what);
+  if (of.what.what == sought::kind::singleton) {
+    const auto owner = view.owner(of.what.name);
     return of.route.lead_to(owner ? std::vector{*owner} : std::vector<cluster_member>{}, own);
   }
   // A read-only directory has no names: every member may have published it.
@@ -84,7 +84,9 @@ void service_routes::take(const cluster_view::events& events, const cluster_view
   }
   drop_unwanted();
   for (auto& one : all_)
-    if (all || (one.singleton ? singletons.contains(*one.singleton) : names.contains(one.route.name())))
+    if (all
+        || (one.what.what == sought::kind::singleton ? singletons.contains(one.what.name)
+                                                     : names.contains(one.route.name())))
       lead(one, view);
 }
 

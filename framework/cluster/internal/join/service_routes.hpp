@@ -12,6 +12,7 @@
 
 #include <troupe/framework/cluster/cluster.hpp>
 #include <troupe/framework/cluster/internal/join/service_route.hpp>
+#include <troupe/framework/cluster/internal/join/sought.hpp>
 #include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
 #include <troupe/framework/pool.hpp>
 
@@ -31,8 +32,8 @@ public:
     service_route::here self;
     /// Whether links are made on demand. A read-only directory has no names, so that each member must be asked.
     bool is_on_demand;
-    /// This process's own actor of that name.
-    std::function<std::optional<caf::actor>(std::string_view name)> own;
+    /// This process's own actor, if it is what is sought.
+    std::function<std::optional<caf::actor>(const sought& what)> own;
     /// Whether others do this process's work, as far as they can.
     std::function<bool()> is_draining;
   };
@@ -41,14 +42,10 @@ public:
     service_route::handle_maker handle;
     service_route::handle_maker teller;
   };
-  struct target {
-    std::string name;                                    // What the actors are published as.
-    std::optional<std::string> singleton = std::nullopt; // Its name, if the route leads to one.
-  };
 
   explicit service_routes(parts of) : of_(std::move(of)) {}
 
-  void add(target to, const service_options& options, handle_makers make, const actor_pool& pool,
+  void add(sought what, const service_options& options, handle_makers make, const actor_pool& pool,
            const cluster_view& view);
   /// This process's own actor of that name has changed.
   void lead_to_name(std::string_view name, const cluster_view& view);
@@ -58,7 +55,7 @@ public:
 private:
   struct leader {
     service_route route;
-    std::optional<std::string> singleton;
+    sought what;
     actor_pool pool; // Kept for the messages that wait, although nobody may have its handle.
 
     [[nodiscard]] bool is_in_use() const;
