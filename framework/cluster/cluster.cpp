@@ -217,8 +217,11 @@ std::vector<std::string> cluster::problems() const {
   return core_->problems();
 }
 
-void cluster::drain() {
+std::expected<void, directory_error> cluster::drain() {
+  if (!core_->of().where->is_writable())
+    return read_only_failure("drains, and unpublish names until then");
   core_->drain_for(membership::drain_reason::call, true);
+  return {};
 }
 
 void cluster::cancel_drain() {

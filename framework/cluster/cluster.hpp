@@ -299,10 +299,11 @@ public:
   /// still has them), its singletons and entities end and others own them, and the others see
   /// cluster_member::is_draining. Names that are published meanwhile are known to the node alone. Links, handles and
   /// requests under way go on; watchers get `drain_ordered`. The same happens when `troupe cluster drain` orders it.
-  /// Does not block: stats() shows when nothing is left. Calling it again does nothing.
+  /// Does not block: stats() shows when nothing is left. Calling it again does nothing. Fails with `read_only`: with
+  /// such a directory, the others ask every member for every name. Then unpublish() the names, and drain the node.
   ///
   ///     cluster->drain(); // Until stats() shows no names, singletons and shards of its own; then node::drain().
-  void drain();
+  std::expected<void, directory_error> drain();
   /// Undoes drain(). An order of `troupe cluster drain` stays in force until it is cancelled there.
   void cancel_drain();
   [[nodiscard]] bool is_draining() const;

@@ -12,9 +12,20 @@ namespace {
 
 constexpr std::size_t by_bytes_max = 1'024;
 
+std::expected<void, directory_error> check_writable(const directory& where) {
+  if (where.is_writable())
+    return {};
+  return std::unexpected{
+      directory_error{directory_errc::read_only, "the directory at " + where.shown_address()
+                                                     + " finds members only: orders need one of kind etcd:// or "
+                                                       "host://"}};
+}
+
 } // namespace
 
 std::expected<void, directory_error> order_drain(directory& where, const cluster_member& member, std::string_view by) {
+  if (auto writable = check_writable(where); !writable)
+    return writable;
   if (member.incarnation.empty())
     return std::unexpected{directory_error{directory_errc::invalid_argument,
                                            "the entry of " + member.name + " does not say which process it is"}};
@@ -30,6 +41,8 @@ std::expected<void, directory_error> order_drain(directory& where, const cluster
 
 std::expected<bool, directory_error> cancel_drain(directory& where, std::string_view member) {
   const directory_write remove{.key = membership::order_key(member), .what = directory_write::kind::remove};
+  if (auto writable = check_writable(where); !writable)
+    return std::unexpected{std::move(writable).error()};
   const auto found = where.list(remove.key);
   if (!found)
     return std::unexpected{found.error()};

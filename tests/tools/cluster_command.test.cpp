@@ -209,6 +209,16 @@ TEST_F(cluster_command, drains_a_member_and_cancels_that) {
   expect_contains(unknown.text, "no member \"three\"");
 }
 
+TEST_F(cluster_command, orders_nothing_in_a_directory_that_finds_members_only) {
+  const auto file = state_.path() / "members";
+  std::ofstream{file} << "tcp://127.0.0.1:1\n";
+  for (const auto* const words : {"drain tcp://127.0.0.1:1", "drain tcp://127.0.0.1:1 --cancel"}) {
+    const auto refused = run(std::string{"cluster "} + words + " --directory static://" + file.string());
+    EXPECT_EQ(refused.status, 1) << words;
+    expect_contains(refused.text, "finds members only: orders need one of kind etcd:// or host://");
+  }
+}
+
 TEST_F(cluster_command, says_what_a_member_still_has_that_does_not_obey) {
   member_process stopped{"stopped"};
   stopped.stop();
