@@ -174,7 +174,12 @@ struct directory_options {
   std::string certificate_file; // Of this client, PEM.
   std::string key_file;         // Of this client, PEM.
 
-  // For dns: name servers instead of those of /etc/resolv.conf, as in "127.0.0.1:8600,[fd00::1]:53".
+  /// For host: false: a directory that no process has made is not made, and open_directory() fails with `bad_address`
+  /// and names those that exist. For programs that only look.
+  bool may_make = true;
+
+  // For dns: name servers instead of those of /etc/resolv.conf, as in "127.0.0.1:8600,[fd00::1]:53". They are also
+  // asked for the addresses of the targets of SRV records.
   std::string name_servers;
 
   /// For static and dns: called if the list of members cannot be read and the last good one stays in force. Called once

@@ -129,7 +129,25 @@ TEST_F(cluster_command, lists_members_with_their_work) {
             nlohmann::json({{"kind", "user"}, {"member", "two"}, {"shards", nlohmann::json({3, 4})}}));
 }
 
+TEST_F(cluster_command, makes_no_directory_and_names_those_that_exist) {
+  const auto nothing = run("cluster members --directory host://shop");
+  EXPECT_EQ(nothing.status, 2);
+  expect_contains(nothing.text, "there is no directory of kind host:// at all");
+  EXPECT_FALSE(std::filesystem::exists(state_.folder()));
+  must(open_directory("host://kitchen"));
+  must(open_directory("host://market"));
+  for (const auto* const words :
+       {"members", "names", "entities", "watch --for 0", "drain one", "drain one --cancel", "doctor"}) {
+    const auto mistyped = run(std::string{"cluster "} + words + " --directory host://shup");
+    EXPECT_EQ(mistyped.status, 2) << words;
+    expect_contains(mistyped.text, "there is no directory host://shup");
+    expect_contains(mistyped.text, "there are host://kitchen, host://market");
+    EXPECT_FALSE(std::filesystem::exists(state_.file("shup"))) << words;
+  }
+}
+
 TEST_F(cluster_command, finds_the_directory_in_the_environment) {
+  must(open_directory(shop));
   EXPECT_EQ(run_line("TROUPE_DIRECTORY=host://shop " TROUPE_PROGRAM " cluster members").text, "no members\n");
 }
 

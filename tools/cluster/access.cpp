@@ -79,6 +79,7 @@ std::expected<std::shared_ptr<directory>, directory_error> open_directory_by(con
         "there is no address of a directory: set --directory or TROUPE_DIRECTORY, for example to host://shop"}};
   auto options = by.options;
   options.timeout = by.timeout();
+  options.may_make = false; // A mistyped name would look like a healthy cluster without members.
   if (!by.password_file.empty()) {
     auto password = read_password(by.password_file);
     if (!password)

@@ -194,10 +194,10 @@ std::expected<host_settings, directory_error> settings_of_host(std::string_view 
                                                                const directory_options& options) {
   if (auto good = check_time_namespace(); !good)
     return std::unexpected{std::move(good).error()};
-  const auto folder = state_folder();
+  const auto folder = state_folder(options.may_make);
   if (!folder)
     return std::unexpected{folder.error()};
-  auto path = database_file(*folder, name);
+  auto path = database_file(*folder, name, options.may_make);
   if (!path)
     return std::unexpected{std::move(path).error()};
   host_settings settings{.path = *std::move(path), .self = own_process(), .timeout = options.timeout};

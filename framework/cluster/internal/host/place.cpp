@@ -9,7 +9,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -115,15 +118,41 @@ std::expected<void, directory_error> make_file(const std::string& folder, const 
                          : failed_call("making \"" + one_line(path, 256) + '"');
 }
 
+/// "there are host://a, host://b".
+std::string existing_in(const std::string& folder) {
+  constexpr std::size_t named_most = 20;
+  constexpr std::string_view ending = ".sqlite";
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (auto one = std::filesystem::directory_iterator{folder, failed};
+       !failed && one != std::filesystem::directory_iterator{}; one.increment(failed))
+    if (const auto file = one->path().filename().string();
+        file.ends_with(ending) && is_possible_name(file.substr(0, file.size() - ending.size())))
+      names.push_back("host://" + file.substr(0, file.size() - ending.size()));
+  if (names.empty())
+    return "there is none at all";
+  std::ranges::sort(names);
+  std::string text = names.size() == 1 ? "there is" : "there are";
+  for (std::size_t i = 0; i < std::min(names.size(), named_most); ++i)
+    text += (i == 0 ? " " : ", ") + names[i];
+  return names.size() > named_most ? text + " and " + std::to_string(names.size() - named_most) + " more" : text;
+}
+
 } // namespace
 
-std::expected<std::string, directory_error> state_folder() {
+std::expected<std::string, directory_error> state_folder(bool may_make) {
   const auto path = chosen_folder();
   if (!path)
     return path;
-  if (auto made = make_folders(*path); !made)
-    return std::unexpected{std::move(made).error()};
+  if (may_make)
+    if (auto made = make_folders(*path); !made)
+      return std::unexpected{std::move(made).error()};
   struct stat status {};
+  if (::lstat(path->c_str(), &status) != 0 && errno == ENOENT && !may_make)
+    return refuse(directory_errc::bad_address, "there is no directory of kind host:// at all: there is no folder \""
+                                                   + one_line(*path, 256)
+                                                   + "\"; its place follows from TROUPE_STATE_DIR, XDG_STATE_HOME and "
+                                                     "HOME, which must be those of the members");
   if (::lstat(path->c_str(), &status) != 0)
     return failed_call("looking at \"" + one_line(*path, 256) + '"');
   if (!S_ISDIR(status.st_mode))
@@ -143,7 +172,8 @@ std::expected<std::string, directory_error> state_folder() {
   return std::string{real.data()};
 }
 
-std::expected<std::string, directory_error> database_file(const std::string& folder, std::string_view name) {
+std::expected<std::string, directory_error> database_file(const std::string& folder, std::string_view name,
+                                                          bool may_make) {
   if (!is_possible_name(name))
     return refuse(directory_errc::bad_address,
                   "\"host://" + one_line(name, 80)
@@ -154,6 +184,9 @@ std::expected<std::string, directory_error> database_file(const std::string& fol
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno != ENOENT)
       return failed_call("looking at \"" + one_line(path, 256) + '"');
+    if (!may_make)
+      return refuse(directory_errc::bad_address, "there is no directory host://" + std::string{name} + " in \""
+                                                     + one_line(folder, 256) + "\"; " + existing_in(folder));
     if (auto made = make_file(folder, path); !made)
       return std::unexpected{std::move(made).error()};
     if (::lstat(path.c_str(), &status) != 0)
