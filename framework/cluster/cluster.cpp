@@ -167,6 +167,8 @@ std::expected<void, directory_error> cluster::own(std::string name, std::functio
 
 std::expected<void, directory_error>
 cluster::host(const std::string& kind, std::function<caf::actor(const entity_context&)> make, entity_options options) {
+  if (auto room = core_->room_for_kind(); !room)
+    return room;
   if (auto* const office = core_->entities())
     return office->host(kind, std::move(make), std::move(options), dialing(maker_of<caf::actor>()));
   return read_only_failure("entities");

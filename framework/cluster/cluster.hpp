@@ -160,6 +160,8 @@ public:
   /// unpublish(), or until it ends: then its name is withdrawn.
   /// Fails with
   /// - `invalid_argument`: this node has published the name already, or the name is unusable.
+  /// - `full`: this member has 1,000 names already, among them one for each kind of entities that it hosts. The others
+  ///   read no more. With a read-only directory there is no bound.
   /// - the directory's error, such as `unavailable`: it has not taken the entry in time. The name is published on the
   ///   node, and the entry is written as soon as the directory answers. Do not publish again.
   template <class Handle>
@@ -233,6 +235,7 @@ public:
   /// Blocks for at most directory_options::timeout. Fails with
   /// - `invalid_argument`: an option has an unusable value, this process hosts the kind already, or other members use
   ///   another number of shards.
+  /// - `full`: this member has 1,000 names already (publish()).
   /// - `read_only`, and the errors of a directory's calls. Then nothing is hosted.
   ///
   ///     auto accounts = cluster->host_entities<account_actor>(

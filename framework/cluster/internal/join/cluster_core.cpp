@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include <caf/actor_cast.hpp>
@@ -35,7 +36,9 @@ cluster_core::cluster_core(parts of)
       is_writable_(of_.where->is_writable()),
       names_({.home = of_.home,
               .self = of_.self.name,
-              .announce = [this](const auto& name, bool is_there) { announce(name, is_there); }}),
+              .announce = [this](const auto& name, bool is_there) { announce(name, is_there); },
+              .most = is_writable_ ? view_bounds{}.names : std::numeric_limits<std::size_t>::max(),
+              .elsewhere = [this] { return office_ ? office_->hosted().size() : 0; }}),
       reasons_({.system = of_.system,
                 .self = of_.self.name,
                 .where = *of_.where,

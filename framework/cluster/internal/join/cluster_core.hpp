@@ -65,6 +65,8 @@ public:
   [[nodiscard]] pool_options pool_of(const sought& what, const service_options& options) const;
   /// From now on this process is ready to own the singleton. Fails with `read_only` or `invalid_argument`.
   [[nodiscard]] std::expected<void, directory_error> own(std::string name, singleton_runner::maker make);
+  /// Fails with `full` if the others would not read the name of one more kind of entities.
+  [[nodiscard]] std::expected<void, directory_error> room_for_kind() const { return names_.check_room(); }
   void watch(const caf::actor& receiver);
   /// Null if the directory is read-only.
   [[nodiscard]] entity_office* entities() const noexcept { return office_.get(); }

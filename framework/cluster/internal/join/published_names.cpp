@@ -1,5 +1,6 @@
 #include <troupe/framework/cluster/internal/join/published_names.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
@@ -39,13 +40,40 @@ std::expected<void, directory_error> published_names::add(const std::string& nam
       return unusable_name("names that begin with \"" + std::string{taken} + "\" are Troupe's own: choose another one");
   if (auto done = of_.home.publish(name, actor); !done)
     return unusable_name(done.error().message());
+  const auto elsewhere = count_elsewhere();
+  std::expected<void, directory_error> room;
   std::optional<published> released; // After the lock.
+  {
+    const std::lock_guard guard{mutex_};
+    room = check_room(elsewhere);
+    if (room) {
+      auto& at = all_[name];
+      released = std::exchange(at, {actor, true});
+      if (!is_withdrawn_)
+        of_.announce(name, true);
+    }
+  }
+  if (!room)
+    of_.home.unpublish(name);
+  return room;
+}
+
+std::expected<void, directory_error> published_names::check_room() const {
+  const auto elsewhere = count_elsewhere();
   const std::lock_guard guard{mutex_};
-  auto& at = all_[name];
-  released = std::exchange(at, {actor, true});
-  if (!is_withdrawn_)
-    of_.announce(name, true);
-  return {};
+  return check_room(elsewhere);
+}
+
+std::expected<void, directory_error> published_names::check_room(std::size_t elsewhere) const {
+  const auto is_announced = [](const auto& one) { return one.second.is_announced; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(all_, is_announced)) + elsewhere;
+  if (count < of_.most)
+    return {};
+  return std::unexpected{directory_error{directory_errc::full,
+                                         "this member has " + grouped(count)
+                                             + " names, of its actors and of the kinds of entities that it hosts; the "
+                                               "others read at most "
+                                             + grouped(of_.most) + ": unpublish some, or use another member"}};
 }
 
 std::expected<void, node_error> published_names::add_unannounced(const std::string& name, const caf::actor& actor) {

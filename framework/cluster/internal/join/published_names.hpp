@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <expected>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,10 @@ public:
     std::string self; // This member's name.
     /// Writes the name's entry, or removes it. Called under a lock; must not block.
     std::function<void(const std::string& name, bool is_there)> announce;
+    /// How many names the others read of one member, and how many of them are announced elsewhere. Called without a
+    /// lock.
+    std::size_t most = std::numeric_limits<std::size_t>::max();
+    std::function<std::size_t()> elsewhere = {};
   };
 
   explicit published_names(parts of) : of_(std::move(of)) {}
@@ -41,7 +46,9 @@ public:
   published_names& operator=(const published_names&) = delete;
   ~published_names();
 
-  /// Fails with `invalid_argument`.
+  /// Fails with `full` if the others would not read one more name.
+  [[nodiscard]] std::expected<void, directory_error> check_room() const;
+  /// Fails with `invalid_argument` or `full`.
   [[nodiscard]] std::expected<void, directory_error> add(const std::string& name, const caf::actor& actor);
   /// Publishes an actor on the node alone: its owner has told the others of it in another way.
   [[nodiscard]] std::expected<void, node_error> add_unannounced(const std::string& name, const caf::actor& actor);
@@ -57,6 +64,10 @@ private:
     caf::actor actor = {};
     bool is_announced = false; // Unless everything is withdrawn.
   };
+
+  [[nodiscard]] std::size_t count_elsewhere() const { return of_.elsewhere ? of_.elsewhere() : 0; }
+  /// Requires: mutex_ is locked.
+  [[nodiscard]] std::expected<void, directory_error> check_room(std::size_t elsewhere) const;
 
   const parts of_;
 
