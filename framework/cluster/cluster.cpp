@@ -32,6 +32,16 @@ std::unexpected<directory_error> unusable(std::string text) {
   return std::unexpected{directory_error{directory_errc::invalid_argument, std::move(text)}};
 }
 
+/// The error of a join that has waited for as long as it may.
+directory_error waited_in_vain(const directory_error& why, std::chrono::milliseconds join_timeout) {
+  const auto may_have_waited = why.code() == directory_errc::unavailable || why.code() == directory_errc::busy
+                               || why.code() == directory_errc::name_taken;
+  if (!may_have_waited)
+    return why;
+  return {why.code(), "not joined within " + grouped(static_cast<std::uint64_t>(std::max(join_timeout.count(), 0L)))
+                          + " ms (cluster_options::join_timeout): " + why.message()};
+}
+
 /// A program may start before its directory.
 template <class Call>
 auto repeated_until(std::chrono::steady_clock::time_point until, Call call) {
@@ -73,12 +83,12 @@ std::expected<cluster, directory_error> cluster::join(node& with, cluster_option
     options.access.timeout = std::min(options.access.timeout, options.lease / 6);
     auto opened = repeated_until(until, [&] { return open_directory(options.directory, options.access); });
     if (!opened)
-      return std::unexpected{std::move(opened).error()};
+      return std::unexpected{waited_in_vain(opened.error(), options.join_timeout)};
     where = *std::move(opened);
   }
   // Also lets an etcd that is wiped later be recognized.
   if (const auto identity = repeated_until(until, [&] { return where->identity(); }); !identity)
-    return std::unexpected{identity.error()};
+    return std::unexpected{waited_in_vain(identity.error(), options.join_timeout)};
   cluster_member self{.name = std::move(name),
                       .incarnation = with.identity(),
                       .addresses = {},
@@ -96,14 +106,15 @@ std::expected<cluster, directory_error> cluster::join(node& with, cluster_option
       return unusable("this member's roles and addresses take " + grouped(bytes) + " bytes; an entry has at most "
                       + grouped(directory::value_bytes_max) + ": use fewer or shorter ones");
   }
+  const auto join_timeout = options.join_timeout;
   auto core = std::make_shared<membership::cluster_core>(
       membership::cluster_core::parts{.home = with,
                                       .system = with.system(),
                                       .where = std::make_shared<membership::counted_directory>(std::move(where)),
                                       .self = std::move(self),
                                       .options = std::move(options)});
-  if (auto joined = core->wait_until_joined(until); !joined)
-    return std::unexpected{std::move(joined).error()};
+  if (const auto joined = core->wait_until_joined(until); !joined)
+    return std::unexpected{waited_in_vain(joined.error(), join_timeout)};
   return cluster{std::move(core)};
 }
 

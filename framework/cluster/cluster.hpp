@@ -144,7 +144,7 @@ public:
   /// read-only, the node is not registered, and only finds the others.
   /// Fails with
   /// - `invalid_argument`: an option has an unusable value, or others cannot reach this node; the text says what to do.
-  /// - `name_taken`: another member has the name.
+  /// - `name_taken`: another member has the name, and has kept it for join_timeout. The text says which node.
   /// - the errors of open_directory() and of a directory's calls.
   ///
   ///     auto cluster = troupe::cluster::join(*node, {.directory = "etcd://10.0.0.5:2379/shop", .roles = {"worker"}});

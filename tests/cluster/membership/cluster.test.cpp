@@ -265,14 +265,57 @@ TEST_F(a_cluster, withdraws_the_name_of_an_actor_that_has_ended) {
 }
 
 TEST_F(a_cluster, refuses_a_name_that_another_member_has) {
-  join("one");
+  auto& one = join("one");
   side other{options("one")};
   auto joining_late = joining(std::make_shared<memory_directory>(world_));
   joining_late.join_timeout = 200ms;
   const auto refused = cluster::join(*other.home, joining_late);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), directory_errc::name_taken);
-  EXPECT_NE(refused.error().message().find("members/one"), std::string::npos) << refused.error().message();
+  const auto& why = refused.error().message();
+  EXPECT_NE(why.find("not joined within 200 ms (cluster_options::join_timeout): the name \"one\" is taken"),
+            std::string::npos)
+      << why;
+  EXPECT_NE(why.find("members/one in memory"), std::string::npos) << why;
+  EXPECT_NE(why.find("the node " + one.at.home->identity() + " at " + one.at.home->addresses().front()),
+            std::string::npos)
+      << why;
+  EXPECT_NE(why.find("cluster_options::name"), std::string::npos) << why;
+}
+
+TEST_F(a_cluster, says_for_how_long_it_has_waited_for_the_directory_and_why_in_vain) {
+  side late{options("late")};
+  const auto away = cluster::join(
+      *late.home, {.directory = "etcd://127.0.0.1:1/shop", .access = {.timeout = 50ms}, .join_timeout = 100ms});
+  ASSERT_FALSE(away);
+  EXPECT_EQ(away.error().code(), directory_errc::unavailable);
+  const auto& why = away.error().message();
+  EXPECT_TRUE(why.starts_with("not joined within 100 ms (cluster_options::join_timeout): ")) << why;
+  EXPECT_NE(why.find("127.0.0.1:1"), std::string::npos) << why;
+}
+
+TEST_F(a_cluster, publishes_no_more_names_than_others_read) {
+  auto& one = join("one");
+  auto& two = join("two");
+  const auto actor = signer_at(one);
+  ASSERT_TRUE(one.in->host_entities(
+      "account", [](caf::actor_system& system, const entity_context&) { return system.spawn(signer, "one"); }));
+  for (auto i = 1; i < 1'000; ++i)
+    ASSERT_TRUE(one.in->publish("cart-" + std::to_string(i), actor)) << i;
+  const auto refused = one.in->publish("one-more", actor);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), directory_errc::full);
+  EXPECT_NE(refused.error().message().find("at most 1,000"), std::string::npos) << refused.error().message();
+  EXPECT_EQ(one.in
+                ->host_entities("till", [](caf::actor_system& system,
+                                           const entity_context&) { return system.spawn(signer, "one"); })
+                .error()
+                .code(),
+            directory_errc::full);
+  EXPECT_TRUE(eventually([&] { return two.in->names().size() == 999; }));
+  EXPECT_TRUE(two.in->problems().empty());
+  EXPECT_TRUE(one.in->unpublish("cart-1"));
+  EXPECT_TRUE(one.in->publish("one-more", actor)) << "also on the node, the name was free again";
 }
 
 TEST_F(a_cluster, lets_a_process_that_was_started_again_take_its_entry_over) {

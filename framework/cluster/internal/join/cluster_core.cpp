@@ -202,13 +202,17 @@ bool cluster_core::is_left_over(const directory_entry& entry) const {
 }
 
 std::expected<void, directory_error> cluster_core::wait_until_joined(std::chrono::steady_clock::time_point until) {
-  if (auto read = follower_->wait_until_read(until); !read)
-    return read;
+  const auto failed = [](std::string_view what, const directory_error& why) {
+    return std::unexpected{directory_error{why.code(), std::string{what} + ": " + why.message()}};
+  };
+  if (const auto read = follower_->wait_until_read(until); !read)
+    return failed("the entries of the members could not be read", read.error());
   if (!registrar_)
     return {};
-  if (auto settled = registrar_->settle(until); !settled) {
-    const auto trouble = keeper_->trouble();
-    return trouble ? std::unexpected{*trouble} : settled;
+  if (const auto settled = registrar_->settle(until); !settled) {
+    if (settled.error().code() == directory_errc::name_taken)
+      return std::unexpected{directory_error{directory_errc::name_taken, taken_text()}};
+    return failed("this member's entry could not be written", keeper_->trouble().value_or(settled.error()));
   }
   const auto is_there = [this](const cluster_view& view) {
     const auto found = view.member(of_.self.name);
@@ -224,6 +228,21 @@ std::expected<void, directory_error> cluster_core::wait_until_joined(std::chrono
   }
   forget_orders_to_earlier_processes();
   return {};
+}
+
+std::string cluster_core::taken_text() const {
+  constexpr std::size_t shown_bytes_max = 200;
+  auto text = "the name \"" + of_.self.name + "\" is taken: another node has the entry " + member_key(of_.self.name)
+              + " in " + of_.where->shown_address();
+  if (const auto holder = follower_->with_view([this](const auto& view) { return view.member(of_.self.name); });
+      holder && holder->incarnation != of_.self.incarnation) {
+    text += ": the node " + one_line(holder->incarnation, shown_bytes_max) + " at";
+    for (const auto& each : holder->addresses)
+      text += ' ' + one_line(each, shown_bytes_max);
+  }
+  return text
+         + ". Give this node another name (cluster_options::name), or end that one. The entry of a node that has "
+           "crashed goes when its lease ends: set join_timeout above that lease";
 }
 
 void cluster_core::forget_orders_to_earlier_processes() {
@@ -459,7 +478,8 @@ std::vector<std::string> cluster_core::problems() const {
   std::ranges::copy(handles_.problems(), std::back_inserter(all));
   if (registrar_)
     if (const auto trouble = registrar_->trouble())
-      all.push_back("this member's entries: " + trouble->message());
+      all.push_back("this member's entries: "
+                    + (trouble->code() == directory_errc::name_taken ? taken_text() : trouble->message()));
   problems_.add_to(all);
   return all;
 }

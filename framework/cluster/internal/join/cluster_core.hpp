@@ -56,6 +56,8 @@ public:
 
   /// Waits until this member is registered and the others are known.
   [[nodiscard]] std::expected<void, directory_error> wait_until_joined(std::chrono::steady_clock::time_point until);
+  /// Who has this member's name, and what to do.
+  [[nodiscard]] std::string taken_text() const;
 
   [[nodiscard]] std::expected<void, directory_error> publish(const std::string& name, const caf::actor& actor);
   bool unpublish(std::string_view name);
