@@ -203,6 +203,20 @@ TEST_F(cluster_command, watches_for_a_time_and_writes_a_line_of_json_for_each_ev
   EXPECT_EQ(event["member"]["roles"], nlohmann::json({"till"}));
 }
 
+// Method: without an end of its own, so that only the failed output can end it.
+TEST_F(cluster_command, stops_to_watch_when_its_output_cannot_be_written) {
+  must(open_directory(shop));
+  for (const auto* const members : {"none", "one"}) {
+    std::optional<shop_member> one;
+    if (members == std::string{"one"})
+      one.emplace("one");
+    const auto full =
+        run_line("{ timeout 20 " TROUPE_PROGRAM " cluster watch --directory host://shop >/dev/full; } 2>&1");
+    EXPECT_EQ(full.status, 1) << members;
+    expect_contains(full.text, "standard output cannot be written");
+  }
+}
+
 TEST_F(cluster_command, drains_a_member_and_cancels_that) {
   shop_member one{"one"};
   shop_member two{"two"};

@@ -97,10 +97,13 @@ void watch_cluster(const directory_access& by, std::optional<double> seconds, bo
   const auto observer = observe(by, [&](const cluster_event& event) { events.push(event); });
   if (!observer)
     return to.fail(by, observer.error());
-  while (to.out) {
+  if (!as_json && observer->now().members.empty())
+    to.out << text_of_members({}); // Otherwise nobody could tell a command that works from one that hangs.
+  for (;;) {
     for (const auto& each : events.take())
       to.out << (as_json ? finished(document_of(each), -1) : line_of(each) + '\n');
-    to.out.flush();
+    if (!to.out.flush()) // Nobody would see what comes.
+      break;
     auto wait = -1;
     if (seconds) {
       const auto left = std::chrono::duration<double>(*seconds) - (std::chrono::steady_clock::now() - begun);
