@@ -199,7 +199,8 @@ struct link_options {
   setting<bool> allow_report = {};         ///< Ask for this node's links, counters and types: link::report.
   /// Find published actors of these names: link::find. A text that ends with '*' stands for all names with that
   /// beginning. Other names fail with `not_allowed`, whether or not they are published. Handles that come in messages
-  /// are not affected.
+  /// are not affected. Members of a cluster also need names of Troupe's own: `troupe.singleton.NAME`,
+  /// `troupe.entities.KIND`, `troupe.load` and `troupe.cluster` (framework/guides/clusters.md), or "troupe.*" for all.
   setting<std::vector<std::string>> allow_find{by_default, every_name()};
 
   /// What peers of some kinds may do instead. At most 16. Only for node_options::accepted_links: other links have one
