@@ -83,6 +83,34 @@ TEST_F(dns_directory_test, service_records_keep_the_targets_names_and_their_port
   EXPECT_THAT(members_of(*open("_shop._tcp.test")), ElementsAre("tcp://a.shop.test:4000", "tcp://b.shop.test:4001"));
 }
 
+TEST_F(dns_directory_test, targets_of_service_records_are_looked_up_by_the_same_servers) {
+  server_.set_services("_shop._tcp.test", {{"a.shop.test", 4000}, {"b.shop.test", 4001}, {"c.shop.test", 4002}});
+  server_.set_addresses("a.shop.test", {"10.0.0.5"});
+  server_.set("b.shop.test", 28,
+              {.count = 1, .records = dns_bytes{}.record("b.shop.test", 28, 1, std::string(15, '\0') + '\x05').text()});
+  const auto opened = open("_shop._tcp.test");
+  EXPECT_THAT(members_of(*opened), ElementsAre("tcp://10.0.0.5:4000", "tcp://[::5]:4001", "tcp://c.shop.test:4002"));
+  server_.set("a.shop.test", 1, {.rcode = 2}); // Fails: the last address stays.
+  server_.set_addresses("c.shop.test", {"10.0.0.7"});
+  EXPECT_TRUE(eventually([&] {
+    return members_of(*opened)
+           == std::vector<std::string>{"tcp://10.0.0.5:4000", "tcp://10.0.0.7:4002", "tcp://[::5]:4001"};
+  }));
+}
+
+// Method: as many targets as possible, of which only some are asked for at the same time.
+TEST_F(dns_directory_test, many_targets_are_looked_up_in_time) {
+  std::vector<std::pair<std::string, unsigned>> targets;
+  for (unsigned each = 0; each < 200; ++each) {
+    targets.emplace_back("host-" + std::to_string(each) + ".test", 4'000 + each);
+    server_.set_addresses(targets.back().first, {"10.0.1." + std::to_string(each)});
+  }
+  server_.set_services("_shop._tcp.test", targets);
+  const auto members = members_of(*open("_shop._tcp.test"));
+  EXPECT_EQ(members.size(), 200u);
+  EXPECT_TRUE(std::ranges::all_of(members, [](const auto& each) { return each.starts_with("tcp://10.0.1."); }));
+}
+
 TEST_F(dns_directory_test, targets_that_are_no_host_are_left_out) {
   server_.set_services("_shop._tcp.test",
                        {{"", 4000}, {"a\n.test", 1}, {"good.test", 4000}, {"good.test", 0}, {"quote\".test", 4000}});

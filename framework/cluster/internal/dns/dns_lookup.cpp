@@ -104,27 +104,40 @@ bool work_on(ares_channel channel, int stop_descriptor, clock::time_point until)
 
 std::vector<std::expected<dns_answer, std::string>> look_up(const dns_query& query, const std::vector<dns_type>& types,
                                                             int stop_descriptor) {
+  std::vector<dns_question> questions;
+  for (const auto type : types)
+    questions.push_back({query.name, type});
+  return look_up_all(questions, query.name_servers, query.timeout, stop_descriptor);
+}
+
+std::vector<std::expected<dns_answer, std::string>> look_up_all(const std::vector<dns_question>& questions,
+                                                                const std::string& name_servers, milliseconds timeout,
+                                                                int stop_descriptor) {
+  constexpr std::ptrdiff_t open_most = 32;
   std::vector<std::expected<dns_answer, std::string>> answers;
-  std::vector<pending> questions; // Outlives the channel, which calls back when it is destroyed.
-  auto channel = open_channel(query.name_servers);
+  std::vector<pending> asked; // Outlives the channel, which calls back when it is destroyed.
+  auto channel = open_channel(name_servers);
   if (!channel) {
-    answers.assign(types.size(), std::unexpected{channel.error()});
+    answers.assign(questions.size(), std::unexpected{channel.error()});
     return answers;
   }
-  questions.reserve(types.size());
-  for (const auto type : types) {
-    auto& question = questions.emplace_back(type);
-    ares_search(channel->get(), query.name.c_str(), record_class_internet, static_cast<int>(type), take_answer,
-                &question);
-  }
-  const auto until = clock::now() + query.timeout;
-  const auto is_open = [&] {
-    return std::ranges::any_of(questions, [](const pending& question) { return !question.answer.has_value(); });
+  asked.reserve(questions.size()); // c-ares keeps addresses of the elements.
+  const auto until = clock::now() + timeout;
+  const auto open_count = [&] {
+    return std::ranges::count_if(asked, [](const pending& one) { return !one.answer.has_value(); });
   };
-  while (is_open() && clock::now() < until && work_on(channel->get(), stop_descriptor, until))
-    ;
+  do {
+    while (asked.size() < questions.size() && open_count() < open_most) {
+      const auto& next = questions[asked.size()];
+      auto& question = asked.emplace_back(next.type);
+      ares_search(channel->get(), next.name.c_str(), record_class_internet, static_cast<int>(next.type), take_answer,
+                  &question);
+    }
+  } while ((open_count() > 0 || asked.size() < questions.size()) && clock::now() < until
+           && work_on(channel->get(), stop_descriptor, until));
   ares_cancel(channel->get());
-  for (auto& question : questions)
+  asked.resize(questions.size());
+  for (auto& question : asked)
     answers.push_back(
         std::move(question.answer).value_or(std::unexpected{std::string{"no name server has answered in time"}}));
   return answers;

@@ -22,6 +22,16 @@ struct dns_query {
 [[nodiscard]] std::vector<std::expected<dns_answer, std::string>>
 look_up(const dns_query& query, const std::vector<dns_type>& types, int stop_descriptor);
 
+struct dns_question {
+  std::string name; // As dns_query::name.
+  dns_type type{};
+};
+
+/// The same for questions about many names, of which some are asked at the same time. The timeout is for all.
+[[nodiscard]] std::vector<std::expected<dns_answer, std::string>>
+look_up_all(const std::vector<dns_question>& questions, const std::string& name_servers,
+            std::chrono::milliseconds timeout, int stop_descriptor);
+
 /// Why the text is no list of name servers; empty if it is one.
 [[nodiscard]] std::string problem_of_name_servers(const std::string& text);
 

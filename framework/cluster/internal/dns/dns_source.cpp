@@ -29,11 +29,16 @@ member_source::finding dns_source::look(int stop_descriptor) {
 }
 
 std::expected<dns_source::looked_up, std::string> dns_source::ask(int stop_descriptor) {
+  const auto until = clock::now() + settings_.timeout;
   const auto types =
       settings_.address.port == 0 ? std::vector{dns_type::srv} : std::vector{dns_type::a, dns_type::aaaa};
-  const auto answers =
+  auto answers =
       look_up({.name = settings_.address.name, .name_servers = settings_.name_servers, .timeout = settings_.timeout},
               types, stop_descriptor);
+  // Without servers of its own, the targets' names are looked up as every other name is, when they are dialed.
+  if (types.front() == dns_type::srv && !settings_.name_servers.empty() && answers.front())
+    answers.front() =
+        with_addresses(*answers.front(), std::chrono::ceil<milliseconds>(until - clock::now()), stop_descriptor);
   looked_up found{.members = {}, .ttl = longest_ttl};
   for (const auto& answer : answers)
     if (answer)
@@ -51,6 +56,48 @@ std::expected<dns_source::looked_up, std::string> dns_source::ask(int stop_descr
     found.ttl = pause_without_records;
   found.ttl = std::max(found.ttl, shortest_ttl);
   return found;
+}
+
+/// Replaces the targets by their addresses, of which IPv6 counts if there is no IPv4, since a target is one host. If a
+/// lookup fails, the addresses that were found last count; a target without any keeps its name.
+dns_answer dns_source::with_addresses(const dns_answer& services, milliseconds timeout, int stop_descriptor) {
+  std::vector<dns_question> questions;
+  std::map<std::string, std::size_t> places; // By target: its first question.
+  for (const auto& record : services.records)
+    if (is_possible_host(record.value) && places.size() < members_max
+        && places.try_emplace(record.value, questions.size()).second)
+      for (const auto type : {dns_type::a, dns_type::aaaa})
+        questions.push_back({record.value + '.', type});
+  const auto answers =
+      look_up_all(questions, settings_.name_servers, std::max(timeout, milliseconds{0}), stop_descriptor);
+  dns_answer all{.records = {}, .ttl_s = services.ttl_s};
+  std::map<std::string, std::vector<dns_record>> found;
+  for (const auto& [target, first] : places) {
+    const auto& four = answers[first];
+    const auto& six = answers[first + 1];
+    const auto known = of_targets_.find(target);
+    if (four && !four->records.empty()) {
+      found[target] = four->records;
+      all.ttl_s = std::min(all.ttl_s, four->ttl_s);
+    } else if (four && six && !six->records.empty()) {
+      found[target] = six->records;
+      all.ttl_s = std::min(all.ttl_s, six->ttl_s);
+    } else if ((!four || !six) && known != of_targets_.end()) {
+      found[target] = known->second;
+    }
+  }
+  for (const auto& record : services.records) {
+    const auto addresses = found.find(record.value);
+    if (addresses == found.end())
+      all.records.push_back(record);
+    else
+      for (const auto& each : addresses->second) {
+        all.records.push_back(record);
+        all.records.back().value = each.value;
+      }
+  }
+  of_targets_ = std::move(found);
+  return all;
 }
 
 /// Leaves out targets that are no host: a dot alone says that there is no such service, and others are somebody's

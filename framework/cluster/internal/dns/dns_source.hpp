@@ -36,11 +36,14 @@ private:
 
   [[nodiscard]] std::expected<looked_up, std::string> ask(int stop_descriptor);
   void add_members(const dns_answer& answer, looked_up& to) const;
+  [[nodiscard]] dns_answer with_addresses(const dns_answer& services, std::chrono::milliseconds timeout,
+                                          int stop_descriptor);
   [[nodiscard]] finding after_failure(const std::string& why);
 
   const dns_source_settings settings_;
   bool has_answered_ = false;
-  std::map<dns_type, bool> had_records_; // At the last success.
+  std::map<dns_type, bool> had_records_;                      // At the last success.
+  std::map<std::string, std::vector<dns_record>> of_targets_; // The addresses that were found last.
   std::chrono::steady_clock::time_point answered_at_;
   std::chrono::milliseconds next_pause_{0}; // After the next failure.
 };
