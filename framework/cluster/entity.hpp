@@ -92,7 +92,8 @@ struct entity_options {
   /// `link_busy`; other messages are dropped.
   std::size_t waiting_most = 10'000;
   /// At most this number of entities of the kind run on one member. A request for a further one fails with `link_busy`.
-  /// It bounds what a client can make a member hold by sending to more and more keys.
+  /// It bounds what a client can make a member hold by sending to more and more keys. Remembered entities for which
+  /// there is no room are not made; cluster::problems() says how many.
   std::size_t entities_most = 1'000'000;
 };
 

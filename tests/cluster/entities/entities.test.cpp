@@ -431,6 +431,27 @@ TEST_F(entities_of_a_cluster, are_remembered_and_made_again_without_a_message) {
   EXPECT_EQ(asked(two, two.accounts->of("3")), "two 2");
 }
 
+TEST_F(entities_of_a_cluster, that_are_remembered_and_find_no_room_are_a_problem_until_their_shards_move) {
+  auto options = keeping();
+  options.remember = true;
+  auto& one = hosting("one", options);
+  for (auto i = 0; i < 10; ++i)
+    EXPECT_EQ(asked(one, one.accounts->of(std::to_string(i))), "one 1");
+  one.accounts.reset();
+  one.in.reset();
+  options.entities_most = 3;
+  auto& two = hosting("two", options);
+  const auto has_problem = [&](const std::string& text) {
+    return std::ranges::any_of(two.in->problems(), [&](const auto& each) { return each.starts_with(text); });
+  };
+  EXPECT_TRUE(eventually([&] {
+    return has_problem("entities account, remembering: 7 remembered entities were not made");
+  })) << testing::PrintToString(two.in->problems());
+  EXPECT_EQ(two.in->hosted_entities().front().second, 3u);
+  two.in->drain();
+  EXPECT_TRUE(eventually([&] { return !has_problem("entities account, remembering"); }));
+}
+
 TEST_F(entities_of_a_cluster, answer_with_the_reason_if_their_state_cannot_be_loaded) {
   auto options = keeping();
   options.load = [](const std::string&, std::uint64_t) -> std::expected<std::string, std::string> {

@@ -176,16 +176,19 @@ void entity_shard::count_hops() {
   order_.count_hops();
 }
 
-void entity_shard::start(const std::string& key) {
+bool entity_shard::start(const std::string& key) {
   work todo;
   {
     const std::lock_guard guard{mutex_};
-    if (leaves_ || (!slots_.contains(key) && !may_add()))
-      return;
+    if (leaves_)
+      return true; // The next owner makes it.
+    if (!slots_.contains(key) && !may_add())
+      return false;
     if (const auto [at, is_new] = slots_.try_emplace(key); is_new)
       begin_making(key, at->second, todo);
   }
   do_work(std::move(todo));
+  return true;
 }
 
 void entity_shard::begin_making(const std::string& key, slot& of, work& todo) {

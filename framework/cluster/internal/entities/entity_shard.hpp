@@ -47,7 +47,7 @@ public:
     // Call the function soon, on a thread that may block.
     std::function<void(std::function<void()>)> run_making;
     std::function<void(std::function<void()>)> run_saving;
-    /// `what` is "making" or "saving". An empty text: the last one was well.
+    /// `what` is "making", "saving" or "remembering". An empty text: the last one was well.
     std::function<void(const std::string& what, std::string text)> problem;
     std::function<void()> on_end; // After leave(): an entity is gone.
   };
@@ -65,8 +65,8 @@ public:
   void open();
   /// Messages that were passed on from here may come back. Called before the first message comes.
   void count_hops();
-  /// Makes the entity without a message.
-  void start(const std::string& key);
+  /// Makes the entity without a message. Returns false if as many as possible run (entity_options::entities_most).
+  [[nodiscard]] bool start(const std::string& key);
 
   /// Passivates idle entities, kills those that have not ended in time, and saves again what could not be saved.
   void sweep(clock::time_point now);

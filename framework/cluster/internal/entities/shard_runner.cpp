@@ -6,6 +6,7 @@
 
 #include <caf/make_message.hpp>
 
+#include <troupe/base/sizes.hpp>
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 #include <troupe/framework/cluster/internal/membership/boot_clock.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
@@ -208,6 +209,7 @@ void shard_runner::release(const held_lease& lease) {
   for (const auto number : gone) {
     const auto one = owned_[number];
     owned_.erase(number);
+    tell_unmade();
     const auto is_late = (one.is_gone || one.lease != lease.id) && boot_clock::now() >= one.sure_until;
     one.shard->hand_over(is_late ? refuser(number) : of_.pass_on);
     of_.region->remove(number);
@@ -344,10 +346,30 @@ void shard_runner::start_remembered() {
     return fail_requests(listed.error());
   note_success();
   for (const auto& entry : listed->entries)
-    if (const auto known = remembered_in(entry.key);
-        known && unread_.contains(known->shard) && shard_of(known->key, of_.shards) == known->shard)
-      owned_[known->shard].shard->start(known->key);
+    if (const auto known = remembered_in(entry.key); known && unread_.contains(known->shard)
+                                                     && shard_of(known->key, of_.shards) == known->shard
+                                                     && !owned_[known->shard].shard->start(known->key))
+      ++owned_[known->shard].unmade;
   unread_.clear();
+  tell_unmade();
+}
+
+/// Tells how many remembered entities of the shards that are owned have found no room.
+void shard_runner::tell_unmade() {
+  std::size_t unmade = 0;
+  for (const auto& [number, one] : owned_)
+    unmade += one.unmade;
+  if (unmade == told_unmade_)
+    return;
+  told_unmade_ = unmade;
+  of_.entities.problem("remembering",
+                       unmade == 0 ? std::string{}
+                                   : grouped(unmade)
+                                         + " remembered entities were not made, since this member runs "
+                                           "entity_options::entities_most of the kind: "
+                                         + grouped(of_.entities.options.entities_most)
+                                         + ". A message makes them once there is room; more hosts or a higher bound do "
+                                           "it at the next move of their shards");
 }
 
 bool shard_runner::has_unwritten(std::uint32_t shard) const {

@@ -88,8 +88,9 @@ private:
     std::shared_ptr<std::atomic<bool>> is_over; // Its ownership is not sure any more.
     bool was_seen = false;                      // The entry, in the directory.
     bool leaves = false;
-    bool hurries = false; // It leaves because of the lease.
-    bool is_gone = false; // The directory did not have its entry any more.
+    bool hurries = false;   // It leaves because of the lease.
+    bool is_gone = false;   // The directory did not have its entry any more.
+    std::size_t unmade = 0; // Remembered entities for which there was no room.
   };
   struct remembered_change {
     std::uint32_t shard;
@@ -121,6 +122,7 @@ private:
   [[nodiscard]] bool is_sure(const held_lease& lease) const;
   void begin(const std::vector<std::uint32_t>& those, std::uint64_t fence, std::uint64_t lease);
   void start_remembered();
+  void tell_unmade();
   void write_remembered();
   [[nodiscard]] bool has_unwritten(std::uint32_t shard) const;
   [[nodiscard]] bool write_changes(std::span<const remembered_change> changes);
@@ -145,6 +147,7 @@ private:
   clock::time_point next_request_{};
   bool has_requested_ = false; // In this step. Deadlines are looked at between two requests.
   bool has_problem_ = false;
+  std::size_t told_unmade_ = 0;
   std::set<std::uint32_t> unread_;                        // Shards whose remembered entities were not started yet.
   std::map<std::uint32_t, clock::time_point> not_before_; // Shards that were not free.
   retry_pause pause_;
