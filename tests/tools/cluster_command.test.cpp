@@ -4,6 +4,7 @@
 #include "../cluster/directory_words.hpp"
 #include "../cluster/host/temporary_state.hpp"
 #include "../eventually.hpp"
+#include "../framework/certificates.hpp"
 
 #include <troupe/framework/cluster/cluster.hpp>
 
@@ -354,6 +355,44 @@ TEST_F(cluster_command, proves_who_is_at_a_tcp_address_only_with_the_secret) {
   EXPECT_EQ(outcome(with), "proven") << with;
   EXPECT_NE(with["members"][0]["account"], nullptr);
   EXPECT_EQ(outcome(ask_json("doctor --secret-file " + write_secret("wrong", std::string(32, 'w')), 1)), "failed");
+}
+
+TEST_F(cluster_command, proves_who_is_at_a_tls_address_only_with_a_certificate_that_counts_there) {
+  certificate_folder folder;
+  const auto authority = folder.authority("shop");
+  const auto stranger = folder.authority("stranger");
+  const auto of_node = folder.issue(authority, "one", "IP:127.0.0.1");
+  const auto of_command = folder.issue(authority, "operator", "DNS:operator");
+  const auto of_stranger = folder.issue(stranger, "intruder", "DNS:operator");
+  node_options options{.name = "one", .listen = {"tls://127.0.0.1:0"}, .store = std::nullopt};
+  options.accepted_links.credentials = {.tls = {.certificate_file = of_node.certificate,
+                                                .key_file = of_node.key,
+                                                .authority_file = authority.certificate,
+                                                .require_client_certificate = true}};
+  program at{options};
+  const auto in = cluster::join(at.home, {.directory = shop});
+  ASSERT_TRUE(in) << in.error().message();
+  const auto doctor = [](const std::string& authority_file, const certificate_files& own, int status) {
+    return ask_json("doctor --tls-ca " + authority_file + " --tls-certificate " + own.certificate + " --tls-key "
+                        + own.key,
+                    status);
+  };
+  const auto tried = [](const nlohmann::json& document) { return document["members"][0]["addresses"][0]; };
+  const auto without = ask_json("doctor");
+  EXPECT_EQ(tried(without)["outcome"], "reachable") << without;
+  const auto with = doctor(authority.certificate, of_command, 0);
+  EXPECT_EQ(tried(with)["outcome"], "proven") << with;
+  EXPECT_NE(with["members"][0]["account"], nullptr) << with;
+  EXPECT_EQ(with["healthy"], true) << with;
+  EXPECT_EQ(tried(doctor(authority.certificate, of_stranger, 1))["outcome"], "failed");
+  const auto distrusted = doctor(stranger.certificate, of_command, 1);
+  EXPECT_EQ(tried(distrusted)["outcome"], "failed");
+  expect_contains(tried(distrusted)["text"].get<std::string>(), "certificate");
+  const auto another_name =
+      ask_json("doctor --tls-ca " + authority.certificate + " --tls-certificate " + of_command.certificate
+                   + " --tls-key " + of_command.key + " --server-name elsewhere",
+               1);
+  EXPECT_EQ(tried(another_name)["outcome"], "failed");
 }
 
 TEST_F(cluster_command, shows_nothing_that_a_terminal_would_obey) {
