@@ -35,7 +35,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto save_pause = 1s;
 // A remembered entity that has ended by itself is made again after this time.
 constexpr auto remake_pause = 1s;
 
@@ -51,7 +50,18 @@ void tell_to_end(const caf::actor& whom, bool at_once) {
 
 entity_shard::entity_shard(std::shared_ptr<const parts> of, ownership own,
                            std::function<void(const std::string&, bool)> remember)
-    : of_(std::move(of)), own_(std::move(own)), remember_(std::move(remember)) {}
+    : of_(std::move(of)),
+      own_(std::move(own)),
+      remember_(std::move(remember)),
+      saver_({.save = [this](const std::string& key,
+                             const std::string& state) { return of_->options.save(key, own_.fence(), state); },
+              .run =
+                  [this](std::function<void()> job) {
+                    of_->run_saving([self = shared_from_this(), job = std::move(job)] { job(); });
+                  },
+              .patience = of_->options.end_within,
+              .on_done = [this](const std::string& key) { note_saved(key); },
+              .problem = [this](std::string text) { note_problem("saving", std::move(text)); }}) {}
 
 entity_shard::~entity_shard() {
   of_->count->fetch_sub(slots_.size());
@@ -350,8 +360,8 @@ void entity_shard::begin_ending(slot& of, clock::time_point kill_at, work& todo)
 void entity_shard::settle(const std::string& key, slot& of, work& todo) {
   if (!of.has_ended)
     return;
-  if (of.unsaved && (of.unsaved->is_saving || of.unsaved->newest))
-    return; // Its end comes back here.
+  if (saver_.end(key))
+    return; // The end of the saving comes back here.
   if (leaves_) {
     if (remember_ && of.is_forgotten && of.waiting.empty())
       todo.remembered.emplace_back(key, false);
@@ -400,15 +410,14 @@ void entity_shard::sweep(clock::time_point now) {
       else if (of.now == phase::ending && of.actor && now >= of.due && !of.was_killed) {
         of.was_killed = true;
         todo.ended.emplace_back(of.actor, true);
-      } else if (of.now == phase::ending && of.has_ended && !of.unsaved && !leaves_ && now >= of.due)
+      } else if (of.now == phase::ending && of.has_ended && !saver_.has(key) && !leaves_ && now >= of.due)
         remade.push_back(key);
-      if (of.unsaved && of.unsaved->newest && !of.unsaved->is_saving && now >= of.unsaved->next)
-        begin_saving(key, of, todo);
     }
     for (const auto& key : remade)
       begin_making(key, slots_[key], todo);
   }
   do_work(std::move(todo));
+  saver_.retry(now);
 }
 
 void entity_shard::leave(clock::time_point kill_at, bool is_lost) {
@@ -417,7 +426,8 @@ void entity_shard::leave(clock::time_point kill_at, bool is_lost) {
     const std::lock_guard guard{mutex_};
     kill_at_ = leaves_ ? std::min(kill_at_, kill_at) : kill_at;
     leaves_ = true;
-    is_lost_ |= is_lost;
+    if (is_lost)
+      saver_.lose();
     std::vector<std::string> ended;
     for (auto& [key, of] : slots_) {
       if (of.now == phase::running)
@@ -466,73 +476,19 @@ void entity_shard::hand_over(std::function<void(entity_address, relayed_message)
 void entity_shard::save(const std::string& key, std::uint64_t run, std::string state) {
   if (!of_->options.save)
     return;
+  const std::lock_guard guard{mutex_}; // So that it comes before what follows the end of this run.
+  if (find(key, run) != nullptr)
+    saver_.save(key, std::move(state));
+}
+
+void entity_shard::note_saved(const std::string& key) {
   work todo;
   {
     const std::lock_guard guard{mutex_};
-    auto* const of = find(key, run);
-    if (of == nullptr)
-      return;
-    if (!of->unsaved)
-      of->unsaved = std::make_unique<unsaved_state>();
-    of->unsaved->newest = std::move(state);
-    if (!of->unsaved->is_saving && clock::now() >= of->unsaved->next)
-      begin_saving(key, *of, todo);
+    if (const auto found = slots_.find(key); found != slots_.end())
+      settle(key, found->second, todo);
   }
   do_work(std::move(todo));
-}
-
-void entity_shard::begin_saving(const std::string& key, slot& of, work& todo) {
-  of.unsaved->is_saving = true;
-  todo.savings.emplace_back([self = shared_from_this(), key] { self->run_save(key); });
-}
-
-/// On a thread that may block. Saves the newest state until there is none.
-void entity_shard::run_save(const std::string& key) {
-  for (;;) {
-    std::string state;
-    work todo;
-    {
-      std::unique_lock guard{mutex_};
-      auto& of = slots_.at(key); // It stays while it is being saved.
-      if (!of.unsaved->newest) {
-        of.unsaved.reset();
-        settle(key, of, todo);
-        guard.unlock();
-        return do_work(std::move(todo));
-      }
-      state = *std::exchange(of.unsaved->newest, std::nullopt);
-    }
-    std::expected<void, std::string> saved;
-    try {
-      saved = of_->options.save(key, own_.fence(), state);
-    } catch (const std::exception& thrown) {
-      saved = std::unexpected{std::string{"the function threw: "} + thrown.what()};
-    } catch (...) {
-      saved = std::unexpected{std::string{"the function threw an object that is not a std::exception"}};
-    }
-    note_problem("saving", saved ? std::string{} : key + ": its state could not be saved: " + saved.error());
-    std::unique_lock guard{mutex_};
-    auto& of = slots_.at(key);
-    if (saved) {
-      of.unsaved->failing_since = {};
-      continue;
-    }
-    const auto now = clock::now();
-    if (of.unsaved->failing_since == clock::time_point{})
-      of.unsaved->failing_since = now;
-    if (of.has_ended && (is_lost_ || now - of.unsaved->failing_since >= of_->options.end_within)) {
-      of.unsaved.reset();
-      settle(key, of, todo);
-      guard.unlock();
-      note_problem("saving", key + ": its last state is lost: " + saved.error());
-      return do_work(std::move(todo));
-    }
-    if (!of.unsaved->newest)
-      of.unsaved->newest = std::move(state);
-    of.unsaved->is_saving = false;
-    of.unsaved->next = now + save_pause; // The sweep tries again.
-    return;
-  }
 }
 
 void entity_shard::passivate(const std::string& key, std::uint64_t run) {
@@ -571,8 +527,6 @@ void entity_shard::do_work(work todo) {
     remember_(key, is_running);
   for (auto& job : todo.makings)
     of_->run_making(std::move(job));
-  for (auto& job : todo.savings)
-    of_->run_saving(std::move(job));
   if (!todo.passed.empty()) {
     std::unique_lock guard{mutex_};
     const auto pass = pass_;

@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -21,11 +20,12 @@
 #include <troupe/framework/cluster/entity.hpp>
 #include <troupe/framework/cluster/internal/entities/arrival_order.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_address.hpp>
+#include <troupe/framework/cluster/internal/entities/state_saver.hpp>
 #include <troupe/framework/relay.hpp>
 
 namespace troupe::membership {
 
-/// Makes the entities of a shard when messages come for them, and ends them.
+/// Runs each entity of a shard from the first message for it until it is idle, or the shard leaves.
 ///
 ///     an entity:  making --made--> running --idle, or the shard leaves--> ending --ended and saved--> gone or making
 ///     the shard:  opening --open()--> open --leave()--> leaving --every entity is gone, hand_over()--> handed over
@@ -88,12 +88,6 @@ public:
 private:
   enum class phase : std::uint8_t { making, running, ending };
 
-  struct unsaved_state {
-    std::optional<std::string> newest;
-    bool is_saving = false;
-    clock::time_point failing_since{}; // Zero: it does not fail.
-    clock::time_point next{};
-  };
   struct slot {
     phase now = phase::making;
     bool has_begun = false;     // To be made.
@@ -107,7 +101,6 @@ private:
     std::uint64_t run = 0;
     caf::actor actor = {};
     std::vector<std::pair<entity_address, relayed_message>> waiting = {};
-    std::unique_ptr<unsaved_state> unsaved = {};
     clock::time_point last_used{};
     clock::time_point due{}; // While ending: when to kill it. While making: not before.
   };
@@ -116,7 +109,6 @@ private:
     std::vector<std::pair<caf::actor, bool>> ended; // Actors to end; true: at once.
     std::vector<caf::actor> released;
     std::vector<std::function<void()>> makings;
-    std::vector<std::function<void()>> savings;
     std::vector<std::pair<entity_address, relayed_message>> passed; // On, because the shard was handed over.
     std::vector<std::pair<relayed_message, node_error>> failures;
     std::vector<std::pair<std::string, bool>> remembered;
@@ -130,14 +122,13 @@ private:
   void note_passed(const std::string& key, std::uint64_t run, const caf::actor& actor);
   void note_end(const std::string& key, std::uint64_t run);
   void fail_making(const std::string& key, std::uint64_t run, const std::string& why);
-  void run_save(const std::string& key);
+  void note_saved(const std::string& key);
   void note_problem(const std::string& what, std::string text);
   void do_work(work todo);
 
   // With the lock.
   void begin_making(const std::string& key, slot& of, work& todo);
   void begin_ending(slot& of, clock::time_point kill_at, work& todo);
-  void begin_saving(const std::string& key, slot& of, work& todo);
   /// After the end of an actor or of a save. May erase the slot.
   void settle(const std::string& key, slot& of, work& todo);
   void hold(entity_address to, relayed_message what, work& todo);
@@ -150,6 +141,7 @@ private:
   const std::shared_ptr<const parts> of_;
   const ownership own_;
   const std::function<void(const std::string&, bool)> remember_;
+  state_saver saver_; // Called with or without the lock; calls back without it.
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
@@ -157,7 +149,6 @@ private:
   std::uint64_t last_run_ = 0;
   bool opens_ = true;
   bool leaves_ = false;
-  bool is_lost_ = false;
   clock::time_point kill_at_{};
   std::vector<std::pair<entity_address, relayed_message>> held_; // While the shard opens or leaves.
   std::function<void(entity_address, relayed_message)> pass_;    // Set once the shard was handed over.
