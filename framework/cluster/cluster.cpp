@@ -25,6 +25,8 @@ constexpr std::size_t role_bytes_max = 1'024;
 // A message that reaches a handle just when its member is lost fails, or goes to another member, after this time. A
 // member that is not found within this time after it was needed counts as unreachable.
 constexpr std::chrono::milliseconds handle_patience{500};
+// A handle may begin to rest, or be lost, just before a burst comes to it, which its pool would have kept otherwise.
+constexpr std::size_t handle_queue{64_MiB};
 constexpr std::chrono::milliseconds lease_min{1'000};
 constexpr std::chrono::milliseconds lease_max{std::chrono::hours{1}};
 
@@ -149,6 +151,7 @@ cluster::member_dialer cluster::dialing(handle_maker make) const {
     auto made =
         make(parts.home, {*address}, name,
              {.patience = handle_patience,
+              .queue = handle_queue,
               .idle_close = core->is_on_demand() ? std::optional{core->idle_close()} : std::nullopt,
               .link = std::move(link),
               .events = {.callback = [tell = std::move(tell)](const lasting_event& event) { tell(event.what); }}});
