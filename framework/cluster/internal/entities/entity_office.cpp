@@ -153,6 +153,7 @@ std::expected<void, directory_error> entity_office::host(const std::string& kind
               for (auto& one : view.providers(region_name(kind)))
                 seen.hosts.push_back(std::move(one.name));
               seen.owners = view.shard_owners(kind);
+              seen.revision = view.revision();
             });
             return seen;
           },

@@ -167,9 +167,8 @@ void shard_runner::give_up(const picture& seen, const std::vector<bool>& wanted,
   std::vector<std::uint32_t> left;
   for (auto& [number, one] : owned_) {
     const auto is_shown = number < seen.owners.size() && seen.owners[number] == of_.self;
-    one.was_seen |= is_shown;
-    // Somebody may have removed or replaced the entry. Before it was seen, the news of it may be on its way.
-    const auto is_lost = one.lease != lease.id || (one.was_seen && !is_shown);
+    // Somebody may have removed or replaced the entry, unless the news of it is on its way.
+    const auto is_lost = one.lease != lease.id || (!is_shown && seen.revision >= one.fence);
     if (one.lease == lease.id)
       one.sure_until = lease.sure_until;
     const auto must_hurry = !sure || is_lost;

@@ -40,6 +40,7 @@ public:
   struct picture {
     std::vector<std::string> hosts;  // The members that host it.
     std::vector<std::string> owners; // By shard; empty: none.
+    std::uint64_t revision = 0;      // Up to which all changes are known.
   };
   struct parts {
     std::shared_ptr<directory> where;
@@ -86,7 +87,6 @@ private:
     boot_clock::time_point sure_until{}; // Of the lease, when it was seen last.
     std::shared_ptr<entity_shard> shard;
     std::shared_ptr<std::atomic<bool>> is_over; // Its ownership is not sure any more.
-    bool was_seen = false;                      // The entry, in the directory.
     bool leaves = false;
     bool hurries = false;   // It leaves because of the lease.
     bool is_gone = false;   // The directory did not have its entry any more.

@@ -94,9 +94,11 @@ cluster_core::cluster_core(parts of)
       .value = of_.self.name,
       .lease = keeper_->reader(),
       .margin = of_.options.lease / 4,
-      .revision =
+      .look =
           [this](const std::string& name) {
-            return follower_->with_view([&](const cluster_view& view) { return view.singleton_revision(name); });
+            return follower_->with_view([&](const cluster_view& view) {
+              return singleton_runner::sighting{view.singleton_revision(name), view.revision()};
+            });
           },
       .show = [this](const auto& name, const auto& actor) { show(name, actor); },
       .problem = [this](const auto& name, auto text) { note_problem("singleton " + name, std::move(text)); }});

@@ -46,6 +46,9 @@ public:
   /// Takes over all entries, and returns what has changed.
   [[nodiscard]] events reset(std::span<const directory_entry> all);
   [[nodiscard]] events apply(std::span<const directory_change> changes);
+  /// All changes up to this revision of the directory were applied.
+  void note_revision(std::uint64_t revision) noexcept { revision_ = revision; }
+  [[nodiscard]] std::uint64_t revision() const noexcept { return revision_; }
 
   [[nodiscard]] std::vector<cluster_member> members() const;
   [[nodiscard]] std::optional<cluster_member> member(std::string_view name) const;
@@ -125,6 +128,7 @@ private:
   std::map<std::string, drain_order, std::less<>> orders_; // By the member's name.
   std::map<std::string, std::string> unreadable_;
   std::uint64_t bytes_ = 0; // Of the entries that are kept.
+  std::uint64_t revision_ = 0;
 };
 
 } // namespace troupe::membership

@@ -89,6 +89,7 @@ std::expected<std::uint64_t, directory_error> view_follower::read_all() {
   {
     const std::lock_guard guard{mutex_};
     events = view_.reset(listed->entries);
+    view_.note_revision(listed->revision);
     was_read_ = true;
     const auto was_away = is_away();
     trouble_.reset();
@@ -108,12 +109,13 @@ void view_follower::follow(std::uint64_t revision) {
   }
   const auto watch = where_->watch("", revision + 1,
                                    {.on_changes =
-                                        [this](std::span<const directory_change> changes, std::uint64_t) {
+                                        [this](std::span<const directory_change> changes, std::uint64_t last) {
                                           const std::lock_guard told{telling_};
                                           cluster_view::events events;
                                           {
                                             const std::lock_guard guard{mutex_};
                                             events = view_.apply(changes);
+                                            view_.note_revision(last);
                                           }
                                           changed_.notify_all();
                                           tell(events);

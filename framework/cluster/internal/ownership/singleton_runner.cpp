@@ -129,14 +129,11 @@ bool singleton_runner::is_sure(std::uint64_t lease) const {
   return !stands_back_ && held.id == lease && held.is_sure(boot_clock::now() + of_.margin);
 }
 
-bool singleton_runner::is_taken_away(const std::string& name, candidate& of) const {
-  if (!of_.revision)
+bool singleton_runner::is_taken_away(const std::string& name, const candidate& of) const {
+  if (!of_.look)
     return false;
-  const auto present = of_.revision(name);
-  if (present == of.fence)
-    of.was_seen = true;
-  // Before it was seen, the news of it may be on its way.
-  return of.was_seen ? present != of.fence : present > of.fence;
+  const auto seen = of_.look(name);
+  return seen.made_at != of.fence && seen.revision >= of.fence; // Otherwise the news of it may be on its way.
 }
 
 std::chrono::steady_clock::time_point singleton_runner::step(const std::string& name, candidate& of) {
@@ -195,7 +192,6 @@ void singleton_runner::acquire(const std::string& name, candidate& of, const hel
   }
   of.lease = lease.id;
   of.fence = taken->revision;
-  of.was_seen = false;
   of.has_ended = std::make_shared<std::atomic<bool>>(false);
   if (is_sure(lease.id)) // It may have taken long.
     begin(name, of);

@@ -37,13 +37,17 @@ namespace troupe::membership {
 /// Threads: any; requests are made, and actors started, on a thread of its own.
 class singleton_runner {
 public:
+  /// What is known here of the directory.
+  struct sighting {
+    std::uint64_t made_at = 0;  // The revision at which the present entry of the name was made; 0: there is none.
+    std::uint64_t revision = 0; // Up to which all changes are known.
+  };
   struct parts {
     std::shared_ptr<directory> where;
     std::string value;                 // Of the entries: this member's name.
     std::function<held_lease()> lease; // The present one.
     std::chrono::milliseconds margin;
-    /// The revision at which the present entry of the name was made, as far as is known here; 0: there is none.
-    std::function<std::uint64_t(const std::string& name)> revision;
+    std::function<sighting(const std::string& name)> look;
     /// Makes the actor known under the name, or withdraws it (null).
     std::function<void(const std::string& name, const caf::actor& actor)> show;
     std::function<void(const std::string& name, std::string text)> problem;
@@ -70,7 +74,6 @@ private:
     maker make;
     std::uint64_t lease = 0; // Under which the entry is owned; 0: it is not.
     std::uint64_t fence = 0;
-    bool was_seen = false; // The entry, in the directory.
     caf::actor actor;
     std::shared_ptr<std::atomic<bool>> has_ended; // The actor.
     std::shared_ptr<std::atomic<bool>> is_over;   // The run: its ownership is not sure any more.
@@ -105,7 +108,7 @@ private:
   /// Whether something may be owned under the lease now.
   [[nodiscard]] bool is_sure(std::uint64_t lease) const;
   /// Whether somebody has removed or replaced the entry.
-  [[nodiscard]] bool is_taken_away(const std::string& name, candidate& of) const;
+  [[nodiscard]] bool is_taken_away(const std::string& name, const candidate& of) const;
 
   const parts of_;
   const std::shared_ptr<bell> bell_ = std::make_shared<bell>();
