@@ -405,6 +405,9 @@ TEST_F(entities_of_a_cluster, fail_what_has_waited_at_a_member_whose_lease_has_e
   caf::scoped_actor self{visitor.at.system};
   auto request = self->request(*account, 20s, 1);
   ASSERT_TRUE(eventually([&] { return received_by(one) > received; }));
+  // Received after the request, which waits in its shard by then.
+  caf::anon_send(*visitor.in->entity("account", "nl-2"), 1.0);
+  ASSERT_TRUE(eventually([&] { return received_by(one) > received + 1; }));
   world_->expire(world_->entry("members/one")->lease);
   world_->fail(std::nullopt);
   request.receive([](const std::string& text) { ADD_FAILURE() << text; },
