@@ -11,6 +11,7 @@
 #include <caf/actor_system.hpp>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
 
 namespace troupe::membership {
@@ -55,6 +56,7 @@ std::string absence_reasons::title_of(const sought& what) {
 
 std::string absence_reasons::of(const sought& what, const view_follower& seen) const {
   constexpr std::size_t named_most = 8;
+  constexpr std::size_t name_bytes_max = 256;
   const auto words = words_of(what);
   const auto published = what.published_name();
   const auto has_names = of_.where.is_writable();
@@ -75,12 +77,14 @@ std::string absence_reasons::of(const sought& what, const view_follower& seen) c
     reasons.emplace_back("this process", why.empty() ? "it drains" : std::move(why));
   }
   for (const auto& one : providers)
-    reasons.emplace_back(one.name, against(one, what));
+    reasons.emplace_back(one_line(one.name, name_bytes_max), against(one, what));
   auto text = reasons.empty() ? "no member " + std::string{words.provides} + " it"
                               : grouped(reasons.size()) + (reasons.size() == 1 ? " member " : " members ")
                                     + std::string{reasons.size() == 1 ? words.provides : words.provide} + " it: ";
   if (!has_names)
-    text = reasons.empty() ? "the directory names no member" : grouped(reasons.size()) + " members were asked for it: ";
+    text = reasons.empty()
+               ? "the directory names no member"
+               : grouped(reasons.size()) + (reasons.size() == 1 ? " member was" : " members were") + " asked for it: ";
   for (std::size_t i = 0; i < std::min(reasons.size(), named_most); ++i)
     text += (i == 0 ? "" : ", ") + reasons[i].first + " (" + reasons[i].second + ')';
   if (reasons.size() > named_most)
