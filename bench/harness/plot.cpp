@@ -192,9 +192,10 @@ private:
 
   void set_axis(char which, const axis& what) {
     const auto is_binary = what.numbers == axis_numbers::bytes && which == 'x';
+    const auto is_percentile = what.numbers == axis_numbers::percentiles;
     commands_ +=
         fmt::format("set {0}label {1}\nset logscale {0} {2}\n", which, in_quotes(what.label), is_binary ? 2 : 10);
-    if (!is_binary) {
+    if (!is_binary && !is_percentile) {
       commands_ += fmt::format("set format {} '%.0s %c{}'\n", which,
                                what.numbers == axis_numbers::seconds ? "s"
                                : what.numbers == axis_numbers::bytes ? "B"
@@ -202,9 +203,12 @@ private:
       return;
     }
     std::string ticks;
-    for (int power = 0; power <= 60; power += 2)
-      ticks += fmt::format("{}'{}' {}", ticks.empty() ? "" : ",", number_text(std::ldexp(1, power), what.numbers),
-                           std::ldexp(1, power));
+    const auto add_tick = [&](double at) {
+      ticks += fmt::format("{}'{}' {}", ticks.empty() ? "" : ",", number_text(at, what.numbers), at);
+    };
+    constexpr int percentiles_most = 9; // Powers of ten.
+    for (int power = 0; power <= (is_percentile ? percentiles_most : 60); power += is_percentile ? 1 : 2)
+      add_tick(is_percentile ? std::pow(10, power) : std::ldexp(1, power));
     commands_ += fmt::format("set {}tics ({})\n", which, ticks);
   }
 
@@ -254,6 +258,8 @@ std::string number_text(double value, axis_numbers numbers) {
     return with_prefix(value, 1024, binary);
   case axis_numbers::seconds:
     return value == 0 ? "0 s" : with_prefix(value * 1e9, 1000, seconds);
+  case axis_numbers::percentiles:
+    return fmt::format("{:.10g} %", 100 - 100 / value);
   case axis_numbers::plain:
     break;
   }

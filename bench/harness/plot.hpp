@@ -17,6 +17,8 @@ enum class axis_numbers : std::uint8_t {
   plain,   ///< 1, 10, 1 k, 1 M; base 10.
   bytes,   ///< 8 B, 1 KiB, 1 MiB; base 2.
   seconds, ///< 10 ns, 1 us, 1 ms; base 10.
+  /// The values are 1/(1 - p) for the share p: 1, 10 and 100 are written as 0 %, 90 % and 99 %; base 10.
+  percentiles,
 };
 
 /// "1.5 M", "64 KiB", "20 us".

@@ -57,6 +57,7 @@ std::vector<row> results::rows(const std::vector<std::string>& peers) const {
         if (!ratios.empty())
           next.ratio_to[peer] = median(ratios);
       }
+      next.values = std::move(values);
       made.push_back(std::move(next));
     }
   }

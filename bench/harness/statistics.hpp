@@ -29,6 +29,7 @@ struct row {
   double max = 0;
   std::map<std::string, double> ratio_to; // By peer: the median of the rounds' ratios, ours over the peer's.
   std::size_t rounds = 0;                 // Number of rounds that have a value.
+  std::vector<double> values = {};        // Of these rounds, in order.
 };
 
 /// The values of all rounds.

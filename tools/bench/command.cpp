@@ -1,5 +1,8 @@
 #include "bench/command.hpp"
 
+#include "bench/answer.hpp"
+#include "bench/diff/command.hpp"
+#include "bench/load/command.hpp"
 #include "bench/participant.hpp"
 #include "bench/report.hpp"
 #include "bench/request.hpp"
@@ -28,43 +31,15 @@ namespace troupe::tools {
 
 namespace {
 
-/// Streams for the results and the errors, and the exit status.
-struct answer_to {
-  std::ostream& out;
-  std::ostream& err;
-  int& status;
-
-  void say(const std::string& what) { err << printable("troupe: " + what) << '\n' << std::flush; }
-  void fail(const std::string& why, int with = 1) {
-    say(why);
-    status = with;
-  }
+/// The measurement to serve or to drive.
+struct part_request {
+  std::string serve;
+  std::string drive;
+  std::string address;
 };
 
-constexpr int bad_arguments = 2;
-
-/// Called before the run, so that no measurement is lost because a file is not writable.
-[[nodiscard]] bool can_write(const std::string& file) {
-  const std::filesystem::path path{file};
-  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored))
-    return !std::filesystem::is_directory(path, ignored) && ::access(file.c_str(), W_OK) == 0;
-  return ::access(folder.c_str(), W_OK) == 0;
-}
-
-void write(const std::string& file, const std::string& text, answer_to& to) {
-  if (file.empty())
-    return;
-  std::ofstream written{file, std::ios::binary};
-  written << text;
-  written.close();
-  if (!written)
-    to.fail(file + " cannot be written");
-}
-
 /// Runs this process as a participant of a measurement that another `troupe bench` process makes. Never returns.
-void take_part(const bench_request& asked) {
+void take_part(const part_request& asked) {
   const auto what = measurement_of(asked.serve.empty() ? asked.drive : asked.serve);
   if (!what)
     std::_Exit(bad_arguments);
@@ -74,22 +49,8 @@ void take_part(const bench_request& asked) {
   std::_Exit(status);
 }
 
-/// Warns about conditions that make the numbers unreliable.
-void warn(answer_to& to) {
-  const auto where = machine_now();
-  if (!is_optimized(where))
-    to.say(fmt::format("this build is made for finding errors ({}), so its numbers mean nothing; build with "
-                       "-DCMAKE_BUILD_TYPE=Release",
-                       where.build));
-  double load = 0;
-  constexpr double busy = 0.5;
-  if (::getloadavg(&load, 1) == 1 && load > busy)
-    to.say(fmt::format("the load average is {:.1f}: other programs run on this machine and disturb the measurement",
-                       load));
-}
-
 /// The measurements to make. If the request is invalid, reports the reason and returns an empty plan.
-[[nodiscard]] std::vector<measurement> checked_plan(bench_request& asked, answer_to& to) {
+[[nodiscard]] std::vector<measurement> checked_plan(bench_request& asked, const answer_to& to) {
   const auto refuse = [&](const std::string& why) {
     to.fail(why, bad_arguments);
     return std::vector<measurement>{};
@@ -110,9 +71,7 @@ void warn(answer_to& to) {
   return *std::move(plan);
 }
 
-void measure(bench_request asked, answer_to to) {
-  if (!asked.serve.empty() || !asked.drive.empty())
-    take_part(asked);
+void measure(bench_request asked, const answer_to& to) {
   if (asked.is_quick) {
     asked.rounds = 1;
     asked.seconds = std::min(asked.seconds, 0.05);
@@ -120,7 +79,7 @@ void measure(bench_request asked, answer_to to) {
   const auto plan = checked_plan(asked, to);
   if (plan.empty())
     return;
-  warn(to);
+  warn_about_machine(to);
   if (::isatty(STDERR_FILENO) == 1)
     to.say(fmt::format("{} measurements, about {:.0f} s, or more if payloads are large or families are slow",
                        plan.size(), expected_seconds(asked, plan.size())));
@@ -168,7 +127,12 @@ constexpr const char* examples =
     "  troupe bench --family typed,msgpack,json,cereal,caf --size 64,64Ki --csv families.csv\n"
     "  troupe bench --size 1Mi --spill never            # large payloads through the socket, not by handle\n"
     "  troupe bench --transport tcp --compression none,lz4,zstd --data records --size 1Mi\n"
-    "  troupe bench --pattern fan-in,fan-out,ring --peers 8 --json\n";
+    "  troupe bench --pattern fan-in,fan-out,ring --peers 8 --json\n"
+    "  troupe bench --serve tls://0.0.0.0:4000 --certificate b.pem --key b.key   # on one host, and on another:\n"
+    "  troupe bench --to tls://b:4000 --rate 100k --arrivals poisson --seconds 30 --authority ca.pem\n"
+    "  troupe bench --to unix://@sink --rate 20k --rounds 10 --json > new.json\n"
+    "  troupe bench --to unix://@sink --find-knee --limit 5ms\n"
+    "  troupe bench diff old.json new.json --quantity p99 --allow 5%\n";
 
 void add_what(CLI::App& to, bench_request& asked) {
   add_choice(to, "-p,--pattern", asked.patterns, "Patterns of messages", pattern_names);
@@ -220,22 +184,42 @@ void add_how(CLI::App& to, bench_request& asked) {
       ->option_text("DIR");
 }
 
+/// For processes that the command starts itself; hidden from the help.
+void add_part_command(CLI::App& bench) {
+  auto asked = std::make_shared<part_request>();
+  auto* const command = bench.add_subcommand("take-part")->group("");
+  command->add_option("--serve", asked->serve);
+  command->add_option("--drive", asked->drive);
+  command->add_option("--address", asked->address);
+  command->callback([asked] { take_part(*asked); });
+}
+
 } // namespace
 
 void add_bench_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<bench_request>();
+  auto load = std::make_shared<load_arguments>();
+  const answer_to to{out, err, status};
   auto* const command = app.add_subcommand(
       "bench",
       "Measures messages per second and round-trip times on this machine, between processes that it starts: by "
-      "pattern, transport, family and size");
+      "pattern, transport, family and size. With --serve and --to it offers load at a given rate between hosts and "
+      "measures latencies");
   add_what(*command, *asked);
   add_how(*command, *asked);
-  // For processes that the command starts itself; hidden from the help.
-  command->add_option("--serve", asked->serve)->group("");
-  command->add_option("--drive", asked->drive)->group("");
-  command->add_option("--address", asked->address)->group("");
+  add_load_options(*command, *load);
+  add_diff_command(*command, to);
+  add_merge_command(*command, to);
+  add_part_command(*command);
   command->footer(examples);
-  command->callback([asked, to = answer_to{out, err, status}] { measure(*asked, to); });
+  command->callback([asked, load, command, to] {
+    if (!command->get_subcommands().empty())
+      return;
+    if (load->is_given())
+      run_load(*load, *asked, *command, to);
+    else
+      measure(*asked, to);
+  });
 }
 
 } // namespace troupe::tools

@@ -17,6 +17,9 @@
 
 namespace troupe::tools {
 
+class load_run;
+class sink_account;
+
 /// The result of one driver.
 struct reached {
   std::uint64_t messages = 0;
@@ -57,6 +60,14 @@ public:
   /// Sends to the actor that next_atom names, and waits until the message has gone round the ring.
   [[nodiscard]] virtual caf::actor spawn_lapper(caf::actor_system& system, const measurement& what,
                                                 std::shared_ptr<reached> result) const = 0;
+
+  // Actors for offered load: of the sink (bench/load/sinking.hpp), and of the source (bench/load/sending.hpp).
+  [[nodiscard]] virtual caf::actor spawn_load_echoer(caf::actor_system& system,
+                                                     std::shared_ptr<sink_account> account) const = 0;
+  [[nodiscard]] virtual caf::actor spawn_load_consumer(caf::actor_system& system,
+                                                       std::shared_ptr<sink_account> account) const = 0;
+  [[nodiscard]] virtual caf::actor spawn_load_sender(caf::actor_system& system,
+                                                     std::shared_ptr<load_run> run) const = 0;
 };
 
 /// The actors for the payload type that users of the family would choose. This is an array if the family carries arrays

@@ -10,6 +10,8 @@
 #pragma once
 
 #include "bench/ends.hpp"
+#include "bench/load/sending.hpp"
+#include "bench/load/sinking.hpp"
 
 #include <troupe/framework/link_ready.hpp>
 #include <troupe/framework/message_types.hpp>
@@ -437,6 +439,16 @@ public:
   caf::actor spawn_lapper(caf::actor_system& system, const measurement& what,
                           std::shared_ptr<reached> result) const override {
     return system.spawn(lapper<Carrier>, what, std::move(result));
+  }
+
+  caf::actor spawn_load_echoer(caf::actor_system& system, std::shared_ptr<sink_account> account) const override {
+    return system.spawn(load_echoer<Carrier>, std::move(account));
+  }
+  caf::actor spawn_load_consumer(caf::actor_system& system, std::shared_ptr<sink_account> account) const override {
+    return system.spawn(load_consumer<Carrier>, std::move(account));
+  }
+  caf::actor spawn_load_sender(caf::actor_system& system, std::shared_ptr<load_run> run) const override {
+    return system.spawn(load_sender<Carrier>, std::move(run));
   }
 };
 

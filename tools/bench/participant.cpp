@@ -1,6 +1,7 @@
 #include "bench/participant.hpp"
 
 #include "bench/ends.hpp"
+#include "bench/families.hpp"
 
 #include "harness/statistics.hpp"
 
@@ -15,26 +16,14 @@
 
 #include <caf/all.hpp>
 #include <fmt/format.h>
-#include <troupe/framework/caf_family/caf_family.hpp>
 #include <troupe/framework/log.hpp>
 #include <troupe/framework/node.hpp>
-#include <troupe/serializers/cereal/cereal_family.hpp>
-#if TROUPE_BENCH_FAMILY_PROTOBUF
-#include <troupe/serializers/protobuf/protobuf_family.hpp>
-#endif
 
 #include <unistd.h>
 
 namespace troupe::tools {
 
 namespace {
-
-[[nodiscard]] compression compression_of(const std::string& name) {
-  return name == "lz4"         ? compression::lz4
-         : name == "zstd"      ? compression::zstd
-         : name == "automatic" ? compression::automatic
-                               : compression::none;
-}
 
 [[nodiscard]] link_options link_of(const measurement& what) {
   link_options made;
@@ -84,11 +73,7 @@ class participant {
 public:
   explicit participant(const measurement& what) : what_(what) {
     ends_for(what.family).add_type(types_);
-    families_.add(std::make_unique<cereal_family>());
-    families_.add(std::make_unique<caf_family>());
-#if TROUPE_BENCH_FAMILY_PROTOBUF
-    families_.add(std::make_unique<protobuf_family>());
-#endif
+    add_families(families_);
   }
 
   [[nodiscard]] std::expected<void, std::string> open() {

@@ -1,5 +1,7 @@
 #include "bench/report.hpp"
 
+#include "bench/machine_document.hpp"
+
 #include "text.hpp"
 
 #include "harness/plot.hpp"
@@ -71,11 +73,14 @@ using json = nlohmann::ordered_json;
 }
 
 [[nodiscard]] json document_of(const range& values) {
-  return {{"median", values.median}, {"min", values.min}, {"max", values.max}};
+  return {{"median", values.median}, {"min", values.min}, {"max", values.max}, {"values", values.values}};
 }
 
 [[nodiscard]] range in_microseconds(const range& seconds) {
-  return {seconds.median * 1e6, seconds.min * 1e6, seconds.max * 1e6};
+  range made{seconds.median * 1e6, seconds.min * 1e6, seconds.max * 1e6};
+  for (const auto each : seconds.values)
+    made.values.push_back(each * 1e6);
+  return made;
 }
 
 /// The percentiles by their names in JSON documents.
@@ -191,16 +196,7 @@ std::string text_of(const run_results& results) {
 }
 
 std::string json_of(const run_results& results) {
-  const auto& where = results.where;
-  json made{{"machine",
-             {{"cpu", where.cpu},
-              {"cores", where.cores},
-              {"memory_bytes", where.memory_bytes},
-              {"kernel", where.kernel},
-              {"compiler", where.compiler},
-              {"build", where.build},
-              {"troupe", where.version},
-              {"date", where.date}}},
+  json made{{"machine", document_of(results.where)},
             {"rounds", results.rounds},
             {"rounds_asked", results.asked.rounds},
             {"seconds", results.asked.seconds},

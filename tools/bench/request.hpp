@@ -28,11 +28,6 @@ struct bench_request {
   std::string csv_file;
   std::string svg_file;
   std::string directory = "/dev/shm";
-
-  // For processes that the command starts itself: the measurement to serve or to drive.
-  std::string serve;
-  std::string drive;
-  std::string address;
 };
 
 inline constexpr std::size_t size_least = 8;

@@ -82,7 +82,7 @@ public:
     auto group = bench::process_group::start(text_of(what), signals_,
                                              {.far_ends = is_alone ? 0 : what.far_ends(),
                                               .near_ends = is_alone ? 1 : what.near_ends(),
-                                              .words_before = {"bench"}});
+                                              .words_before = {"bench", "take-part"}});
     if (!group)
       return std::unexpected{group.error()};
     constexpr double trial_seconds = 0.02;
@@ -111,7 +111,12 @@ private:
 [[nodiscard]] range range_of(const std::vector<bench::row>& rows, const bench::quantity& what, const std::string& label,
                              double factor = 1) {
   const auto* const found = bench::find_row(rows, what.name, label);
-  return found == nullptr ? range{} : range{found->median * factor, found->min * factor, found->max * factor};
+  if (found == nullptr)
+    return {};
+  range made{found->median * factor, found->min * factor, found->max * factor};
+  for (const auto each : found->values)
+    made.values.push_back(each * factor);
+  return made;
 }
 
 /// The result of one measurement of the plan.

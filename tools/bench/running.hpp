@@ -17,6 +17,7 @@ struct range {
   double median = 0;
   double min = 0;
   double max = 0;
+  std::vector<double> values = {}; // Of the rounds, in order.
 };
 
 /// Round-trip times in seconds.

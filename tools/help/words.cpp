@@ -33,7 +33,8 @@ std::vector<command_words> commands_of(const CLI::App& app) {
 }
 
 std::vector<const CLI::App*> commands_below(const CLI::App& command) {
-  return command.get_subcommands([](const CLI::App*) { return true; });
+  // A command in no group is internal, as its options are.
+  return command.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
 }
 
 std::vector<const CLI::Option*> options_of(const CLI::App& command) {

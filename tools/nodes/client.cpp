@@ -17,7 +17,10 @@ void add_access(CLI::App& command, access& by) {
   command.add_option("--timeout", by.timeout_seconds, "Seconds for each node's answer")
       ->check(is_within(0.001, 3600.0))
       ->capture_default_str();
-  auto& known = by.known_by;
+  add_credentials(command, by.known_by);
+}
+
+void add_credentials(CLI::App& command, credentials& known) {
   const auto add_file = [&](const char* name, std::string& path, const char* what) {
     command.add_option(name, path, what)->check(CLI::ExistingFile)->option_text("FILE");
   };

@@ -30,7 +30,9 @@ struct access {
   }
 };
 
-/// Adds --timeout, and the options that TCP and TLS need.
+/// Adds the options that TCP and TLS need.
+void add_credentials(CLI::App& command, credentials& known);
+/// Adds --timeout, and the same options.
 void add_access(CLI::App& command, access& by);
 
 /// The name of this command's own node, unique on this host.

@@ -1,0 +1,40 @@
+#include "bench/diff/ratio.hpp"
+
+#include "harness/statistics.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <random>
+
+namespace troupe::tools {
+
+namespace {
+
+[[nodiscard]] double resampled_median(const std::vector<double>& from, std::mt19937_64& random,
+                                      std::vector<double>& room) {
+  room.clear();
+  for (std::size_t i = 0; i < from.size(); ++i)
+    room.push_back(from[random() % from.size()]); // The same on every machine, unlike the standard's distributions.
+  return bench::median(room);
+}
+
+} // namespace
+
+ratio_interval ratio_of_medians(const std::vector<double>& before, const std::vector<double>& after,
+                                std::uint64_t seed) {
+  assert(!before.empty());
+  assert(!after.empty());
+  std::mt19937_64 random{seed};
+  std::vector<double> ratios;
+  std::vector<double> room;
+  for (int i = 0; i < resamples; ++i) {
+    const auto below = resampled_median(before, random, room);
+    ratios.push_back(resampled_median(after, random, room) / below);
+  }
+  constexpr double left_out_percent = 2.5;
+  return {.ratio = bench::median(after) / bench::median(before),
+          .low = bench::percentile(ratios, left_out_percent),
+          .high = bench::percentile(ratios, 100 - left_out_percent)};
+}
+
+} // namespace troupe::tools
