@@ -204,7 +204,8 @@ private:
     }
     std::string ticks;
     const auto add_tick = [&](double at) {
-      ticks += fmt::format("{}'{}' {}", ticks.empty() ? "" : ",", number_text(at, what.numbers), at);
+      const auto* const sign = is_percentile ? "%" : ""; // gnuplot takes the text for a format.
+      ticks += fmt::format("{}'{}{}' {}", ticks.empty() ? "" : ",", number_text(at, what.numbers), sign, at);
     };
     constexpr int percentiles_most = 9; // Powers of ten.
     for (int power = 0; power <= (is_percentile ? percentiles_most : 60); power += is_percentile ? 1 : 2)

@@ -128,8 +128,9 @@ constexpr const char* examples =
     "  troupe bench --size 1Mi --spill never            # large payloads through the socket, not by handle\n"
     "  troupe bench --transport tcp --compression none,lz4,zstd --data records --size 1Mi\n"
     "  troupe bench --pattern fan-in,fan-out,ring --peers 8 --json\n"
-    "  troupe bench --serve tls://0.0.0.0:4000 --certificate b.pem --key b.key   # on one host, and on another:\n"
-    "  troupe bench --to tls://b:4000 --rate 100k --arrivals poisson --seconds 30 --authority ca.pem\n"
+    "  troupe bench --serve tls://0.0.0.0:4000 --certificate b.pem --key b.key --secret-file s # on host b; on "
+    "another:\n"
+    "  troupe bench --to tls://b:4000 --authority ca.pem --secret-file s --rate 100k --arrivals poisson --seconds 30\n"
     "  troupe bench --to unix://@sink --rate 20k --rounds 10 --json > new.json\n"
     "  troupe bench --to unix://@sink --find-knee --limit 5ms\n"
     "  troupe bench diff old.json new.json --quantity p99 --allow 5%\n";

@@ -3,14 +3,9 @@
 namespace troupe::tools {
 
 nlohmann::ordered_json document_of(const machine& where) {
-  return {{"cpu", where.cpu},
-          {"cores", where.cores},
-          {"memory_bytes", where.memory_bytes},
-          {"kernel", where.kernel},
-          {"compiler", where.compiler},
-          {"build", where.build},
-          {"troupe", where.version},
-          {"date", where.date}};
+  return {{"cpu", where.cpu},        {"cores", where.cores},       {"memory_bytes", where.memory_bytes},
+          {"kernel", where.kernel},  {"compiler", where.compiler}, {"build", where.build},
+          {"troupe", where.version}, {"date", where.date}};
 }
 
 machine machine_of(const nlohmann::ordered_json& document) {

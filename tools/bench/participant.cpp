@@ -105,12 +105,8 @@ public:
     return {};
   }
 
-  [[nodiscard]] std::string address() const {
-    return home->addresses().front();
-  }
-  [[nodiscard]] const measurement& what() const {
-    return what_;
-  }
+  [[nodiscard]] std::string address() const { return home->addresses().front(); }
+  [[nodiscard]] const measurement& what() const { return what_; }
 
 private:
   const measurement what_;

@@ -196,15 +196,10 @@ std::string text_of(const run_results& results) {
 }
 
 std::string json_of(const run_results& results) {
-  json made{{"machine", document_of(results.where)},
-            {"rounds", results.rounds},
-            {"rounds_asked", results.asked.rounds},
-            {"seconds", results.asked.seconds},
-            {"peers", results.asked.peers},
-            {"in_flight", results.asked.in_flight},
-            {"spill", results.asked.spill},
-            {"data", results.asked.data},
-            {"results", json::array()}};
+  json made{
+      {"machine", document_of(results.where)}, {"rounds", results.rounds},     {"rounds_asked", results.asked.rounds},
+      {"seconds", results.asked.seconds},      {"peers", results.asked.peers}, {"in_flight", results.asked.in_flight},
+      {"spill", results.asked.spill},          {"data", results.asked.data},   {"results", json::array()}};
   for (const auto& one : results.all)
     made["results"].push_back(document_of(one));
   return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';

@@ -70,14 +70,15 @@ void show_difference(diff_arguments asked, const answer_to& to) {
 
 void add_diff_command(CLI::App& bench, const answer_to& to) {
   auto asked = std::make_shared<diff_arguments>();
-  auto* const command = bench.add_subcommand(
-      "diff", "Compares two JSON documents of this command: ratios with 95 % intervals, for CI");
+  auto* const command =
+      bench.add_subcommand("diff", "Compares two JSON documents of this command: ratios with 95 % intervals, for CI");
   command->add_option("before", asked->before, "The document of the older program")->required()->option_text("FILE");
   command->add_option("after", asked->after, "The document of the newer program")->required()->option_text("FILE");
   const std::vector<std::string> quantities(std::begin(compared_quantities), std::end(compared_quantities));
   command
       ->add_option("--quantity", asked->options.quantities,
-                   "What to compare (default rate,p99), separated by commas, of: " + CLI::detail::join(quantities, ", "))
+                   "What to compare (default rate,p99), separated by commas, of: "
+                       + CLI::detail::join(quantities, ", "))
       ->delimiter(',')
       ->check(is_one_of(quantities))
       ->option_text("KEY");

@@ -55,8 +55,8 @@ constexpr std::size_t rounds_enough = 10;
 [[nodiscard]] std::string problem_of(const measured_values& values, const std::string& file) {
   const auto what = fmt::format("{}: {} of \"{}\"", file, values.quantity, values.measurement);
   if (values.values.size() < rounds_least)
-    return fmt::format("{} has {}, and at least {} are needed (--rounds)", what,
-                       several(values.values.size(), "round"), rounds_least);
+    return fmt::format("{} has {}, and at least {} are needed (--rounds)", what, several(values.values.size(), "round"),
+                       rounds_least);
   if (!std::ranges::all_of(values.values, [](double each) { return std::isfinite(each) && each > 0; }))
     return what + " is 0 in a round";
   return {};
@@ -71,11 +71,10 @@ constexpr std::size_t rounds_enough = 10;
   for (const auto* one : {&before, &after})
     if (!one->is_optimized)
       all.push_back(one->file + " was measured with a build that is not optimized");
-  if (std::ranges::any_of(made.all, [](const auto& one) {
-        return std::min(one.rounds_before, one.rounds_after) < rounds_enough;
-      }))
-    all.push_back(fmt::format("with fewer than {} rounds, the intervals are narrower than they should be",
-                              rounds_enough));
+  if (std::ranges::any_of(
+          made.all, [](const auto& one) { return std::min(one.rounds_before, one.rounds_after) < rounds_enough; }))
+    all.push_back(
+        fmt::format("with fewer than {} rounds, the intervals are narrower than they should be", rounds_enough));
   return all;
 }
 
@@ -135,11 +134,10 @@ std::string text_of(const comparison& made, const diff_options& options) {
   std::vector<std::vector<std::string>> lines{
       {"measurement", "quantity", "before", "after", "ratio", "95 % interval", "result"}};
   for (const auto& each : made.all)
-    lines.push_back({each.measurement, is_rate(each.quantity) ? each.quantity + " 1/s" : each.quantity + " us",
-                     bench::short_number(each.before), bench::short_number(each.after),
-                     fmt::format("{:.3f}", each.ratio.ratio),
-                     fmt::format("{:.3f} to {:.3f}", each.ratio.low, each.ratio.high),
-                     verdict_on(each, options.allowed)});
+    lines.push_back(
+        {each.measurement, is_rate(each.quantity) ? each.quantity + " 1/s" : each.quantity + " us",
+         bench::short_number(each.before), bench::short_number(each.after), fmt::format("{:.3f}", each.ratio.ratio),
+         fmt::format("{:.3f} to {:.3f}", each.ratio.low, each.ratio.high), verdict_on(each, options.allowed)});
   return table(std::move(lines), "<<>>>><")
          + fmt::format("ratios of medians, after to before; bootstrap over the rounds: {} resamples, seed {}; {:.3g} % "
                        "slower is allowed\n",

@@ -16,8 +16,8 @@ struct ratio_interval {
 inline constexpr int resamples = 10'000;
 
 /// The median of `after` divided by that of `before`, and the percentile bootstrap: both samples are drawn anew, with
-/// replacement, `resamples` times; the interval leaves out 2.5 % of these ratios at each end. Equal arguments give equal
-/// results. Requires: neither is empty, and all values are above 0.
+/// replacement, `resamples` times; the interval leaves out 2.5 % of these ratios at each end. Equal arguments give
+/// equal results. Requires: neither is empty, and all values are above 0.
 [[nodiscard]] ratio_interval ratio_of_medians(const std::vector<double>& before, const std::vector<double>& after,
                                               std::uint64_t seed);
 

@@ -70,9 +70,8 @@ constexpr std::size_t document_bytes_most = std::size_t{256} << 20;
 [[nodiscard]] std::string wrong_with(const load_arguments& asked, const bench_request& shared,
                                      const CLI::App& command) {
   const auto is_given = [&](const char* name) { return command.count(name) > 0; };
-  for (const auto& [name, values] :
-       {std::pair{"--pattern", &shared.patterns}, std::pair{"--family", &shared.families},
-        std::pair{"--compression", &shared.compressions}})
+  for (const auto& [name, values] : {std::pair{"--pattern", &shared.patterns}, std::pair{"--family", &shared.families},
+                                     std::pair{"--compression", &shared.compressions}})
     if (is_given(name) && values->size() != 1)
       return fmt::format("{}: with --to or --serve, one", name);
   if (is_given("--pattern") && shared.patterns.front() != "echo" && shared.patterns.front() != "one-way")
@@ -86,9 +85,8 @@ constexpr std::size_t document_bytes_most = std::size_t{256} << 20;
   return {};
 }
 
-[[nodiscard]] std::expected<source_options, std::string> source_options_of(const load_arguments& asked,
-                                                                           const bench_request& shared,
-                                                                           const CLI::App& command) {
+[[nodiscard]] std::expected<source_options, std::string>
+source_options_of(const load_arguments& asked, const bench_request& shared, const CLI::App& command) {
   if (auto wrong = wrong_with(asked, shared, command); !wrong.empty())
     return std::unexpected{std::move(wrong)};
   const auto rate = read_rate(asked.rate);
@@ -103,24 +101,23 @@ constexpr std::size_t document_bytes_most = std::size_t{256} << 20;
   constexpr double seconds_of_round = 10;
   constexpr double seconds_of_try = 3;
   const auto seconds = asked.seconds > 0 ? asked.seconds : asked.finds_knee ? seconds_of_try : seconds_of_round;
-  return source_options{
-      .addresses = asked.to,
-      .connections = asked.connections,
-      .family = shared.families.front(),
-      .data = shared.data,
-      .access = access_of(asked, shared),
-      .plan = {.how = asked.arrivals == "uniform" ? arrivals::uniform : arrivals::poisson,
-               .rate = *rate,
-               .warm_up = from_seconds(asked.warm_up_seconds),
-               .measured = from_seconds(seconds),
-               .patience = from_seconds(asked.timeout_seconds),
-               .outstanding_most = asked.outstanding,
-               .seed = asked.seed,
-               .sizes = *std::move(sizes),
-               .is_answered = command.count("--pattern") == 0 || shared.patterns.front() == "echo"},
-      .rounds = command.count("--rounds") > 0 ? shared.rounds : 1,
-      .finds_knee = asked.finds_knee,
-      .knee_limit = *limit};
+  return source_options{.addresses = asked.to,
+                        .connections = asked.connections,
+                        .family = shared.families.front(),
+                        .data = shared.data,
+                        .access = access_of(asked, shared),
+                        .plan = {.how = asked.arrivals == "uniform" ? arrivals::uniform : arrivals::poisson,
+                                 .rate = *rate,
+                                 .warm_up = from_seconds(asked.warm_up_seconds),
+                                 .measured = from_seconds(seconds),
+                                 .patience = from_seconds(asked.timeout_seconds),
+                                 .outstanding_most = asked.outstanding,
+                                 .seed = asked.seed,
+                                 .sizes = *std::move(sizes),
+                                 .is_answered = command.count("--pattern") == 0 || shared.patterns.front() == "echo"},
+                        .rounds = command.count("--rounds") > 0 ? shared.rounds : 1,
+                        .finds_knee = asked.finds_knee,
+                        .knee_limit = *limit};
 }
 
 /// Runs rounds, and reports what went wrong.
@@ -136,11 +133,15 @@ public:
     if (!made.failure.empty())
       to_.fail(made.failure);
     for (const auto& address : std::set<std::string>(made.lost.begin(), made.lost.end()))
-      to_.fail(fmt::format("link_down: {} of the links to {} lost", text_of_lost(made.lost, address), address));
+      to_.fail(fmt::format("link_down: lost {} to {}", text_of_lost(made.lost, address), address));
     if (made.stopped_by != 0)
       to_.fail(fmt::format("stopped by signal {}; what was measured until then is shown", made.stopped_by),
                128 + made.stopped_by);
     can_go_on_ = made.failure.empty() && made.lost.empty() && made.stopped_by == 0;
+    if (can_go_on_ && made.figures.scheduled == 0) {
+      to_.fail("no request was due within the measured time; give it more --seconds or a higher --rate");
+      can_go_on_ = false;
+    }
     if (!made.failure.empty() || made.figures.scheduled == 0)
       return std::nullopt;
     return std::move(made.figures);
@@ -151,7 +152,7 @@ public:
   /// Fails, unless the user has allowed it, if the figures are those of the generator.
   void judge(const load_round& figures, const std::string& which) {
     const auto why = limit_of_generator(figures);
-    if (why.empty())
+    if (why.empty() || !can_go_on_)
       return;
     const auto text = fmt::format("{}: the generator was the limit, not the peer: {}", which, why);
     if (is_late_allowed_)
@@ -162,8 +163,9 @@ public:
 
 private:
   [[nodiscard]] std::string text_of_lost(const std::vector<std::string>& lost, const std::string& address) const {
-    const auto count = std::ranges::count(lost, address);
-    return fmt::format("{} of {}", count, options_.connections) + (count == 1 ? " was" : " were");
+    return options_.connections == 1
+               ? "the link"
+               : fmt::format("{} of the {} links", std::ranges::count(lost, address), options_.connections);
   }
 
   const source_options& options_;
@@ -173,14 +175,14 @@ private:
 };
 
 [[nodiscard]] std::string why_not_sustained(const load_round& figures, std::chrono::nanoseconds limit) {
-  if (auto why = limit_of_generator(figures); !why.empty())
-    return "the generator is the limit: " + why;
-  if (!keeps_up(figures))
-    return fmt::format("achieved {:.1f} %", 100 * figures.achieved_per_second / figures.offered_per_second);
   constexpr double percent = 99;
-  if (figures.latency.percentile(percent) >= static_cast<std::uint64_t>(limit.count()))
-    return "p99";
-  return {};
+  const auto is_slow = figures.latency.percentile(percent) >= static_cast<std::uint64_t>(limit.count());
+  if (keeps_up(figures) && !is_slow)
+    return {};
+  if (const auto why = limit_of_generator(figures); !why.empty())
+    return "the generator was the limit: " + why;
+  return is_slow ? "p99"
+                 : fmt::format("achieved {:.1f} %", 100 * figures.achieved_per_second / figures.offered_per_second);
 }
 
 void measure_rounds(load_document& document, const source_options& options, load_source& from, offering& by,
@@ -198,36 +200,55 @@ void measure_rounds(load_document& document, const source_options& options, load
   }
 }
 
+/// Tries a rate. Nullopt if nothing more can be measured.
+[[nodiscard]] std::optional<tried_rate> try_rate(double rate, std::size_t number, const source_options& options,
+                                                 load_source& from, offering& by, bench::stop_signals& signals,
+                                                 const answer_to& to) {
+  auto plan = options.plan;
+  plan.rate = rate;
+  plan.seed += number;
+  auto figures = by.offer(from, plan, signals);
+  if (!figures || !by.can_go_on()) // A round that was cut short tells nothing about the rate.
+    return std::nullopt;
+  auto why_not = why_not_sustained(*figures, options.knee_limit);
+  to.say(fmt::format("{}/s: {}: {}", bench::short_number(rate), why_not.empty() ? "sustained" : "not sustained",
+                     line_of(*figures)));
+  return tried_rate{rate, why_not.empty(), why_not, *std::move(figures)};
+}
+
 void search(load_document& document, const source_options& options, load_source& from, offering& by,
             bench::stop_signals& signals, const answer_to& to) {
   knee_search searched{options.plan.rate, rate_least, rate_most};
   found_knee found{.limit_ms = static_cast<double>(options.knee_limit.count()) / 1e6};
-  auto is_generator_limit = false;
-  for (auto rate = searched.next(); rate && by.can_go_on(); rate = searched.next()) {
-    auto plan = options.plan;
-    plan.rate = *rate;
-    auto figures = by.offer(from, plan, signals);
-    if (!figures || !by.can_go_on())
-      break; // A round that was cut short tells nothing about the rate.
-    auto why_not = why_not_sustained(*figures, options.knee_limit);
-    searched.take(why_not.empty());
-    is_generator_limit = is_generator_limit || why_not.starts_with("the generator");
-    to.say(fmt::format("{}/s: {}: {}", bench::short_number(*rate), why_not.empty() ? "sustained" : "not sustained",
-                       line_of(*figures)));
-    if (!why_not.empty() && why_not.starts_with("the generator"))
-      by.judge(*figures, fmt::format("{}/s", bench::short_number(*rate)));
-    found.tried.push_back({*rate, why_not.empty(), why_not, *std::move(figures)});
+  auto is_repeated = false;
+  for (auto rate = searched.next(); rate; rate = searched.next()) {
+    auto tried = try_rate(*rate, found.tried.size(), options, from, by, signals, to);
+    if (!tried)
+      break;
+    found.tried.push_back(*std::move(tried));
+    const auto& last = found.tried.back();
+    is_repeated = !last.is_sustained && !is_repeated; // Once more, as the machine may have been busy.
+    if (!is_repeated)
+      searched.take(last.is_sustained);
   }
   found.last_good = searched.last_good();
   found.first_bad = searched.first_bad();
-  if (by.can_go_on() && !found.last_good)
+  if (by.can_go_on() && found.first_bad && !found.last_good)
     to.fail(fmt::format("not even {}/s is sustained", rate_least));
+  for (const auto& each : found.tried)
+    if (found.first_bad && each.rate == *found.first_bad)
+      by.judge(each.figures, bench::short_number(each.rate) + "/s");
   document.knee = std::move(found);
 }
 
 [[nodiscard]] std::int64_t milliseconds_since_1970() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+/// The exit status if no node opens or no link.
+[[nodiscard]] int status_of_opening(const node_error& why) {
+  return why.code() == node_errc::bad_address || why.code() == node_errc::bad_option ? bad_arguments : 1;
 }
 
 void quiet_log() {
@@ -260,7 +281,7 @@ void offer_load(const load_arguments& asked, const bench_request& shared, const 
   bench::stop_signals signals; // Before the links, which start threads.
   const auto from = load_source::open(*options);
   if (!from)
-    return to.fail(from.error());
+    return to.fail(from.error().message(), status_of_opening(from.error()));
   load_document document{
       .machines = {machine_now()}, .began_ms = milliseconds_since_1970(), .what = setup_of(*options)};
   offering by{*options, asked.is_late_allowed, to};
@@ -277,9 +298,8 @@ void offer_load(const load_arguments& asked, const bench_request& shared, const 
 
 [[nodiscard]] std::string totals_text(const sink_account& account, bool is_json) {
   if (is_json)
-    return nlohmann::ordered_json{{"requests", account.requests()},
-                                  {"messages", account.messages()},
-                                  {"payload_bytes", account.bytes()}}
+    return nlohmann::ordered_json{
+               {"requests", account.requests()}, {"messages", account.messages()}, {"payload_bytes", account.bytes()}}
                .dump()
            + '\n';
   return fmt::format("served {} and {}, {} of payload\n", several(account.requests(), "request"),
@@ -295,12 +315,10 @@ void serve_load(const load_arguments& asked, const bench_request& shared, const 
     return to.fail("--stall: " + stalls.error(), bad_arguments);
   quiet_log();
   bench::stop_signals signals; // Before the node, which starts threads.
-  const auto sink = load_sink::open({.addresses = asked.serve,
-                                     .families = asked.families,
-                                     .stalls = *stalls,
-                                     .access = access_of(asked, shared)});
+  const auto sink = load_sink::open(
+      {.addresses = asked.serve, .families = asked.families, .stalls = *stalls, .access = access_of(asked, shared)});
   if (!sink)
-    return to.fail(sink.error());
+    return to.fail(sink.error().message(), status_of_opening(sink.error()));
   const auto addresses = (*sink)->addresses();
   if (shared.is_json)
     to.out << nlohmann::ordered_json{{"listening", addresses}}.dump() << '\n';
@@ -327,7 +345,8 @@ void warn_about_sources(const std::vector<load_document>& all, const answer_to& 
   constexpr double apart_part = 0.1;
   const auto apart_seconds = static_cast<double>(last.began_ms - first.began_ms) / 1e3;
   if (apart_seconds > apart_part * all.front().what.seconds)
-    to.say(fmt::format("the sources began {:.1f} s apart, so they have not offered their load together", apart_seconds));
+    to.say(
+        fmt::format("the sources began {:.1f} s apart, so they have not offered their load together", apart_seconds));
   std::set<std::uint64_t> seeds;
   for (const auto& each : all)
     if (!seeds.insert(each.what.seed).second && each.what.arrivals == "poisson")
@@ -441,8 +460,8 @@ void add_load_options(CLI::App& command, load_arguments& asked) {
   for (auto* each : {serve, to})
     each->option_text("ADDRESS")->allow_extra_args(false);
   serve->excludes(to);
-  for (const auto* name : {"--transport", "--spill", "--peers", "--in-flight", "--time", "--total", "--quick", "--csv",
-                           "--directory"})
+  for (const auto* name :
+       {"--transport", "--spill", "--peers", "--in-flight", "--time", "--total", "--quick", "--csv", "--directory"})
     command.get_option(name)->excludes(serve)->excludes(to);
   for (const auto* name : {"--pattern", "--family", "--size", "--data", "--rounds", "--svg"})
     command.get_option(name)->excludes(serve);

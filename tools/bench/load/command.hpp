@@ -50,8 +50,8 @@ void add_load_options(CLI::App& command, load_arguments& asked);
 /// Adds `merge` to the command.
 void add_merge_command(CLI::App& command, const answer_to& to);
 
-/// Serves or offers load. `shared` has the options of the closed loop, of which `command` knows whether they were given.
-/// Requires: asked.is_given().
+/// Serves or offers load. `shared` has the options of the closed loop, of which `command` knows whether they were
+/// given. Requires: asked.is_given().
 void run_load(const load_arguments& asked, const bench_request& shared, const CLI::App& command, const answer_to& to);
 
 } // namespace troupe::tools

@@ -169,13 +169,13 @@ using json = nlohmann::ordered_json;
 [[nodiscard]] std::string difference_between(const load_document& one, const load_document& other) {
   const auto& a = one.what;
   const auto& b = other.what;
-  return a.pattern != b.pattern             ? "pattern"
-         : a.family != b.family             ? "family"
-         : a.compression != b.compression   ? "compression"
-         : a.data != b.data                 ? "data"
-         : a.sizes != b.sizes               ? "sizes"
-         : a.arrivals != b.arrivals         ? "arrivals"
-         : a.seconds != b.seconds           ? "seconds"
+  return a.pattern != b.pattern                     ? "pattern"
+         : a.family != b.family                     ? "family"
+         : a.compression != b.compression           ? "compression"
+         : a.data != b.data                         ? "data"
+         : a.sizes != b.sizes                       ? "sizes"
+         : a.arrivals != b.arrivals                 ? "arrivals"
+         : a.seconds != b.seconds                   ? "seconds"
          : one.rounds.size() != other.rounds.size() ? "number of rounds"
                                                     : "";
 }

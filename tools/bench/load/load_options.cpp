@@ -7,7 +7,8 @@
 namespace troupe::tools {
 
 link_options link_options_of(const load_access& access, std::vector<std::string> families) {
-  // The actors' own messages need "typed". The other end prefers any other family that both have, which is the asked one.
+  // The actors' own messages need "typed". The other end prefers any other family that both have, which is the asked
+  // one.
   std::erase(families, "typed");
   families.emplace_back("typed");
   link_options made;

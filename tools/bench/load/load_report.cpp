@@ -42,7 +42,7 @@ namespace {
 [[nodiscard]] std::string failures_text(const load_round& all) {
   std::string text;
   for (const auto& [why, some] : all.failures)
-    text += fmt::format("{}: {}, intended {:.3g} to {:.3g} s after the begin of their round\n", why,
+    text += fmt::format("{}: {}, intended {:.3g} to {:.3g} s after the begin of the measured time\n", why,
                         several(some.count, "request"), some.first_seconds, some.last_seconds);
   if (!text.empty())
     text = "\nfailed (the percentiles are those of the answered requests):\n" + text;
@@ -102,7 +102,9 @@ std::string text_of(const load_document& document) {
   for (const auto& each : what.addresses)
     addresses += (addresses.empty() ? "" : ", ") + each;
   text += fmt::format("{}, to {}; {} of {:g} s after {:g} s of warm-up; seed {}\n", label_of(what), addresses,
-                      several(document.rounds.size(), "round"), what.seconds, what.warm_up_seconds, what.seed);
+                      document.knee ? several(document.knee->tried.size(), "rate")
+                                    : several(document.rounds.size(), "round"),
+                      what.seconds, what.warm_up_seconds, what.seed);
   text += what.pattern == "echo" ? "latency: from the intended start to the answer; late: the generator's own delay\n"
                                  : "achieved: taken by the sinks, by their clocks; late: the generator's own delay\n";
   return text + (document.knee ? knee_text(*document.knee) : rounds_text(document));

@@ -74,13 +74,14 @@ load_round together(const std::vector<load_round>& rounds) {
 }
 
 std::string limit_of_generator(const load_round& round) {
-  if (round.held == 0 && !is_nearly_all(round.sent_per_second * round.seconds, round.offered_per_second * round.seconds))
+  if (round.held == 0
+      && !is_nearly_all(round.sent_per_second * round.seconds, round.offered_per_second * round.seconds))
     return fmt::format("it sent only {:.1f} of {:.1f} requests per second in time", round.sent_per_second,
                        round.offered_per_second);
   constexpr std::uint64_t negligible_ns = 1'000'000;
   constexpr double percent = 99;
   const auto late = round.lateness.percentile(percent);
-  if (late > negligible_ns && (round.latency.count() == 0 || late > round.latency.percentile(percent) / 2))
+  if (late > negligible_ns && round.latency.count() > 0 && late > round.latency.percentile(percent) / 2)
     return fmt::format("it sent 1 % of the requests more than {:.1f} ms after their intended start",
                        static_cast<double>(late) / 1e6);
   return {};

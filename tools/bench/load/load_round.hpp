@@ -30,9 +30,10 @@ struct load_round {
   std::uint64_t answered = 0;
   std::map<std::string, failed_requests> failures; // By reason: a node_errc, "unanswered", "not_sent" and so on.
 
-  double offered_per_second = 0;  // As scheduled.
-  double sent_per_second = 0;     // Sent within the measured time.
-  double achieved_per_second = 0; // Answered within the measured time; of one-way messages: consumed, by the sinks' clocks.
+  double offered_per_second = 0; // As scheduled.
+  double sent_per_second = 0;    // Sent within the measured time.
+  double achieved_per_second =
+      0; // Answered within the measured time; of one-way messages: consumed, by the sinks' clocks.
 
   std::uint64_t held = 0;             // Sent late because the outstanding requests were at their bound.
   std::uint64_t outstanding_most = 0; // The most at a time.
@@ -41,7 +42,8 @@ struct load_round {
   inline static constexpr unsigned precision_bits = 11;
   /// From the intended start to the answer, in nanoseconds. Empty for one-way messages.
   histogram latency{precision_bits};
-  /// From the intended start until the generator sent the request, in nanoseconds: its own delay. Without held requests.
+  /// From the intended start until the generator sent the request, in nanoseconds: its own delay. Without held
+  /// requests.
   histogram lateness{precision_bits};
 
   [[nodiscard]] std::uint64_t failed() const;
@@ -54,7 +56,7 @@ void add_parallel(load_round& to, const load_round& other);
 [[nodiscard]] load_round together(const std::vector<load_round>& rounds);
 
 /// Why the figures are not those of the peer, because the generator itself did not keep its schedule. Empty if it did:
-/// it sent at least 99 % in time, and of the 99th percentile of the latency it caused less than half, or less than 1 ms.
+/// it sent at least 99 % in time, and caused at most half of the latency's 99th percentile, or at most 1 ms of it.
 [[nodiscard]] std::string limit_of_generator(const load_round& round);
 
 /// Whether the peer kept up: at least 99 % of what was offered was achieved.

@@ -46,9 +46,7 @@ public:
   void note_sent(std::size_t target);
   void note_taken(std::size_t target, std::uint64_t count, std::chrono::nanoseconds taking);
   [[nodiscard]] bool has_no_patience_left() const;
-  void sleep_until(std::optional<std::chrono::nanoseconds> at) {
-    wakes_at_ns_ = at ? at->count() : INT64_MAX;
-  }
+  void sleep_until(std::optional<std::chrono::nanoseconds> at) { wakes_at_ns_ = at ? at->count() : INT64_MAX; }
   void take_tick() { has_tick_ = false; }
   /// Makes the result.
   void end();

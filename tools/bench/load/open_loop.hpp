@@ -57,7 +57,8 @@ public:
   void answered(const load_request& which, std::chrono::nanoseconds now);
   void failed(const load_request& which, std::chrono::nanoseconds now, std::string_view why);
 
-  /// The time of the next intended start. Nullopt if there is none, or if it has to wait for the end of another request.
+  /// The time of the next intended start. Nullopt if there is none, or if it has to wait for the end of another
+  /// request.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> wakes_at() const;
 
   /// Whether nothing remains to be done: all requests are sent and have ended, or the patience is over.
@@ -66,7 +67,9 @@ public:
   /// Whether the measured time has begun.
   [[nodiscard]] bool is_measuring(std::chrono::nanoseconds now) const { return now >= plan_.warm_up; }
 
-  [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
+  /// Whether the next request has to wait for the end of another one.
+  [[nodiscard]] bool is_at_bound() const { return plan_.is_answered && outstanding_ >= plan_.outstanding_most; }
+
   [[nodiscard]] const load_plan& plan() const { return plan_; }
 
   /// Ends the run, also before its time. Requests without an answer count as "unanswered", those that were due and not
@@ -76,7 +79,6 @@ public:
 private:
   [[nodiscard]] std::chrono::nanoseconds ends_at() const { return plan_.warm_up + plan_.measured; }
   [[nodiscard]] bool is_measured(std::chrono::nanoseconds at) const { return at >= plan_.warm_up && at < ends_at(); }
-  [[nodiscard]] bool is_at_bound() const { return plan_.is_answered && outstanding_ >= plan_.outstanding_most; }
   [[nodiscard]] double seconds_of(std::chrono::nanoseconds at) const;
   void count_sending(std::chrono::nanoseconds intended, std::chrono::nanoseconds now);
   [[nodiscard]] std::size_t take_slot(std::chrono::nanoseconds intended);
@@ -85,7 +87,7 @@ private:
   const load_plan plan_;
   schedule schedule_;
   std::mt19937_64 random_sizes_;
-  std::chrono::nanoseconds next_;           // The first intended start that is not sent yet.
+  std::chrono::nanoseconds next_;            // The first intended start that is not sent yet.
   std::chrono::nanoseconds bound_until_{-1}; // Intended starts up to here could not be kept because of the bound.
   std::size_t outstanding_ = 0;
   std::vector<std::chrono::nanoseconds> slots_; // The intended starts of outstanding requests; below 0: free.

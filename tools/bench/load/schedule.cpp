@@ -10,12 +10,12 @@ namespace troupe::tools {
 
 namespace {
 
-/// The number at the begin of the text, and the rest. The rest is the whole text if there is no finite number.
+/// The number at the begin of the text, and the rest. If there is no finite number, the rest is no unit.
 [[nodiscard]] std::pair<double, std::string_view> number_and_unit(std::string_view text) {
   double number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (failure != std::errc{} || !std::isfinite(number))
-    return {0, text};
+    return {0, "no number"};
   return {number, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 
@@ -40,8 +40,8 @@ std::expected<double, std::string> read_rate(const std::string& text) {
   if (factor == 0)
     return std::unexpected{fmt::format("\"{}\" is no rate; write it as 500, 2.5k or 1M (per second)", text)};
   if (!(rate >= rate_least && rate <= rate_most))
-    return std::unexpected{fmt::format("a rate of {} cannot be offered: rates go from {} to 100M per second", text,
-                                       rate_least)};
+    return std::unexpected{
+        fmt::format("a rate of {} cannot be offered: rates go from {} to 100M per second", text, rate_least)};
   return rate;
 }
 

@@ -28,7 +28,7 @@ template <class Carrier>
 struct sender_state {
   caf::event_based_actor* self = nullptr;
   std::shared_ptr<load_run> run;
-  std::vector<payload> expected;                // By size, as the messages.
+  std::vector<payload> expected; // By size, as the messages.
   std::vector<typename Carrier::value> messages;
   std::size_t next_target = 0;
 
@@ -79,15 +79,24 @@ struct sender_state {
   void take(const load_request& due, const typename Carrier::value& answer) {
     if (!expected[due.size].is(Carrier::bytes(answer)))
       return fail(due, "changed");
-    if (!run->is_over())
-      run->loop().answered(due, run->now());
-    go_on();
+    end_request([&](open_loop& loop) { loop.answered(due, run->now()); });
   }
 
   void fail(const load_request& due, const std::string& why) {
-    if (!run->is_over())
-      run->loop().failed(due, run->now(), why);
-    go_on();
+    end_request([&](open_loop& loop) { loop.failed(due, run->now(), why); });
+  }
+
+  /// Sends only if that had to wait for this request. Otherwise a late sender would send much for each answer, and the
+  /// other answers would wait.
+  template <class End>
+  void end_request(End end) {
+    if (run->is_over())
+      return;
+    auto& loop = run->loop();
+    const auto is_awaited = loop.is_at_bound();
+    end(loop);
+    if (is_awaited || loop.is_over(run->now()))
+      go_on();
   }
 
   void finish() {

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <troupe/base/sizes.hpp>
+#include <troupe/framework/node_error.hpp>
 
 namespace troupe::tools {
 
@@ -19,10 +21,11 @@ caf::behavior sink_opener(caf::event_based_actor* self, const std::vector<std::s
                           const std::shared_ptr<sink_account>& account) {
   return {[=](open_atom, const std::string& family, bool is_answered) -> caf::result<caf::actor> {
     if (std::ranges::find(families, family) == families.end())
-      return caf::make_error(caf::sec::runtime_error,
-                             fmt::format("it does not serve the family {}, only {}", family, fmt::join(families, ", ")));
+      return to_caf_error({node_errc::refused_family,
+                           fmt::format("the sink does not serve {}, only {}", family, fmt::join(families, ", "))});
     if (account->actors >= sink_actors_most)
-      return caf::make_error(caf::sec::runtime_error, fmt::format("it has {} connections already", sink_actors_most));
+      return to_caf_error(
+          {node_errc::not_allowed, fmt::format("the sink has {} connections already", grouped(sink_actors_most))});
     const auto& kind = ends_for(family);
     return is_answered ? kind.spawn_load_echoer(self->system(), account)
                        : kind.spawn_load_consumer(self->system(), account);
@@ -43,7 +46,7 @@ load_sink::load_sink(const sink_options& options) : account_(std::make_shared<si
   add_families(families_);
 }
 
-std::expected<std::unique_ptr<load_sink>, std::string> load_sink::open(const sink_options& options) {
+std::expected<std::unique_ptr<load_sink>, node_error> load_sink::open(const sink_options& options) {
   std::unique_ptr<load_sink> made{new load_sink{options}};
   const auto opener = made->system_.spawn(sink_opener, options.families, made->account_);
   auto accepted = link_options_of(options.access, options.families);
@@ -56,7 +59,7 @@ std::expected<std::unique_ptr<load_sink>, std::string> load_sink::open(const sin
                             .store = std::nullopt,
                             .io_threads = options.access.io_threads});
   if (!opened)
-    return std::unexpected{opened.error().message()};
+    return std::unexpected{opened.error()};
   made->node_.emplace(*std::move(opened));
   return made;
 }

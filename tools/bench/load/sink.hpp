@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +16,15 @@
 
 namespace troupe::tools {
 
-/// Sent to the opener of a sink with a family, and whether messages are to be answered. It answers with a new actor that
-/// takes payloads.
+/// Sent to the opener of a sink with a family, and whether messages are to be answered. It answers with a new actor
+/// that takes payloads.
 using open_atom = caf::atom_constant<caf::atom("open")>;
 
 /// A node that sources can dial. Lifetime: the links end with this object.
 class load_sink {
 public:
-  /// Fails with a text, for example if a TCP address beyond this host is given and no secret.
-  [[nodiscard]] static std::expected<std::unique_ptr<load_sink>, std::string> open(const sink_options& options);
+  /// Fails as node::open() does, for example with `bad_option` for a TCP address beyond this host without a secret.
+  [[nodiscard]] static std::expected<std::unique_ptr<load_sink>, node_error> open(const sink_options& options);
 
   load_sink(const load_sink&) = delete;
   load_sink& operator=(const load_sink&) = delete;

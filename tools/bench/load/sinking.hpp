@@ -45,8 +45,8 @@ private:
   std::atomic<std::uint64_t> bytes_ = 0;
 };
 
-/// Sent to a consumer, which answers how many messages it has taken, and when the first and the last one, in nanoseconds
-/// of its sink's clock.
+/// Sent to a consumer, which answers how many messages it has taken, and when the first and the last one, in
+/// nanoseconds of its sink's clock.
 using taken_atom = caf::atom_constant<caf::atom("taken")>;
 
 /// What an actor of a sink has taken.
@@ -98,9 +98,7 @@ caf::behavior load_echoer(caf::stateful_actor<taken_messages>* self, std::shared
 template <class Carrier>
 caf::behavior load_consumer(caf::stateful_actor<taken_messages>* self, std::shared_ptr<sink_account> account) {
   self->state.begin(std::move(account));
-  return {[self](const typename Carrier::value& message) {
-            self->state.add(Carrier::bytes(message).size(), false);
-          },
+  return {[self](const typename Carrier::value& message) { self->state.add(Carrier::bytes(message).size(), false); },
           [self](taken_atom) { return self->state.answer(); }};
 }
 

@@ -49,25 +49,28 @@ load_source::load_source(const source_options& options) : options_(options) {
   add_families(families_);
 }
 
-std::expected<std::unique_ptr<load_source>, std::string> load_source::open(const source_options& options) {
+std::expected<std::unique_ptr<load_source>, node_error> load_source::open(const source_options& options) {
   std::unique_ptr<load_source> made{new load_source{options}};
-  auto opened = node::open(
-      made->system_, made->types_, made->families_,
-      {.name = observer_name(), .store = std::nullopt, .local_queries = false, .io_threads = options.access.io_threads});
+  auto opened = node::open(made->system_, made->types_, made->families_,
+                           {.name = observer_name(),
+                            .store = std::nullopt,
+                            .local_queries = false,
+                            .io_threads = options.access.io_threads});
   if (!opened)
-    return std::unexpected{opened.error().message()};
+    return std::unexpected{opened.error()};
   made->node_.emplace(*std::move(opened));
   const auto terms = link_options_of(options.access, {options.family});
   for (std::size_t i = 0; i < options.connections; ++i)
     for (const auto& address : options.addresses) {
       auto by = made->node_->connect(address, terms);
       if (!by)
-        return std::unexpected{address + ": " + by.error().message()};
+        return std::unexpected{node_error{by.error().code(), address + ": " + by.error().message()}};
       auto opener = by->find(opener_name, std::chrono::milliseconds{0});
       if (!opener && opener.error().code() == node_errc::not_found)
-        return std::unexpected{address + " is no sink; start one there with: troupe bench --serve"};
+        return std::unexpected{
+            node_error{node_errc::not_found, address + " is no sink; start one there with: troupe bench --serve"}};
       if (!opener)
-        return std::unexpected{address + ": " + opener.error().message()};
+        return std::unexpected{node_error{opener.error().code(), address + ": " + opener.error().message()}};
       made->links_.push_back({address, *std::move(by), *std::move(opener)});
     }
   return made;

@@ -29,8 +29,9 @@ struct offered_round {
 /// The links to all sinks. Threads: one. Lifetime: the links end with this object.
 class load_source {
 public:
-  /// Dials the sinks. Fails with a text that names the address.
-  [[nodiscard]] static std::expected<std::unique_ptr<load_source>, std::string> open(const source_options& options);
+  /// Dials the sinks. Fails as node::connect() does, or with `not_found` if there is no sink. The text names the
+  /// address.
+  [[nodiscard]] static std::expected<std::unique_ptr<load_source>, node_error> open(const source_options& options);
 
   load_source(const load_source&) = delete;
   load_source& operator=(const load_source&) = delete;

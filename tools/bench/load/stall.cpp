@@ -11,7 +11,8 @@ std::expected<stall, std::string> stall::read(const std::string& text) {
   const auto pause = read_time(text.substr(0, slash));
   const auto period = slash == std::string::npos ? read_time("") : read_time(text.substr(slash + 1));
   if (!pause || !period)
-    return std::unexpected{fmt::format("\"{}\" is no stall; write it as 100ms/1s: a pause of 100 ms each second", text)};
+    return std::unexpected{
+        fmt::format("\"{}\" is no stall; write it as 100ms/1s: a pause of 100 ms each second", text)};
   constexpr std::chrono::seconds pause_most{60};
   if (*pause >= *period || *pause > pause_most)
     return std::unexpected{
