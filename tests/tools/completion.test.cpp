@@ -51,6 +51,8 @@ const std::map<std::string, std::string> completed_lines{
     {"troupe memory --sort s", "troupe memory --sort size "},
     {"troupe store --json list --sort cr", "troupe store --json list --sort creator "},
     {"troupe bench -p ring,ec", "troupe bench -p ring,echo "},
+    {"troupe bench --to x --arr", "troupe bench --to x --arrivals "},
+    {"troupe bench dif", "troupe bench diff "},
     {"troupe cluster doc", "troupe cluster doctor "},
     {"troupe cluster members --js", "troupe cluster members --json "},
     {"troupe completion z", "troupe completion zsh "},

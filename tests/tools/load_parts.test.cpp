@@ -118,6 +118,9 @@ TEST(load_sizes, are_chosen_as_often_as_their_weights_say) {
 }
 
 TEST(load_sizes, errors_name_file_and_line) {
+  std::string many_megabytes;
+  for (auto bytes = 67'108'864; bytes > 67'108'844; --bytes)
+    many_megabytes += std::to_string(bytes) + '\n';
   const std::pair<const char*, const char*> wrong[] = {
       {"64 1\n1Q 2\n", "mix:2: \"1Q\" is no size; write it as 8, 64B, 1Ki"},
       {"64 0", "mix:1: \"0\" is no weight: a number above 0"},
@@ -127,6 +130,7 @@ TEST(load_sizes, errors_name_file_and_line) {
       {"4 1", "mix:1: a payload of 4 bytes cannot be offered: sizes go from 8 B to 64 MiB"},
       {"1Gi", "mix:1: a payload of 1073741824 bytes cannot be offered"},
       {"64 1\n64B 2", "mix:2: 64 B has a line already"},
+      {many_megabytes.c_str(), "mix:17: the sizes up to here are more than 1 GiB together"},
       {"# nothing\n", "mix has no sizes"},
       {"", "mix has no sizes"}};
   for (const auto& [text, why] : wrong) {

@@ -48,11 +48,14 @@ std::expected<std::string, std::string> content_of(const std::string& file, std:
   std::ifstream read{file, std::ios::binary};
   if (!read)
     return std::unexpected{fmt::format("{} cannot be read: {}", file, std::strerror(errno))};
-  std::string text(bytes_most + 1, '\0');
-  read.read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string text;
+  std::string piece(std::size_t{1} << 16, '\0');
+  do {
+    read.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    text.append(piece, 0, static_cast<std::size_t>(read.gcount()));
+  } while (read && text.size() <= bytes_most);
   if (read.bad())
     return std::unexpected{file + " cannot be read"};
-  text.resize(static_cast<std::size_t>(read.gcount()));
   if (text.size() > bytes_most)
     return std::unexpected{fmt::format("{} is larger than {} bytes", file, bytes_most)};
   return text;

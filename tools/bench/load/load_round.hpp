@@ -26,7 +26,7 @@ struct failed_requests {
 struct load_round {
   double seconds = 0; // The measured time.
   std::uint64_t scheduled = 0;
-  std::uint64_t sent = 0; // At any time, and not refused at once.
+  std::uint64_t sent = 0; // At any time, whether or not they failed.
   std::uint64_t answered = 0;
   std::map<std::string, failed_requests> failures; // By reason: a node_errc, "unanswered", "not_sent" and so on.
 

@@ -59,6 +59,7 @@ std::expected<size_mix, std::string> size_mix::read(std::string_view text, const
   std::vector<weighted_size> sizes;
   std::istringstream lines{std::string{text}};
   std::size_t number = 0;
+  std::size_t sum = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     const auto refuse = [&](const std::string& why) {
@@ -74,6 +75,9 @@ std::expected<size_mix, std::string> size_mix::read(std::string_view text, const
       return refuse(fmt::format("{} has a line already", text_of_size(one->bytes)));
     if (sizes.size() == sizes_most)
       return refuse(fmt::format("a mix has at most {} sizes", sizes_most));
+    sum += one->bytes;
+    if (sum > sum_most)
+      return refuse(fmt::format("the sizes up to here are more than {} together", text_of_size(sum_most)));
     sizes.push_back(*one);
   }
   if (sizes.empty())

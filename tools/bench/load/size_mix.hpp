@@ -22,6 +22,8 @@ public:
   inline static constexpr std::size_t bytes_least = 8;
   inline static constexpr std::size_t bytes_most = std::size_t{64} << 20;
   inline static constexpr std::size_t sizes_most = 1'000;
+  /// Of all sizes together: a source keeps one payload of each.
+  inline static constexpr std::size_t sum_most = std::size_t{1} << 30;
 
   explicit size_mix(std::size_t bytes) : size_mix(std::vector{weighted_size{bytes}}) {}
   /// Requires: `sizes` is not empty, and the weights are above 0.

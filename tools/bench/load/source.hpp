@@ -40,9 +40,6 @@ public:
   /// Makes a round. Ends early if all links are lost, or if a signal comes.
   [[nodiscard]] offered_round offer(const load_plan& plan, bench::stop_signals& signals);
 
-  /// Where the links lead.
-  [[nodiscard]] const std::vector<std::string>& addresses() const { return options_.addresses; }
-
 private:
   explicit load_source(const source_options& options);
   [[nodiscard]] std::expected<std::vector<load_target>, std::string> open_targets(bool are_answered);
