@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <troupe/framework/latency_stats.hpp>
 #include <troupe/serializers/describe.hpp>
 
 namespace troupe {
@@ -75,10 +76,11 @@ struct link_stats {
   std::uint64_t actors_exported = 0;
   std::uint64_t actors_imported = 0;
   // The times are the sums over all rows of `by_type`, which has a row for each family and type, sorted by family and
-  // then by type. If node_options::detailed_stats is off, the times are 0 and there are no rows.
+  // then by type. If node_options::detailed_stats is off, the times are 0, there are no rows, and there are no latencies.
   std::chrono::nanoseconds encode_time{0};
   std::chrono::nanoseconds decode_time{0};
   std::vector<type_stats> by_type;
+  link_latencies latencies;
 };
 TROUPE_DESCRIBE(link_stats, messages_sent, messages_received, socket_bytes_sent, socket_bytes_received,
                 handle_bytes_sent, handle_bytes_received, pulled_bytes_sent, pulled_bytes_received, spilled_bytes,
@@ -86,6 +88,6 @@ TROUPE_DESCRIBE(link_stats, messages_sent, messages_received, socket_bytes_sent,
                 forwarded, expired, unconsumed_bytes_there, waiting_bytes, unconsumed_bytes_here,
                 unconsumed_handle_bytes_there, waiting_handle_bytes, unconsumed_handle_bytes_here, unread_bytes,
                 large_frame_bytes_here, window_bytes, credit_bytes, actors_exported, actors_imported, encode_time,
-                decode_time, by_type)
+                decode_time, by_type, latencies)
 
 } // namespace troupe

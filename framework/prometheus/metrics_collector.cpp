@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@ namespace {
 
 using labels = std::vector<prometheus::ClientMetric::Label>;
 using prometheus::MetricType;
+using namespace std::chrono_literals;
 
 double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -115,24 +117,50 @@ constexpr link_metric link_metrics[] = {
     {"actors", gauge, "", "direction", "imported", [](const link_stats& of) { return number(of.actors_imported); }},
 };
 
-/// The values of link_metrics, in their order.
-using link_values = std::array<double, std::size(link_metrics)>;
+/// The values of link_metrics, in their order, and the latencies.
+struct link_values {
+  std::array<double, std::size(link_metrics)> figures{};
+  link_latencies latencies;
+};
 
 link_values values_of(const link_stats& of) {
-  link_values values{};
-  std::ranges::transform(link_metrics, values.begin(), [&](const link_metric& one) { return one.value(of); });
+  link_values values{.latencies = of.latencies};
+  std::ranges::transform(link_metrics, values.figures.begin(), [&](const link_metric& one) { return one.value(of); });
   return values;
 }
 
 void add(link_values& total, const link_values& more) {
-  std::ranges::transform(total, more, total.begin(), std::plus{});
+  std::ranges::transform(total.figures, more.figures, total.figures.begin(), std::plus{});
+  for (const auto& [name, kind] : latency_kinds)
+    merge(total.latencies.*kind, more.latencies.*kind);
 }
 
 /// Keeps only the counters, since the link has ended.
 void clear_gauges(link_values& values) {
-  for (std::size_t i = 0; i < values.size(); ++i)
+  for (std::size_t i = 0; i < values.figures.size(); ++i)
     if (link_metrics[i].type == gauge)
-      values[i] = 0;
+      values.figures[i] = 0;
+}
+
+// The bounds of the buckets of latencies in Prometheus, besides +Inf.
+constexpr auto bounds_of_latencies =
+    std::to_array<std::chrono::nanoseconds>({10us, 25us, 100us, 250us, 1ms, 2500us, 10ms, 25ms, 100ms, 1s, 10s});
+static_assert(bounds_of_latencies.size() + 1 <= 12); // README.md counts the series.
+
+/// A finer bucket that contains a bound is counted as above it.
+prometheus::ClientMetric::Histogram histogram_of(const latency_stats& of) {
+  prometheus::ClientMetric::Histogram made;
+  made.sample_count = of.count;
+  made.sample_sum = seconds(of.sum);
+  std::uint64_t so_far = 0;
+  auto next = of.buckets.begin();
+  for (const auto bound : bounds_of_latencies) {
+    for (; next != of.buckets.end() && next->up_to <= bound; ++next)
+      so_far += next->count;
+    made.bucket.push_back({.cumulative_count = so_far, .upper_bound = seconds(bound)});
+  }
+  made.bucket.push_back({.cumulative_count = of.count, .upper_bound = std::numeric_limits<double>::infinity()});
+  return made;
 }
 
 void add(payload_totals& total, const payload_totals& more) {
@@ -163,9 +191,31 @@ public:
           auto with = of_link;
           if (one.label != nullptr)
             with.push_back({one.label, one.label_value});
-          add(prefix + first.name, first.type, first.help, std::move(with), values[j]);
+          add(prefix + first.name, first.type, first.help, std::move(with), values.figures[j]);
         }
     }
+    add_latencies(prefix + "latency_seconds", all);
+  }
+
+  /// Adds the latencies of which there are any.
+  void add_latencies(const std::string& name, const std::vector<std::pair<labels, link_values>>& all) {
+    prometheus::MetricFamily made{.name = name,
+                                  .help = "How long requests, waits for credit, coding and handlers take, estimated "
+                                          "from some of them.",
+                                  .type = MetricType::Histogram,
+                                  .metric = {}};
+    for (const auto& [of_link, values] : all)
+      for (const auto& [kind, member] : latency_kinds) {
+        const auto& latency = values.latencies.*member;
+        if (latency.count == 0)
+          continue;
+        auto& metric = made.metric.emplace_back();
+        metric.label = of_link;
+        metric.label.push_back({"kind", std::string{kind}});
+        metric.histogram = histogram_of(latency);
+      }
+    if (!made.metric.empty())
+      made_.push_back(std::move(made));
   }
 
   void add_types(const std::vector<type_stats>& all) {

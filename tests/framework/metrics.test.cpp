@@ -172,7 +172,58 @@ TEST_F(metrics, a_counter_is_called_total_and_nothing_else_is) {
   const scrape all{endpoint.port()};
   EXPECT_GE(all.names().size(), 40u);
   for (const auto& name : all.names())
-    EXPECT_EQ(all.types.at(name), name.ends_with("_total") ? "counter" : "gauge") << name;
+    EXPECT_EQ(all.types.at(name), name.ends_with("_total")             ? "counter"
+                                  : name.ends_with("latency_seconds") ? "histogram"
+                                                                      : "gauge")
+        << name;
+}
+
+// Goal: the buckets are those of a classic histogram, few, and count up.
+TEST_F(metrics, latencies_have_few_buckets_that_contain_the_ones_below) {
+  exchange(40);
+  const auto endpoint = open(*near().home);
+  const scrape all{endpoint.port()};
+  const std::string trip = R"(kind="round_trip")";
+  EXPECT_EQ(all.value("troupe_link_latency_seconds_count", {R"(link="far")", trip}), 32);
+  EXPECT_EQ(all.value("troupe_latency_seconds_count", {trip}), 32);
+  EXPECT_GT(all.value("troupe_link_latency_seconds_sum", {trip}), 0);
+  std::map<double, double> buckets; // By upper bound.
+  for (const auto& [text, value] : all.series)
+    if (const auto at = text.find("le=\""); text.starts_with("troupe_link_latency_seconds_bucket") && text.contains(trip))
+      buckets[std::stod(text.substr(at + 4))] = value; // stod() reads "+Inf".
+  EXPECT_EQ(buckets.size(), 12u);
+  EXPECT_TRUE(std::ranges::is_sorted(buckets, {}, [](const auto& each) { return each.second; }));
+  EXPECT_EQ(buckets.rbegin()->second, 32);
+  EXPECT_EQ(std::prev(buckets.end(), 2)->first, 10);
+  EXPECT_EQ(std::prev(buckets.end(), 2)->second, 32) << "a round trip takes less than 10 s";
+  // Kinds that have no values have no series; these are a round trip, encoding and decoding.
+  EXPECT_EQ(all.count_of("troupe_link_latency_seconds_count"), 3u);
+  EXPECT_EQ(all.value("troupe_link_latency_seconds_count", {R"(kind="handler")"}), -1);
+}
+
+TEST_F(metrics, latencies_of_links_beyond_a_number_are_summed) {
+  exchange(2);
+  auto second = near().home->connect(address_, {.serializers = {"typed"}});
+  auto third = near().home->connect(address_, {.serializers = {"typed"}});
+  ASSERT_TRUE(second && third);
+  for (auto* more : {&*second, &*third})
+    ASSERT_TRUE((ask<double>(near().system, *more->find("thermometer"), reading{})));
+  const auto endpoint = open(*near().home, {.links_max = 1});
+  const auto value = [&](const char* of) {
+    return scrape{endpoint.port()}.value("troupe_link_latency_seconds_count", {of, R"(kind="round_trip")"});
+  };
+  EXPECT_EQ(value(R"(link="far")"), 2);
+  EXPECT_EQ(value(R"(link="other")"), 2);
+  third->close();
+  ASSERT_TRUE(eventually([&] { return near().home->stats().links_open == 2; }));
+  EXPECT_EQ(value(R"(link="other")"), 2) << "the sum never decreases";
+}
+
+TEST_F(metrics, there_are_no_latencies_where_details_are_off) {
+  near_options_.detailed_stats = false;
+  exchange(1);
+  const auto endpoint = open(*near().home);
+  EXPECT_FALSE(scrape{endpoint.port()}.names().contains("troupe_latency_seconds"));
 }
 
 // Goal: the README's table names every metric, and no other.

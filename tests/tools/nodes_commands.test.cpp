@@ -62,6 +62,8 @@ TEST(links_command, shows_the_links_of_this_hosts_nodes) {
   expect_contains(text, "listens at " + nodes.address);
   expect_contains(text, "store \"troupe-command-" + own + "\": 0 objects");
   expect_contains(text, "unix, dialed");
+  expect_contains(text, "round trip p50 / p99  handler p50 / p99");
+  expect_contains(text, "s / "); // Times of the handler, or of the round trip at the other end.
   auto seen = false;
   for (const auto& node : run_json("links"))
     if (node.value("name", "") == "hall" && node["process"] == ::getpid()) {
@@ -78,6 +80,14 @@ TEST(links_command, shows_the_links_of_this_hosts_nodes) {
       EXPECT_EQ((*link)["deserializers"], nlohmann::json({"typed", "msgpack"}));
       EXPECT_EQ((*link)["stats"]["messages_received"], 10);
       EXPECT_EQ((*link)["stats"]["messages_sent"], 10);
+      const auto& latencies = (*link)["stats"]["latencies"];
+      EXPECT_EQ(latencies.size(), 5u);
+      EXPECT_EQ(latencies["round_trip"]["count"], 0);
+      EXPECT_EQ(latencies["handler"]["count"], 10);
+      EXPECT_GT(latencies["handler"]["p99_ns"], 0);
+      EXPECT_GE(latencies["handler"]["max_ns"], latencies["handler"]["p99_ns"]);
+      ASSERT_GE(latencies["handler"]["buckets"].size(), 1u);
+      EXPECT_EQ(latencies["handler"]["buckets"][0].size(), 2u);
     }
   EXPECT_TRUE(seen);
 }
@@ -215,6 +225,7 @@ TEST(top_command, prints_one_look_after_the_other_where_there_is_no_terminal) {
   expect_contains(text, "hall, process " + own);
   expect_contains(text, "kitchen");
   expect_contains(text, "waiting");
+  expect_contains(text, "trip p50 / p99");
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
@@ -228,6 +239,7 @@ TEST(top_command, says_rates_as_lines_of_json) {
   }};
   std::istringstream lines{run("top " + nodes.address + " --json --count 3 --interval 0.2").text};
   auto rates = 0.0;
+  auto handlers_ns = 0.0;
   auto looks = 0;
   for (std::string line; std::getline(lines, line); ++looks) {
     const auto look = nlohmann::json::parse(line);
@@ -235,9 +247,11 @@ TEST(top_command, says_rates_as_lines_of_json) {
     const auto* const link = find_link(look["nodes"][0], "kitchen");
     ASSERT_NE(link, nullptr) << line;
     rates += (*link)["rates"]["messages_in"].get<double>();
+    handlers_ns += (*link)["rates"]["handler_p99_ns"].get<double>();
   }
   EXPECT_EQ(looks, 3);
   EXPECT_GT(rates, 0);
+  EXPECT_GT(handlers_ns, 0);
 }
 
 /// The command in a terminal of 100 columns and 30 rows.

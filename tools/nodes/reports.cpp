@@ -22,6 +22,22 @@ using json = nlohmann::ordered_json;
   return {{"payloads", totals.payloads}, {"bytes", totals.bytes}, {"time_ns", totals.time.count()}};
 }
 
+[[nodiscard]] json document_of(const latency_stats& latency) {
+  auto buckets = json::array(); // [end of the bucket in ns, count]
+  for (const auto& each : latency.buckets)
+    buckets.push_back({each.up_to.count(), each.count});
+  return {{"count", latency.count},        {"sum_ns", latency.sum.count()}, {"p50_ns", latency.p50.count()},
+          {"p90_ns", latency.p90.count()}, {"p99_ns", latency.p99.count()}, {"max_ns", latency.max.count()},
+          {"buckets", buckets}};
+}
+
+[[nodiscard]] json document_of(const link_latencies& latencies) {
+  json result;
+  for (const auto& [name, kind] : latency_kinds)
+    result[std::string{name}] = document_of(latencies.*kind);
+  return result;
+}
+
 [[nodiscard]] json document_of(const link_stats& stats) {
   auto types = json::array();
   for (const auto& each : stats.by_type)
@@ -61,6 +77,7 @@ using json = nlohmann::ordered_json;
           {"actors_imported", stats.actors_imported},
           {"encode_time_ns", stats.encode_time.count()},
           {"decode_time_ns", stats.decode_time.count()},
+          {"latencies", document_of(stats.latencies)},
           {"by_type", types}};
 }
 
@@ -107,7 +124,8 @@ using json = nlohmann::ordered_json;
     return "  no links\n";
   auto lines = std::vector<std::vector<std::string>>{{"  link", "to", "over", "sends / accepts", "compression", "store",
                                                       "version", "age", "messages out / in", "socket out / in",
-                                                      "handles out / in", "waiting", "not delivered"}};
+                                                      "handles out / in", "waiting", "not delivered",
+                                                      "round trip p50 / p99", "handler p50 / p99"}};
   for (const auto& each : links) {
     const auto& stats = each.stats;
     lines.push_back({"  " + std::to_string(each.number),
@@ -121,9 +139,10 @@ using json = nlohmann::ordered_json;
                          + text_of_bytes(static_cast<double>(stats.socket_bytes_received)),
                      text_of_bytes(static_cast<double>(stats.handle_bytes_sent)) + " / "
                          + text_of_bytes(static_cast<double>(stats.handle_bytes_received)),
-                     text_of_bytes(static_cast<double>(stats.waiting_bytes)), grouped(lost_by(stats))});
+                     text_of_bytes(static_cast<double>(stats.waiting_bytes)), grouped(lost_by(stats)),
+                     text_of(stats.latencies.round_trip), text_of(stats.latencies.handler)});
   }
-  return table(lines, ">><<<<<>>>>>>");
+  return table(lines, ">><<<<<>>>>>>>>");
 }
 
 } // namespace
@@ -171,6 +190,24 @@ std::string text_of_bytes(double bytes) {
   if (unit == 0)
     return fmt::format("{:.0f} B", bytes);
   return fmt::format("{:.{}f} {}", bytes, bytes < 9.995 ? 2 : bytes < 99.95 ? 1 : 0, units[unit]);
+}
+
+namespace {
+
+/// "85.0 us": three digits and a unit.
+[[nodiscard]] std::string short_time(std::chrono::nanoseconds time) {
+  constexpr auto units = std::array{"us", "ms", "s"};
+  auto value = static_cast<double>(time.count()) / 1000;
+  auto unit = std::size_t{0};
+  for (; value >= 999.5 && unit + 1 < units.size(); ++unit)
+    value /= 1000;
+  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, units[unit]);
+}
+
+} // namespace
+
+std::string text_of(const latency_stats& latency) {
+  return latency.count == 0 ? "-" : short_time(latency.p50) + " / " + short_time(latency.p99);
 }
 
 std::string list_of(const std::vector<std::string>& names) {

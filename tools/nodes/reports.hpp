@@ -34,6 +34,8 @@ void leave_out_observer(asked_node& asked);
 
 /// "1.20 GB": three digits and a unit, in powers of 1,000.
 [[nodiscard]] std::string text_of_bytes(double bytes);
+/// "85.0 us / 1.20 ms": the median and the 99th percentile; "-" if nothing was counted.
+[[nodiscard]] std::string text_of(const latency_stats& latency);
 [[nodiscard]] std::string list_of(const std::vector<std::string>& names);
 
 /// "kitchen, process 1234, troupe 0.1.0, up 5 min".

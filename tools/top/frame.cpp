@@ -71,7 +71,9 @@ void sort(std::vector<line>& lines, top_order order) {
           text_of_bytes(static_cast<double>(stats.waiting_bytes)),
           text_of_bytes(static_cast<double>(stats.unread_bytes)),
           percent(stats.credit_bytes, stats.window_bytes),
-          text_of_rate(rates.lost)};
+          text_of_rate(rates.lost),
+          text_of(rates.round_trip),
+          text_of(rates.handler)};
 }
 
 void add_links(const asked_node& node, const look& before, passed_seconds passed, top_order order,
@@ -84,10 +86,11 @@ void add_links(const asked_node& node, const look& before, passed_seconds passed
     return;
   sort(links, order);
   auto cells = std::vector<std::vector<std::string>>{
-      {"link", "to", "over", "sends", "out/s", "B/s", "in/s", "B/s", "waiting", "unread", "credit", "lost/s"}};
+      {"link", "to", "over", "sends", "out/s", "B/s", "in/s", "B/s", "waiting", "unread", "credit", "lost/s",
+       "trip p50 / p99", "handler"}};
   for (const auto& each : links)
     cells.push_back(cells_of(each));
-  const auto text = table(cells, "><<<>>>>>>>>");
+  const auto text = table(cells, "><<<>>>>>>>>>>");
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = text.find('\n', begin);
     to.push_back("  " + text.substr(begin, end - begin));
@@ -132,7 +135,9 @@ link_rates rates_of(const link_report& link, const node_report* before, passed_s
               rate(now.socket_bytes_sent + now.handle_bytes_sent, then.socket_bytes_sent + then.handle_bytes_sent),
           .bytes_in = rate(now.socket_bytes_received + now.handle_bytes_received,
                            then.socket_bytes_received + then.handle_bytes_received),
-          .lost = rate(lost_by(now), lost_by(then))};
+          .lost = rate(lost_by(now), lost_by(then)),
+          .round_trip = between(then.latencies.round_trip, now.latencies.round_trip),
+          .handler = between(then.latencies.handler, now.latencies.handler)};
 }
 
 std::vector<std::string> lines_of(const look& before, const look& now, top_order order, std::size_t columns,
@@ -177,7 +182,11 @@ nlohmann::ordered_json document_of(const look& before, const look& now) {
                                          {"messages_in", rates.messages_in},
                                          {"bytes_out", rates.bytes_out},
                                          {"bytes_in", rates.bytes_in},
-                                         {"lost", rates.lost}};
+                                         {"lost", rates.lost},
+                                         {"round_trip_p50_ns", rates.round_trip.p50.count()},
+                                         {"round_trip_p99_ns", rates.round_trip.p99.count()},
+                                         {"handler_p50_ns", rates.handler.p50.count()},
+                                         {"handler_p99_ns", rates.handler.p99.count()}};
       }
     }
     nodes.push_back(std::move(document));

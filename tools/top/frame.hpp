@@ -21,13 +21,15 @@ enum class top_order { traffic, waiting, link, peer };
 [[nodiscard]] std::string_view name_of(top_order order);
 [[nodiscard]] top_order next(top_order order);
 
-/// Rates of one link, per second.
+/// Rates of one link, per second, and its latencies since the previous report.
 struct link_rates {
   double messages_out = 0;
   double messages_in = 0;
   double bytes_out = 0; // Through the socket and by handle.
   double bytes_in = 0;
   double lost = 0; // Messages not delivered, refused or dropped.
+  latency_stats round_trip;
+  latency_stats handler;
 };
 
 /// All zero if the link was not in the previous report.

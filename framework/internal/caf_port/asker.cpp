@@ -12,8 +12,12 @@
 namespace troupe::internal {
 
 asker::asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question,
-             std::unique_ptr<const request_context> context)
-    : caf::actor_proxy(config), actor_(std::move(actor)), question_(question), context_(std::move(context)) {
+             std::unique_ptr<const request_context> context, const handling_start& began)
+    : caf::actor_proxy(config),
+      actor_(std::move(actor)),
+      question_(question),
+      context_(std::move(context)),
+      began_(began) {
   link().begin_answer();
 }
 
@@ -24,12 +28,18 @@ asker::~asker() {
       to_caf_error({node_errc::broken_promise, "the actor dropped the request's promise without answering"}));
   if (context_ && context_->answers_to) // The handler may have done its work.
     context_->answers_to->answered(dropped);
+  note_handled();
   actor_->enqueue(nullptr, question_.response_id(), dropped, nullptr);
   link().end_answer();
 }
 
 proxy_link& asker::link() const noexcept {
   return *static_cast<proxy&>(*actor_->get()).link();
+}
+
+void asker::note_handled() const noexcept {
+  if (began_.stands_for != 0)
+    link().note_handled(std::chrono::steady_clock::now() - began_.at, began_.stands_for);
 }
 
 void asker::excuse() noexcept {
@@ -44,6 +54,8 @@ void asker::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* context)
   const auto answers = what->mid.is_response() && what->mid.request_id() == question_.request_id();
   if (answers && context_ && context_->answers_to)
     context_->answers_to->answered(what->copy_content_to_message());
+  if (answers && !is_excused_.load(std::memory_order_relaxed))
+    note_handled(); // Before the requester has the answer, so that its figures never run ahead of these.
   actor_->get()->enqueue(std::move(what), context);
   if (answers) // Once the answer is on its way.
     excuse();
@@ -102,12 +114,12 @@ bool asker::remove_backlink(caf::abstract_actor* other) {
 }
 
 caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_ptr actor, caf::message_id question,
-                                 std::unique_ptr<const request_context> context) {
+                                 std::unique_ptr<const request_context> context, const handling_start& began) {
   caf::actor_config config;
   auto id = actor->id();
   auto node = actor->node();
   return caf::make_actor<asker, caf::strong_actor_ptr>(id, std::move(node), &system, config, std::move(actor), question,
-                                                       std::move(context));
+                                                       std::move(context), began);
 }
 
 asker* as_asker(const caf::strong_actor_ptr& actor) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,6 +25,12 @@ struct request_context {
   std::shared_ptr<answer_slot> answers_to = nullptr; // Takes the answer as well; may be null.
 };
 
+/// When a request was put into a mailbox, and for how many requests it stands. 0: its handling is not measured.
+struct handling_start {
+  std::chrono::steady_clock::time_point at = {};
+  std::uint64_t stands_for = 0;
+};
+
 /// Stands for the remote actor that sent a request. It has that actor's id, and forwards everything to the actor's
 /// proxy. CAF does not report when a response promise is dropped. But a promise refers to the sender. So if the asker
 /// of an unanswered request is destroyed, no actor can answer the request any more, and the asker sends an error
@@ -32,7 +39,7 @@ class asker final : public caf::actor_proxy {
 public:
   /// `actor` must be a proxy. `question` is the request's id.
   asker(caf::actor_config& config, caf::strong_actor_ptr actor, caf::message_id question,
-        std::unique_ptr<const request_context> context);
+        std::unique_ptr<const request_context> context, const handling_start& began);
   ~asker() override;
 
   using caf::abstract_actor::enqueue;
@@ -55,17 +62,20 @@ public:
 
 private:
   [[nodiscard]] proxy_link& link() const noexcept;
+  void note_handled() const noexcept;
 
   const caf::strong_actor_ptr actor_;
   const caf::message_id question_;
   const std::unique_ptr<const request_context> context_;
+  const handling_start began_;
   std::atomic<bool> is_excused_{false};
 };
 
 /// For a request of another node's `actor` that is put into a mailbox. Requires: `actor` is a proxy.
 [[nodiscard]] caf::strong_actor_ptr make_asker(caf::actor_system& system, caf::strong_actor_ptr actor,
                                                caf::message_id question,
-                                               std::unique_ptr<const request_context> context = nullptr);
+                                               std::unique_ptr<const request_context> context = nullptr,
+                                               const handling_start& began = {});
 
 /// The asker behind a handle; null if the handle is another actor's.
 [[nodiscard]] asker* as_asker(const caf::strong_actor_ptr& actor);

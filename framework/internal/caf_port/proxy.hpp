@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,10 @@ public:
 
   /// Returns true if nothing that is sent from now on leaves.
   [[nodiscard]] virtual bool is_down() const noexcept = 0;
+
+  /// An actor of this node has answered a request of the peer's, or has dropped it. `took`: since the request was put
+  /// into its mailbox. The measured request stands for that many.
+  virtual void note_handled(std::chrono::nanoseconds took, std::uint64_t stands_for) noexcept = 0;
 
   /// The requests of the peer's actors that actors of this node have not answered.
   [[nodiscard]] std::uint64_t unanswered() const noexcept { return unanswered_.load(std::memory_order_acquire); }

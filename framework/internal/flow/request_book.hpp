@@ -61,16 +61,20 @@ public:
     return take_out(found);
   }
 
-  /// Takes the asker of a request that is answered with an answer of this cost to deliver. reply_room::issue() must
-  /// follow.
-  std::optional<Asker> take_answered(key question, std::uint64_t receiver, std::uint64_t cost) {
+  struct answered {
+    Asker asker;
+    time_point since; // When the request left; zero: left() was not called.
+  };
+  /// Takes a request that is answered with an answer of this cost to deliver. reply_room::issue() must follow.
+  std::optional<answered> take_answered(key question, std::uint64_t receiver, std::uint64_t cost) {
     auto found = find(question, receiver);
     if (found == entries_.end())
       return std::nullopt;
     const auto who = found->second.receiver;
+    const auto since = found->second.since;
     auto asker = take_out(found);
     room_.answered(who, cost);
-    return asker;
+    return answered{std::move(asker), since};
   }
 
   /// Releases the room of requests that left before `deadline`, or whose asker is gone. They may still be answered.

@@ -118,7 +118,15 @@ caf::strong_actor_ptr delivery::sender_of(message_route& to, const message_head&
   if (!has(head, message_flags::request) || to.way_on() != nullptr || as_proxy(sender) == nullptr)
     return to.take_sender();
   return make_asker(system_, sender, message_id_of(head.request_number, has(head, message_flags::urgent), false),
-                    context_of(notes));
+                    context_of(notes), handling_begins());
+}
+
+/// For the request that is about to be put into a mailbox.
+handling_start delivery::handling_begins() noexcept {
+  const auto stands_for = counts_.times_handlers ? timed_requests_.next() : 0;
+  if (stands_for == 0)
+    return {};
+  return {.at = std::chrono::steady_clock::now(), .stands_for = stands_for};
 }
 
 // -- a message

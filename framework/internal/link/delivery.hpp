@@ -11,11 +11,13 @@
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/caf_port/actor_systems.hpp>
 #include <troupe/framework/internal/caf_port/annotated_message.hpp>
+#include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
 #include <troupe/framework/internal/caf_port/prepaid_actor.hpp>
 #include <troupe/framework/internal/caf_port/proxy.hpp>
 #include <troupe/framework/internal/flow/consumption.hpp>
+#include <troupe/framework/internal/flow/latency_meter.hpp>
 #include <troupe/framework/internal/link/forwarded_message.hpp>
 #include <troupe/framework/internal/link/message_ends.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
@@ -102,6 +104,7 @@ public:
     std::atomic<std::uint64_t>& undelivered;
     std::atomic<std::uint64_t>& undecodable;
     expired_counter expired;
+    bool times_handlers = false; // Requests tell their links how long actors take to answer.
   };
 
   /// All must outlive this object. `allow_exit`: the peer may end actors of this node.
@@ -154,6 +157,7 @@ public:
 private:
   [[nodiscard]] caf::strong_actor_ptr sender_of(message_route& to, const message_head& head,
                                                 const message_notes& notes);
+  [[nodiscard]] handling_start handling_begins() noexcept;
   [[nodiscard]] caf::mailbox_element_ptr annotated(const message_route& to, caf::mailbox_element_ptr whole,
                                                    message_notes notes) const;
   void count_undelivered() { counts_.undelivered.fetch_add(1, std::memory_order_relaxed); }
@@ -164,6 +168,7 @@ private:
   const totals counts_;
   limited_log& warnings_;
   std::string peer_ = "unknown peer";
+  latency_sampler timed_requests_;
 };
 
 } // namespace troupe::internal

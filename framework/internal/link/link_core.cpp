@@ -110,7 +110,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
              .leaving = departures_,
              .encoding = encoding_,
              .dropped = counters_.dropped,
-             .letters = letters_}),
+             .letters = letters_,
+             .waits = meters_.credit_waits()}),
       draft_sender_({.link = common_,
                      .actors = actors_,
                      .gate = gate_,
@@ -176,7 +177,7 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
       routes_(addresses_of_messages_, warnings_),
       recent_sender_(seat_.io()),
       delivery_(addresses_of_messages_, node_->system(), false,
-                {counters_.undelivered, counters_.undecodable, counters_.expired}, warnings_),
+                {counters_.undelivered, counters_.undecodable, counters_.expired, meters_.is_detailed()}, warnings_),
       receiver_({.accepted = accepted_,
                  .known = received_words_,
                  .incoming = incoming_,
@@ -192,7 +193,8 @@ link_core::link_core(std::shared_ptr<link_host> node, const link_options& option
                  .forwarded = counters_.forwarded,
                  .letters = letters_,
                  .traces = traces_,
-                 .answers = node_->answers()}) {}
+                 .answers = node_->answers(),
+                 .round_trips = meters_.round_trips()}) {}
 
 link_core::~link_core() = default;
 

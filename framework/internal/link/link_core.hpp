@@ -160,6 +160,9 @@ public:
                        bytes_view extensions) override {
     sender_.forward_decoded(receiver, std::move(what), std::move(owed), extensions);
   }
+  void note_handled(std::chrono::nanoseconds took, std::uint64_t stands_for) noexcept override {
+    meters_.handlers().add(took, stands_for);
+  }
   void flush_batch() override;
 
   [[nodiscard]] introduce introduction_of(std::uint64_t number) const override {

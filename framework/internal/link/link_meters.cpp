@@ -56,6 +56,11 @@ link_stats link_meters::sums() const {
     result.encode_time += row.sent.time;
     result.decode_time += row.received.time;
   }
+  result.latencies = {.round_trip = round_trips_.stats(),
+                      .credit_wait = credit_waits_.stats(),
+                      .encode = sent_.times(),
+                      .decode = received_.times(),
+                      .handler = handlers_.stats()};
   return result;
 }
 

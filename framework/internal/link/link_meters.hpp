@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <troupe/framework/internal/caf_port/annotated_message.hpp>
+#include <troupe/framework/internal/flow/latency_meter.hpp>
 #include <troupe/framework/internal/link/late_figures.hpp>
 #include <troupe/framework/internal/link/traffic.hpp>
 #include <troupe/framework/internal/link/unsent_counter.hpp>
@@ -30,7 +31,7 @@ struct counted_in_link {
 /// Threads: any.
 class link_meters final : public unsent_counter {
 public:
-  /// `is_detailed`: also counts by family and type. `late` must outlive this object.
+  /// `is_detailed`: also counts by family and type, and measures latencies. `late` must outlive this object.
   link_meters(link_mutex& mutex, late_figures& late, bool is_detailed)
       : mutex_(mutex), late_(late), is_detailed_(is_detailed) {}
 
@@ -43,6 +44,13 @@ public:
   [[nodiscard]] traffic_table* sent() noexcept { return is_detailed_ ? &sent_ : nullptr; }
   /// Counts incoming payloads; null if they are not counted.
   [[nodiscard]] traffic_table* received() noexcept { return is_detailed_ ? &received_ : nullptr; }
+
+  // -- latencies
+
+  /// Measures round trips of requests, and waits for credit; null if they are not measured.
+  [[nodiscard]] latency_meter* round_trips() noexcept { return is_detailed_ ? &round_trips_ : nullptr; }
+  [[nodiscard]] latency_meter* credit_waits() noexcept { return is_detailed_ ? &credit_waits_ : nullptr; }
+  [[nodiscard]] latency_meter& handlers() noexcept { return handlers_; }
 
   void count_unsent(const node_error& reason) override;
 
@@ -58,6 +66,7 @@ private:
   counted_in_link counts_;
   traffic_table sent_;
   traffic_table received_;
+  latency_meter round_trips_, credit_waits_, handlers_;
   bool is_retired_ = false; // Guarded by the link's lock.
 };
 

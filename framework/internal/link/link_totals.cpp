@@ -22,6 +22,8 @@ void add(link_stats& total, const link_stats& more) {
     add(sum.sent, row.sent);
     add(sum.received, row.received);
   }
+  for (const auto& [name, kind] : latency_kinds)
+    merge(total.latencies.*kind, more.latencies.*kind);
 }
 
 void clear_gauges(link_stats& stats) {

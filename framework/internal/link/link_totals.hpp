@@ -29,7 +29,7 @@ inline constexpr std::array link_gauges = {
 // A new counter must be added to one of the lists, and to the table of framework/prometheus.
 static_assert(sizeof(link_stats)
               == (link_counters.size() + link_gauges.size()) * sizeof(std::uint64_t) + sizeof(link_stats::encode_time)
-                     + sizeof(link_stats::decode_time) + sizeof(link_stats::by_type));
+                     + sizeof(link_stats::decode_time) + sizeof(link_stats::by_type) + sizeof(link_stats::latencies));
 
 void add(payload_totals& total, const payload_totals& more);
 void add(link_stats& total, const link_stats& more);

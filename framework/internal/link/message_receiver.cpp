@@ -408,30 +408,40 @@ bool message_receiver::is_over(arrival& what) const {
   return what.notes.deadline && *what.notes.deadline <= now;
 }
 
+/// `since`: when the request left; zero: it was a task.
+void message_receiver::measure_round_trip(std::chrono::steady_clock::time_point since) {
+  if (of_.round_trips == nullptr || since == std::chrono::steady_clock::time_point{})
+    return;
+  if (const auto stands_for = timed_answers_.next(); stands_for != 0)
+    of_.round_trips->add(std::chrono::steady_clock::now() - since, stands_for);
+}
+
 /// Returns true if the response answers a pending request of this end.
 bool message_receiver::take_question(arrival& what, std::uint64_t cost, receipt& owed) {
   auto& head = what.head;
   const question_key key{head.receiver, head.request_number};
   cost = terms_->account.cost_of(head, cost);
   auto held = of_.mutex.lock();
-  auto asked = of_.asked.take_answered(key, head.sender, cost);
+  auto answered = of_.asked.take_answered(key, head.sender, cost);
   held.unlock();
-  if (!asked) {
+  if (!answered) {
     of_.deliveries.refuse_answer();
     return false;
   }
-  if (asked->forwarded_for)
-    as_asker(asked->forwarded_for)->excuse();
+  measure_round_trip(answered->since);
+  auto& asked = answered->asker;
+  if (asked.forwarded_for)
+    as_asker(asked.forwarded_for)->excuse();
   // CAF matches the answer by the priority of the request, whatever the peer says.
   head.flags =
-      static_cast<std::uint8_t>((head.flags & ~message_flags::urgent) | (asked->urgent ? message_flags::urgent : 0));
-  if (asked->call && what.route->way_on() != nullptr) { // The answer to a request that an actor here has delegated.
-    asked->call->ends();
-  } else if (asked->call) {
-    what.notes.trace = asked->call;
+      static_cast<std::uint8_t>((head.flags & ~message_flags::urgent) | (asked.urgent ? message_flags::urgent : 0));
+  if (asked.call && what.route->way_on() != nullptr) { // The answer to a request that an actor here has delegated.
+    asked.call->ends();
+  } else if (asked.call) {
+    what.notes.trace = asked.call;
     what.notes.trace->answered();
   }
-  what.question.take(of_.asked, of_.mutex, key, head.sender, *std::move(asked));
+  what.question.take(of_.asked, of_.mutex, key, head.sender, std::move(asked));
   owed = of_.replies.issue(cost);
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include <troupe/framework/internal/caf_port/answer_memory.hpp>
 #include <troupe/framework/internal/caf_port/decoded_message.hpp>
+#include <troupe/framework/internal/flow/latency_meter.hpp>
 #include <troupe/framework/internal/flow/receive_account.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/link/dead_letter_writer.hpp>
@@ -56,6 +58,7 @@ public:
     const dead_letter_writer& letters;
     const link_traces& traces;
     const std::shared_ptr<answer_memory>& answers;
+    latency_meter* round_trips = nullptr; // Null: they are not measured.
   };
 
   explicit message_receiver(const parts& of) : of_(of) {}
@@ -125,6 +128,7 @@ private:
   [[nodiscard]] bool is_over(arrival& what) const;
   std::expected<void, node_error> give_up(const message_route& route, const message_head& head, const signature& types,
                                           const dead_letter_writer::read_values& values, node_error reason);
+  void measure_round_trip(std::chrono::steady_clock::time_point since);
   [[nodiscard]] bool take_question(arrival& what, std::uint64_t cost, receipt& owed);
 
   const parts of_;
@@ -132,6 +136,7 @@ private:
   known_head last_;              // Most messages begin like the one before.
   message_run run_;              // Matches messages like the one with the head last_.
   std::uint64_t run_header_ = 0; // The number of the header of their elements; 0: none.
+  latency_sampler timed_answers_;
 };
 
 } // namespace troupe::internal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <any>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -40,6 +41,9 @@ struct packed_message : message_cargo {
   byte_vector body = {};       // The head and the elements.
   std::size_t deadline_at = 0; // Where a deadline stands in the body, in the form of this process; 0: nowhere.
   bool may_be_dropped = true;  // It may make room for newer messages.
+  // If its wait for credit is measured: since when it waits, and for how many waits it stands. Otherwise 0.
+  std::uint64_t stands_for = 0;
+  std::chrono::steady_clock::time_point waits_since = {};
 };
 
 } // namespace troupe::internal

@@ -68,12 +68,15 @@ std::expected<admission, node_error> send_gate::admit(link_held& held, const mes
   if (admitted == admission::at_bound && how == urgency::always_waits)
     return admission::waits;
   if (admitted == admission::at_bound && of_.options.block_timeout->count() > 0 && may_block()) {
+    const auto began = of_.waits != nullptr ? clock::now() : clock::time_point{};
     ++blocked_;
     credit_or_end_.wait_for(held.for_waiting(), *of_.options.block_timeout,
                             [&] { return !is_open(held) || (admitted = verdict()) != admission::at_bound; });
     --blocked_;
     if (!is_open(held))
       return std::unexpected{of_.link.down()};
+    if (of_.waits != nullptr && admitted == admission::leaves)
+      of_.waits->add(clock::now() - began, 1);
   }
   while (admitted == admission::at_bound && of_.options.when_full == when_full::drop_oldest) {
     auto oldest = window_.drop_oldest(head.receiver);
@@ -168,6 +171,22 @@ void send_gate::drop(packed_message message) {
 }
 
 // -- waiting messages
+
+void send_gate::wait(const link_held&, packed_message message) {
+  if (of_.waits != nullptr) {
+    message.stands_for = timed_waits_.next();
+    if (message.stands_for != 0)
+      message.waits_since = clock::now();
+  }
+  window_.wait(std::move(message));
+}
+
+std::optional<packed_message> send_gate::next(const link_held&) {
+  auto message = window_.next();
+  if (message && message->stands_for != 0)
+    of_.waits->add(clock::now() - message->waits_since, message->stands_for);
+  return message;
+}
 
 std::expected<void, node_error> send_gate::credit(const link_held&, const internal::credit& what) {
   if (window_.credit(what.actor, what.bytes, what.handle_bytes))

@@ -14,6 +14,7 @@
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/flow/behind_handles.hpp>
 #include <troupe/framework/internal/flow/encoding_lane.hpp>
+#include <troupe/framework/internal/flow/latency_meter.hpp>
 #include <troupe/framework/internal/flow/reply_room.hpp>
 #include <troupe/framework/internal/flow/send_window.hpp>
 #include <troupe/framework/internal/link/dead_letter_writer.hpp>
@@ -54,6 +55,7 @@ public:
     const encoding_lane<unencoded_message>& encoding; // Messages that are not encoded yet.
     std::atomic<std::uint64_t>& dropped;
     const dead_letter_writer& letters;
+    latency_meter* waits = nullptr; // Measures waits for credit; null: they are not measured.
   };
   explicit send_gate(const parts& of) : of_(of), window_(of.replies) {}
 
@@ -88,7 +90,7 @@ public:
     return window_.charge(receiver, cost, behind);
   }
   /// Queues the message until next() returns it.
-  void wait(const link_held&, packed_message message) { window_.wait(std::move(message)); }
+  void wait(const link_held&, packed_message message);
   /// To be called when a request leaves. Reserves the room for its answer. Does nothing if `question` is none.
   void expect_answer(const link_held&, const question_key& question, std::uint64_t receiver);
 
@@ -102,7 +104,7 @@ public:
   /// Handles the peer's report of what it has consumed. Fails with `protocol_violation` if that is more than was sent.
   [[nodiscard]] std::expected<void, node_error> credit(const link_held&, const internal::credit& what);
   /// Returns the next message that may leave, already charged.
-  [[nodiscard]] std::optional<packed_message> next(const link_held&) { return window_.next(); }
+  [[nodiscard]] std::optional<packed_message> next(const link_held&);
   /// Takes note of the answers that were consumed so far. If any caller waits, answers that are consumed from now on
   /// wake the link. Otherwise an answer between this call and the next one could be missed.
   void note_consumed_answers(const link_held& held) {
@@ -166,6 +168,7 @@ private:
   std::size_t blocked_ = 0; // Callers that wait for credit_or_end_.
   send_window<packed_message> window_;
   readiness readiness_;
+  latency_sampler timed_waits_;
 };
 
 } // namespace troupe::internal

@@ -9,7 +9,7 @@ namespace troupe::internal {
 
 traffic& traffic_table::of(std::string_view family, std::string_view type) {
   std::lock_guard guard{mutex_};
-  return entries_[{std::string{family}, std::string{type}}];
+  return entries_.try_emplace({std::string{family}, std::string{type}}, &times_).first->second;
 }
 
 void traffic_table::add_to(std::vector<type_stats>& into, payload_totals type_stats::*direction) const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/internal/flow/latency_meter.hpp>
 #include <troupe/framework/link_stats.hpp>
 
 namespace troupe::internal {
@@ -35,6 +36,9 @@ public:
   static constexpr std::uint64_t timed_every = 64;
   static constexpr std::uint64_t large_bytes = 4096;
 
+  /// `times`: counts the times of payloads of all types; null: they are not counted. Must outlive this object.
+  explicit traffic(latency_meter* times = nullptr) : times_(times) {}
+
   void count(std::uint64_t payload_bytes) noexcept {
     add_alone(payloads_, 1);
     add_alone(bytes_, payload_bytes);
@@ -50,6 +54,8 @@ public:
   }
   void add_time(std::chrono::nanoseconds took, std::uint64_t stands_for) noexcept {
     nanoseconds_.fetch_add(static_cast<std::uint64_t>(took.count()) * stands_for, std::memory_order_relaxed);
+    if (times_ != nullptr)
+      times_->add(took, stands_for);
   }
 
   [[nodiscard]] payload_totals totals() const noexcept {
@@ -58,6 +64,7 @@ public:
   }
 
 private:
+  latency_meter* const times_;
   std::atomic<std::uint64_t> payloads_{0}, bytes_{0}, nanoseconds_{0}, last_bytes_{0};
 };
 
@@ -96,8 +103,11 @@ public:
 
   /// Adds in alphabetical order by family, then by type. `into` must have the same order.
   void add_to(std::vector<type_stats>& into, payload_totals type_stats::*direction) const;
+  /// The distribution of the times that payloads took, of all families and types.
+  [[nodiscard]] latency_stats times() const { return times_.stats(); }
 
 private:
+  latency_meter times_;
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, traffic> entries_; // The map is guarded by mutex_, its values are not.
 };

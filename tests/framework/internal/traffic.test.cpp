@@ -63,6 +63,8 @@ TEST(link_totals, everything_is_summed) {
   one.encode_time = nanoseconds{1'000};
   one.decode_time = nanoseconds{2'000};
   row_of(one.by_type, "typed", "a").sent = {1, 2, nanoseconds{3}};
+  for (const auto& [name, kind] : latency_kinds)
+    one.latencies.*kind = {.count = next, .max = nanoseconds{9}, .buckets = {{nanoseconds{9}, next}}};
   auto total = one;
   row_of(total.by_type, "typed", "b").received = {4, 5, nanoseconds{6}};
   add(total, one);
@@ -70,6 +72,10 @@ TEST(link_totals, everything_is_summed) {
     EXPECT_EQ(total.*counter, 2 * one.*counter);
   for (auto gauge : link_gauges)
     EXPECT_EQ(total.*gauge, 2 * one.*gauge);
+  for (const auto& [name, kind] : latency_kinds) {
+    EXPECT_EQ((total.latencies.*kind).count, 2 * next) << name;
+    EXPECT_EQ((total.latencies.*kind).buckets.size(), 1u) << name;
+  }
   EXPECT_EQ(total.encode_time, nanoseconds{2'000});
   EXPECT_EQ(total.decode_time, nanoseconds{4'000});
   ASSERT_EQ(total.by_type.size(), 2u);

@@ -69,6 +69,18 @@ TEST_F(requests, room_for_the_answer_is_kept_from_leaving_to_answering) {
   EXPECT_EQ(room.bytes(), 1200u); // The estimate is the last answer's size.
 }
 
+TEST_F(requests, when_one_has_left_is_known_when_it_is_answered) {
+  book.add({asker_, 1}, 5, {"ann"});
+  book.left({asker_, 1}, 5, begin + seconds{3});
+  const auto answered = book.take_answered({asker_, 1}, 5, 600);
+  ASSERT_TRUE(answered);
+  EXPECT_EQ(answered->since, begin + seconds{3});
+  book.add({asker_, 2}, 5, {"bob"}); // Has not left.
+  const auto early = book.take_answered({asker_, 2}, 5, 600);
+  ASSERT_TRUE(early);
+  EXPECT_EQ(early->since, request_book<named_asker>::time_point{});
+}
+
 TEST_F(requests, what_is_taken_back_keeps_no_room) {
   ask(1, 5);
   EXPECT_EQ(taken(1, 5), "ann");

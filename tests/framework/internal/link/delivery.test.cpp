@@ -47,7 +47,11 @@ public:
   introduce introduction_of(std::uint64_t) const override { return {}; }
   bool is_ready(std::uint64_t) override { return true; }
   void notify_when_ready(std::uint64_t, const caf::strong_actor_ptr&, const caf::strong_actor_ptr&) override {}
+  void note_handled(std::chrono::nanoseconds took, std::uint64_t stands_for) noexcept override {
+    handled.add(took, stands_for);
+  }
 
+  latency_meter handled;
   bool forwards = true;
   std::vector<std::string> said;
   std::vector<caf::message> contents;
@@ -163,6 +167,23 @@ TEST_F(last_step, a_request_of_another_nodes_actor_comes_from_an_asker) {
     ASSERT_NE(asking, nullptr);
     EXPECT_EQ(asking->actor(), ends_.ends.sender);
   });
+}
+
+TEST_F(last_step, the_time_until_a_request_is_answered_is_told_to_its_link) {
+  delivery timing{ends_, system_, false, {undelivered_, undecodable_, {}, true}, warnings_};
+  const auto deliver_to = [&](delivery& by) {
+    auto& to = route(request_);
+    message_under_construction built{text_, {}};
+    *static_cast<std::string*>(built.construct_next()) = "tea";
+    return by.deliver(to, request_, message_kind::ordinary, std::move(built)).has_value();
+  };
+  ASSERT_TRUE(deliver_to(timing));
+  EXPECT_EQ(link_->handled.stats().count, 0u);
+  receiver_->receive([](const std::string& text) { return text; });
+  EXPECT_EQ(link_->handled.stats().count, 1u);
+  ASSERT_TRUE(deliver_to(delivery_)); // Does not time handlers.
+  receiver_->receive([](const std::string& text) { return text; });
+  EXPECT_EQ(link_->handled.stats().count, 1u);
 }
 
 TEST_F(last_step, a_request_that_nobody_asks_any_more_is_not_delivered) {

@@ -58,12 +58,30 @@ TEST_F(figures_of_a_link, go_by_family_and_type) {
   EXPECT_EQ(sums.decode_time, std::chrono::nanoseconds{7});
 }
 
+TEST_F(figures_of_a_link, have_the_latencies_each_by_its_kind) {
+  using std::chrono::nanoseconds;
+  meters_.round_trips()->add(nanoseconds{1'000}, 1);
+  meters_.credit_waits()->add(nanoseconds{2'000}, 1);
+  meters_.sent()->of("typed", "i32").add_time(nanoseconds{3'000}, 1);
+  meters_.received()->of("typed", "i32").add_time(nanoseconds{4'000}, 64);
+  meters_.handlers().add(nanoseconds{5'000}, 1);
+  const auto seen = meters_.sums().latencies;
+  EXPECT_EQ(seen.round_trip.max, nanoseconds{1'000});
+  EXPECT_EQ(seen.credit_wait.max, nanoseconds{2'000});
+  EXPECT_EQ(seen.encode.max, nanoseconds{3'000});
+  EXPECT_EQ(seen.decode.max, nanoseconds{4'000});
+  EXPECT_EQ(seen.decode.count, 64u);
+  EXPECT_EQ(seen.handler.max, nanoseconds{5'000});
+}
+
 TEST_F(figures_of_a_link, are_sums_alone_where_nothing_more_is_wished) {
   link_meters plain{mutex_, late_, false};
   EXPECT_FALSE(plain.is_detailed());
   EXPECT_EQ(plain.received(), nullptr);
   type_registry types;
   EXPECT_EQ(plain.sent(), nullptr);
+  EXPECT_EQ(plain.round_trips(), nullptr);
+  EXPECT_EQ(plain.credit_waits(), nullptr);
   plain.counts().messages_sent = 3;
   EXPECT_EQ(plain.sums().messages_sent, 3u);
   EXPECT_TRUE(plain.sums().by_type.empty());

@@ -131,6 +131,7 @@ public:
   }
   bool is_ready(std::uint64_t) override { return true; }
   void notify_when_ready(std::uint64_t, const caf::strong_actor_ptr&, const caf::strong_actor_ptr&) override {}
+  void note_handled(std::chrono::nanoseconds, std::uint64_t) noexcept override {}
 };
 
 /// Fixture to test one part of a link alone.

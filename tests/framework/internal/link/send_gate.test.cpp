@@ -74,6 +74,17 @@ TEST_F(at_the_gate, messages_leave_until_the_window_is_full_and_then_wait) {
   EXPECT_EQ(send(100, {.receiver = 4}), admission::leaves);
 }
 
+TEST_F(at_the_gate, only_messages_that_have_waited_are_counted_as_waits_and_only_once_they_leave) {
+  fill(); // One leaves, and one waits.
+  EXPECT_EQ(waits.stats().count, 0u);
+  const auto from = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() < from + 2ms)
+    ;
+  consume(400);
+  EXPECT_EQ(waits.stats().count, 1u);
+  EXPECT_GE(waits.stats().max, 2ms);
+}
+
 TEST_F(at_the_gate, the_refused_are_told_how_full_it_is) {
   fill();
   const auto refused = send(100);

@@ -171,6 +171,7 @@ protected:
   departures leaving{mentions};
   no_letters closed_box;
   dead_letter_writer letters{common_, 1, closed_box};
+  latency_meter waits;
   send_gate gate{{.link = common_,
                   .options = options,
                   .replies = replies,
@@ -178,7 +179,8 @@ protected:
                   .leaving = leaving,
                   .encoding = encoding,
                   .dropped = dropped,
-                  .letters = letters}};
+                  .letters = letters,
+                  .waits = &waits}};
   send_pump pump{gate, leaving};
   sent_dictionary words;
   header_definitions headers{common_, words, epochs};
