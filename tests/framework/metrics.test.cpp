@@ -196,6 +196,9 @@ TEST_F(metrics, latencies_have_few_buckets_that_contain_the_ones_below) {
   EXPECT_EQ(buckets.rbegin()->second, 32);
   EXPECT_EQ(std::prev(buckets.end(), 2)->first, 10);
   EXPECT_EQ(std::prev(buckets.end(), 2)->second, 32) << "a round trip takes less than 10 s";
+  EXPECT_EQ(std::ranges::count_if(all.series, [](const auto& one) { return one.first.starts_with("troupe_link_"); }),
+            32 + 3 * 14)
+      << "README.md counts the series of a link";
   // Kinds that have no values have no series; these are a round trip, encoding and decoding.
   EXPECT_EQ(all.count_of("troupe_link_latency_seconds_count"), 3u);
   EXPECT_EQ(all.value("troupe_link_latency_seconds_count", {R"(kind="handler")"}), -1);

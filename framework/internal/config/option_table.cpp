@@ -242,7 +242,7 @@ constexpr std::array all_node_rows{
     node_row<&node_options::dispatch>("dispatch", "whether I/O threads run actors"),
     row_of_bytes<node_entry, &node_entry::options, &node_options::ring_memory_bytes>("ring-memory-bytes",
                                                                                      "the rings of all links"),
-    node_row<&node_options::detailed_stats>("detailed-stats", "whether links count by family and type"),
+    node_row<&node_options::detailed_stats>("detailed-stats", "whether links count by family and type, and measure latencies"),
     node_row<&node_options::handle_grace>("handle-grace", "how long objects are kept for peers whose link was lost"),
     node_row<&node_options::answer_memory_bytes>("answer-memory-bytes", "answers kept for requests that are repeated"),
     node_row<&node_options::answer_memory_time>("answer-memory-time", "how long these answers are kept"),
