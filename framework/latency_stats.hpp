@@ -24,8 +24,8 @@ TROUPE_DESCRIBE(latency_bucket, up_to, count)
 /// The distribution of some times. Only some of the times are measured, and each of them stands for several. So all
 /// figures are estimates, except that no measured time exceeds `max`.
 ///
-/// From 64 ns to 275 s, a bucket is at most 12.5 % wider than its lowest time. Times below 72 ns share one bucket, and so
-/// do times above 275 s.
+/// From 64 ns to 275 s, a bucket is at most 12.5 % wider than its lowest time. Times below 72 ns share one bucket, and
+/// so do times above 275 s.
 struct latency_stats {
   std::uint64_t count = 0;
   std::chrono::nanoseconds sum{0};

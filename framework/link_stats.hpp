@@ -76,7 +76,8 @@ struct link_stats {
   std::uint64_t actors_exported = 0;
   std::uint64_t actors_imported = 0;
   // The times are the sums over all rows of `by_type`, which has a row for each family and type, sorted by family and
-  // then by type. If node_options::detailed_stats is off, the times are 0, there are no rows, and there are no latencies.
+  // then by type. If node_options::detailed_stats is off, the times are 0, there are no rows, and there are no
+  // latencies.
   std::chrono::nanoseconds encode_time{0};
   std::chrono::nanoseconds decode_time{0};
   std::vector<type_stats> by_type;

@@ -96,8 +96,7 @@ TEST_F(latency, of_a_message_that_waits_for_credit_is_counted_once_it_has_left) 
   const auto counter_there = counter(small);
   caf::anon_send(counter_there, std::string(3'000, 'x')); // Fills the window until the gate opens.
   ASSERT_EQ(arrived_.get_future().wait_for(10s), std::future_status::ready);
-  auto answer =
-      std::async(std::launch::async, [&] { return ask<std::int32_t>(near().system, counter_there, 7); });
+  auto answer = std::async(std::launch::async, [&] { return ask<std::int32_t>(near().system, counter_there, 7); });
   ASSERT_TRUE(eventually([&] { return link_->stats().waiting_bytes > 0; }));
   const auto waits_from = clock::now();
   let_pass(20ms);

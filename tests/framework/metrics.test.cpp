@@ -172,7 +172,7 @@ TEST_F(metrics, a_counter_is_called_total_and_nothing_else_is) {
   const scrape all{endpoint.port()};
   EXPECT_GE(all.names().size(), 40u);
   for (const auto& name : all.names())
-    EXPECT_EQ(all.types.at(name), name.ends_with("_total")             ? "counter"
+    EXPECT_EQ(all.types.at(name), name.ends_with("_total")            ? "counter"
                                   : name.ends_with("latency_seconds") ? "histogram"
                                                                       : "gauge")
         << name;
@@ -189,7 +189,8 @@ TEST_F(metrics, latencies_have_few_buckets_that_contain_the_ones_below) {
   EXPECT_GT(all.value("troupe_link_latency_seconds_sum", {trip}), 0);
   std::map<double, double> buckets; // By upper bound.
   for (const auto& [text, value] : all.series)
-    if (const auto at = text.find("le=\""); text.starts_with("troupe_link_latency_seconds_bucket") && text.contains(trip))
+    if (const auto at = text.find("le=\"");
+        text.starts_with("troupe_link_latency_seconds_bucket") && text.contains(trip))
       buckets[std::stod(text.substr(at + 4))] = value; // stod() reads "+Inf".
   EXPECT_EQ(buckets.size(), 12u);
   EXPECT_TRUE(std::ranges::is_sorted(buckets, {}, [](const auto& each) { return each.second; }));

@@ -26,8 +26,12 @@ using json = nlohmann::ordered_json;
   auto buckets = json::array(); // [end of the bucket in ns, count]
   for (const auto& each : latency.buckets)
     buckets.push_back({each.up_to.count(), each.count});
-  return {{"count", latency.count},        {"sum_ns", latency.sum.count()}, {"p50_ns", latency.p50.count()},
-          {"p90_ns", latency.p90.count()}, {"p99_ns", latency.p99.count()}, {"max_ns", latency.max.count()},
+  return {{"count", latency.count},
+          {"sum_ns", latency.sum.count()},
+          {"p50_ns", latency.p50.count()},
+          {"p90_ns", latency.p90.count()},
+          {"p99_ns", latency.p99.count()},
+          {"max_ns", latency.max.count()},
           {"buckets", buckets}};
 }
 
@@ -122,10 +126,9 @@ using json = nlohmann::ordered_json;
 [[nodiscard]] std::string text_of_links(const std::vector<link_report>& links) {
   if (links.empty())
     return "  no links\n";
-  auto lines = std::vector<std::vector<std::string>>{{"  link", "to", "over", "sends / accepts", "compression", "store",
-                                                      "version", "age", "messages out / in", "socket out / in",
-                                                      "handles out / in", "waiting", "not delivered",
-                                                      "round trip p50 / p99", "handler p50 / p99"}};
+  auto lines = std::vector<std::vector<std::string>>{
+      {"  link", "to", "over", "sends / accepts", "compression", "store", "version", "age", "messages out / in",
+       "socket out / in", "handles out / in", "waiting", "not delivered", "round trip p50 / p99", "handler p50 / p99"}};
   for (const auto& each : links) {
     const auto& stats = each.stats;
     lines.push_back({"  " + std::to_string(each.number),

@@ -85,9 +85,9 @@ void add_links(const asked_node& node, const look& before, passed_seconds passed
   if (links.empty())
     return;
   sort(links, order);
-  auto cells = std::vector<std::vector<std::string>>{
-      {"link", "to", "over", "sends", "out/s", "B/s", "in/s", "B/s", "waiting", "unread", "credit", "lost/s",
-       "trip p50 / p99", "handler"}};
+  auto cells =
+      std::vector<std::vector<std::string>>{{"link", "to", "over", "sends", "out/s", "B/s", "in/s", "B/s", "waiting",
+                                             "unread", "credit", "lost/s", "trip p50 / p99", "handler"}};
   for (const auto& each : links)
     cells.push_back(cells_of(each));
   const auto text = table(cells, "><<<>>>>>>>>>>");

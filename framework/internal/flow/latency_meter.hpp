@@ -56,7 +56,8 @@ public:
   [[nodiscard]] latency_stats stats() const;
 
 private:
-  // The buckets are those of times of 64 ns to 2^38 ns. Shorter times are in the first of them, longer ones in the last.
+  // The buckets are those of times of 64 ns to 2^38 ns. Shorter times are in the first of them, longer ones in the
+  // last.
   static constexpr log_linear_scale scale{4};
   static constexpr std::size_t first_bucket = scale.bucket_of(64);
   static constexpr std::size_t buckets = scale.bucket_of((std::uint64_t{1} << 38) - 1) + 1 - first_bucket;
