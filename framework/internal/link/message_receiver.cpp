@@ -373,11 +373,12 @@ bool message_receiver::is_repeated(arrival& what) {
   if (!identity)
     return false;
   const auto urgent = (what.head.flags & message_flags::urgent) != 0;
-  auto admitted = of_.answers->begin(*identity,
-                                     {.actor = route.sender(),
-                                      .answer = message_id_of(what.head.request_number, urgent, true),
-                                      .asked = caf::actor_cast<caf::weak_actor_ptr>(route.receiver())},
-                                     answer_memory::clock::now());
+  auto admitted = of_.answers->begin(
+      *identity,
+      {.actor = route.sender(),
+       .answer = message_id_of(what.head.request_number, urgent, true),
+       .asked = caf::actor_cast<caf::weak_actor_ptr>(route.receiver())},
+      answer_memory::clock::now());
   using verdict = answer_memory::verdict;
   if (admitted.what == verdict::answered)
     of_.deliveries.answer_again(route, what.head, admitted.answer);

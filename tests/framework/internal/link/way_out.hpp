@@ -26,9 +26,9 @@
 #include <troupe/framework/internal/link/send_pump.hpp>
 #include <troupe/framework/internal/net/io_batch.hpp>
 
+#include "no_letters.hpp"
 #include "../bytes.hpp"
 #include "lone_link.hpp"
-#include "no_letters.hpp"
 
 namespace troupe::internal {
 
