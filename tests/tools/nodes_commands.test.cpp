@@ -406,7 +406,8 @@ TEST(help, bash_completes_commands_options_and_values) {
   EXPECT_EQ(completes("troupe store list --st", 3), "--store\n");
   EXPECT_EQ(completes("troupe bench --compression l", 3), "lz4\n");
   EXPECT_EQ(completes("troupe bench --pattern fan", 3), "fan-in fan-out\n");
-  EXPECT_EQ(completes("troupe bench --ser", 2), "\n") << "what processes of the command are told is nobody's business";
+  EXPECT_EQ(completes("troupe bench ta", 2), "\n") << "what processes of the command are told is nobody's business";
+  EXPECT_EQ(completes("troupe bench --dri", 2), "\n");
 }
 
 TEST(help, the_other_shells_have_scripts_too) {
