@@ -53,11 +53,16 @@ struct drained_member {
 
 class a_drained_member : public testing::Test {
 protected:
+  /// Waits for the observer to see the member.
   [[nodiscard]] cluster_member entry_of(const std::string& name) const {
-    for (const auto& each : outside_.now().members)
-      if (each.name == name)
-        return each;
-    return {};
+    cluster_member found;
+    EXPECT_TRUE(sees([&](const auto& now) {
+      const auto at = std::ranges::find(now.members, name, &cluster_member::name);
+      if (at != now.members.end())
+        found = *at;
+      return at != now.members.end();
+    })) << name;
+    return found;
   }
   [[nodiscard]] bool sees(const std::function<bool(const cluster_snapshot&)>& is_so) const {
     return outside_.wait_until(is_so, std::chrono::steady_clock::now() + 10s);
