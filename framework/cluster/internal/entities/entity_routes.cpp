@@ -302,13 +302,18 @@ void entity_routes::pass(const std::string& key, relayed_message what) {
   if (key.size() > entity_address::key_bytes_max)
     return std::move(what).fail({node_errc::bad_option, "the key of an entity has at most 1,024 bytes; this one has "
                                                             + std::to_string(key.size())});
-  const auto shards = shards_.load(std::memory_order_acquire);
-  pass_on({.key = key, .shard = shards != 0 ? shard_of(key, shards) : 0}, std::move(what));
+  if (const auto shards = shards_.load(std::memory_order_acquire); shards != 0)
+    return pass_known({.key = key, .shard = shard_of(key, shards)}, std::move(what));
+  wait_in_lobby({.key = key}, std::move(what)); // The lobby finds the shard, also if it is known meanwhile.
 }
 
 void entity_routes::pass_on(const entity_address& to, relayed_message what) {
   if (shards_.load(std::memory_order_acquire) != 0)
     return pass_known(to, std::move(what));
+  wait_in_lobby(to, std::move(what));
+}
+
+void entity_routes::wait_in_lobby(const entity_address& to, relayed_message what) {
   what.set_content(with_address(what.content(), to));
   std::move(what).pass_to(lobby_.handle());
 }

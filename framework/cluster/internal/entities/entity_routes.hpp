@@ -37,7 +37,8 @@ struct shard_owners {
 /// When a shard has moved, the old owner may still have messages to pass on. So that no message overtakes them, a
 /// marker is sent the old way first, and messages wait until the new owner has answered it. If no answer can come,
 /// because the old owner is stuck or the link to it was lost, they wait no longer: the new owner recognizes what then
-/// comes too late by the number of its way (arrival_order), and refuses it.
+/// comes too late by the number of its way (arrival_order), and refuses it. If the shard has moved once more before
+/// that comes, the newest owner does not recognize it.
 ///
 /// Threads: any. The decisions are made by an actor of its own, one after the other.
 class entity_routes : public std::enable_shared_from_this<entity_routes> {
@@ -99,6 +100,7 @@ private:
   };
 
   void pass_known(entity_address to, relayed_message what);
+  void wait_in_lobby(const entity_address& to, relayed_message what);
   void end_passing(std::uint32_t shard, std::uint64_t number);
   [[nodiscard]] std::expected<caf::actor, node_error> dial(const cluster_member& to,
                                                            std::function<void(lasting_event::kind)> tell);
