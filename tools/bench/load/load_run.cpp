@@ -20,6 +20,43 @@ namespace {
 
 } // namespace
 
+std::optional<load_request> load_run::next_due() {
+  const std::lock_guard guard{mutex_};
+  return is_over_ ? std::nullopt : loop_.next_due(now());
+}
+
+/// Sends go on only if they had to wait for this request. Otherwise a late sender would send much for each answer, and
+/// the other answers would wait.
+template <class End>
+bool load_run::end_request(End end) {
+  const std::lock_guard guard{mutex_};
+  if (is_over_)
+    return false;
+  const auto is_awaited = loop_.is_at_bound();
+  const auto at = now();
+  end(at);
+  return is_awaited || loop_.is_over(at);
+}
+
+bool load_run::answered(const load_request& which) {
+  return end_request([&](std::chrono::nanoseconds at) { loop_.answered(which, at); });
+}
+
+bool load_run::failed(const load_request& which, std::string_view why) {
+  return end_request([&](std::chrono::nanoseconds at) { loop_.failed(which, at, why); });
+}
+
+bool load_run::is_done() {
+  const std::lock_guard guard{mutex_};
+  if (is_over_ || loop_.is_over(now())) {
+    wakes_at_ns_ = INT64_MAX; // Ticks come now and then all the same.
+    return true;
+  }
+  const auto at = loop_.wakes_at();
+  wakes_at_ns_ = at ? at->count() : INT64_MAX;
+  return false;
+}
+
 void load_run::note_sent(std::size_t target) {
   if (std::ranges::all_of(targets_, [](const auto& each) { return each.sent == 0; }))
     before_ = undelivered_by(targets_);
@@ -43,6 +80,9 @@ load_run::clock::time_point load_run::wakes_at() const {
 }
 
 void load_run::end() {
+  const std::lock_guard guard{mutex_};
+  if (is_over_)
+    return;
   result_ = loop_.end(now());
   if (!loop_.plan().is_answered)
     count_one_way(result_);

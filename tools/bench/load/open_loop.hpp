@@ -64,9 +64,6 @@ public:
   /// Whether nothing remains to be done: all requests are sent and have ended, or the patience is over.
   [[nodiscard]] bool is_over(std::chrono::nanoseconds now) const;
 
-  /// Whether the measured time has begun.
-  [[nodiscard]] bool is_measuring(std::chrono::nanoseconds now) const { return now >= plan_.warm_up; }
-
   /// Whether the next request has to wait for the end of another one.
   [[nodiscard]] bool is_at_bound() const { return plan_.is_answered && outstanding_ >= plan_.outstanding_most; }
 

@@ -23,16 +23,17 @@ namespace {
 /// Signals, lost links and the end of the patience are noticed within this time.
 constexpr std::chrono::milliseconds glance{10};
 
-/// Wakes the sender at the times that it wants, and now and then. Returns true once its run is over.
-[[nodiscard]] bool pace_for_a_while(load_run& run, const caf::actor& sender, pacing_unit& unit) {
+/// Wakes the senders in turn, at the times that the run wants, and now and then. Returns true once the run is over.
+[[nodiscard]] bool pace_for_a_while(load_run& run, const std::vector<caf::actor>& senders, std::size_t& next,
+                                    pacing_unit& unit) {
   constexpr std::chrono::microseconds while_it_runs{50};
   const auto until = load_run::clock::now() + glance;
   while (!run.is_over() && load_run::clock::now() < until) {
     std::this_thread::sleep_until(std::min(run.wakes_at(), until));
     if (run.note_tick())
-      unit.send(sender, tick_atom::value);
+      unit.send(senders[next++ % senders.size()], tick_atom::value);
     else
-      std::this_thread::sleep_for(while_it_runs); // It runs on another thread, and takes the tick there.
+      std::this_thread::sleep_for(while_it_runs); // The sender runs on another thread, and takes the tick there.
   }
   return run.is_over();
 }
@@ -125,14 +126,17 @@ offered_round load_source::offer(const load_plan& plan, bench::stop_signals& sig
   }
   let_this_thread_wake_in_time();
   const auto run = std::make_shared<load_run>(plan, *std::move(targets), options_.data);
-  const auto sender = ends_for(options_.family).spawn_load_sender(system_, run);
+  std::vector<caf::actor> senders;
+  while (senders.size() < run->senders())
+    senders.push_back(ends_for(options_.family).spawn_load_sender(system_, run));
+  std::size_t next = 0;
   pacing_unit unit{system_};
   auto is_told_to_stop = false;
-  while (!pace_for_a_while(*run, sender, unit)) {
+  while (!pace_for_a_while(*run, senders, next, unit)) {
     made.stopped_by = signals.came();
     if (!is_told_to_stop && (made.stopped_by != 0 || lost().size() == links_.size())) {
       is_told_to_stop = true;
-      unit.send(sender, stop_atom::value);
+      unit.send(senders.front(), stop_atom::value);
     }
   }
   made.figures = run->result();
