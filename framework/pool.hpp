@@ -58,6 +58,14 @@ struct pool_options {
   bool retry_idempotent = false;
   std::size_t repeats_most = 3;
 
+  /// True: a request for an actor of another process (or for a lasting handle) is passed on under its sender's name, so
+  /// that the actor answers the sender, and the pool forgets it. That is faster. If it is lost, it fails with
+  /// `link_down`, as if it had been sent to the actor itself. `answer_within` does not bound it, and pool_stats counts
+  /// it as forwarded only. Requests for actors of this process count as ever, because nobody else would notice their
+  /// loss. A pool that forwards can neither repeat requests nor place messages by load: `bad_option` with
+  /// `retry_idempotent`, `requests_per_child` and spread::least_loaded.
+  bool forward_requests = false;
+
   /// What the texts of the pool's errors begin with, such as "service cart". Empty: nothing.
   std::string name = {};
   /// Says in the errors of messages for which there was no child why that is so, for example "no member publishes
@@ -69,13 +77,14 @@ struct pool_options {
 
 /// Counts of a pool.
 struct pool_stats {
-  std::size_t running = 0;    // Children that get messages now.
-  std::size_t unanswered = 0; // Requests that children have now.
-  std::size_t waiting = 0;    // Messages that wait for a child now.
-  std::uint64_t answered = 0; // By children, with results or errors.
-  std::uint64_t failed = 0;   // Answered by the pool, with errors.
-  std::uint64_t repeated = 0; // Sent to another child because a child ended.
-  std::uint64_t dropped = 0;  // Messages that were not requests and found no child.
+  std::size_t running = 0;     // Children that get messages now.
+  std::size_t unanswered = 0;  // Requests that children have now, but for forwarded ones.
+  std::size_t waiting = 0;     // Messages that wait for a child now.
+  std::uint64_t answered = 0;  // By children, with results or errors.
+  std::uint64_t failed = 0;    // Answered by the pool, with errors.
+  std::uint64_t repeated = 0;  // Sent to another child because a child ended.
+  std::uint64_t dropped = 0;   // Messages that were not requests and found no child.
+  std::uint64_t forwarded = 0; // Requests that children answer to their senders: pool_options::forward_requests.
 };
 
 namespace internal {
@@ -86,7 +95,7 @@ class pool_actor;
 
 /// A reference to a pool. Copies refer to the same pool.
 ///
-/// Every request is answered once, by a child or with one of these errors:
+/// Every request is answered once, by a child or with one of these errors (but see pool_options::forward_requests):
 /// - `child_lost`: the child that had the request ended, or passed it on to an actor that has ended.
 /// - `no_child`: no child was running or had room in time, or too many messages waited.
 /// - `timed_out`: see pool_options::answer_within.

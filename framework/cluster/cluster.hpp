@@ -88,8 +88,13 @@ struct service_options {
   /// While no member has published the name, at most this number of messages wait, each for at most this time.
   std::size_t waiting_most = 10'000;
   std::chrono::milliseconds patience{30'000}; // Negative: 0.
-  /// A request that is not answered within this time fails with `timed_out`. Less than 10 ms: 10 ms.
-  std::chrono::milliseconds answer_within{std::chrono::minutes(10)};
+  /// Set: a request that is not answered within this time fails with `timed_out`, and one that is lost with
+  /// `child_lost`. Less than 10 ms: 10 ms. The handle then keeps each request until it is answered, which costs about a
+  /// sixth of the requests a second (bench/README.md). It does so as well with `retry_idempotent` and with pick.hpp's
+  /// least_loaded, with a time of 10 minutes if none is set. Entities: as if set to 10 minutes.
+  /// Not set: other members answer the sender itself, and a request that is lost fails with `link_down`. Requests for
+  /// this process's own actor count as ever.
+  std::optional<std::chrono::milliseconds> answer_within = std::nullopt;
   /// True: a request whose member is lost goes to another one, at most `repeats_most` times. Set it only if it does no
   /// harm to handle a request twice.
   bool retry_idempotent = false;
@@ -103,10 +108,10 @@ struct service_options {
 
 /// A service of the cluster: the actors that members have published under one name. Copies refer to the same service.
 ///
-/// Every request is answered once, by a member's actor or with `no_child`, `child_lost` or `timed_out`
-/// (guides/clusters.md). The text names the service; that of `no_child` also says which members have published the
-/// name, and why each could not be used. Threads: any. Lifetime: the handle follows the members as long as the cluster
-/// object lives.
+/// Every request is answered once, by a member's actor or with `no_child`, `link_down`, `child_lost` or `timed_out`
+/// (service_options::answer_within, guides/clusters.md). The text names the service; that of `no_child` also says which
+/// members have published the name, and why each could not be used. Threads: any. Lifetime: the handle follows the
+/// members as long as the cluster object lives.
 template <class Handle>
 class service {
 public:

@@ -662,6 +662,23 @@ TEST_F(assigned_pool, releases_an_actor_that_has_left) {
   EXPECT_TRUE(eventually([&] { return !one.lock(); })); // Nobody else knows it.
 }
 
+TEST_F(assigned_pool, fails_requests_to_forward_that_found_no_actor) {
+  const auto pool = open({.patience = 20ms, .forward_requests = true});
+  EXPECT_EQ(code_of(pool.handle(), 1), node_errc::no_child);
+}
+
+TEST_F(assigned_pool, notices_the_loss_of_a_request_in_this_process_although_it_forwards) {
+  const auto pool = open({.forward_requests = true});
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  const auto held = system_.spawn(keeper, handled);
+  pool.assign({{"one", held}});
+  auto lost = std::async(std::launch::async, [&] { return ask<int>(system_, pool.handle(), 1); });
+  ASSERT_TRUE(eventually([&] { return *handled == 1; }));
+  EXPECT_EQ(pool.stats().unanswered, 1u);
+  caf::anon_send(held, std::string{"crash"});
+  EXPECT_EQ(to_node_error(lost.get().error()).code(), node_errc::child_lost);
+}
+
 TEST_F(assigned_pool, chooses_by_name_like_other_pools) {
   const auto by_value = [](const caf::message& what) { return static_cast<std::size_t>(what.get_as<int>(0)); };
   const auto left = open({.placement = spread::by_key, .key = by_value});
@@ -786,6 +803,11 @@ TEST_F(assigned_pool, wakes_an_actor_again_that_fell_asleep_before_it_got_its_me
 TEST_F(assigned_pool, refuses_options_that_make_no_sense) {
   EXPECT_EQ(actor_pool::open(system_, {.placement = spread::by_key}).error().code(), node_errc::bad_option);
   EXPECT_EQ(actor_pool::open(system_, {.patience = -1ms}).error().code(), node_errc::bad_option);
+  const pool_options counting[] = {{.placement = spread::least_loaded, .forward_requests = true},
+                                   {.requests_per_child = 1, .forward_requests = true},
+                                   {.retry_idempotent = true, .forward_requests = true}};
+  for (const auto& one : counting)
+    EXPECT_EQ(actor_pool::open(system_, one).error().code(), node_errc::bad_option);
 }
 
 // -- over links --
@@ -868,6 +890,82 @@ TEST_F(remote_pool, passes_on_the_deadline_of_a_request_from_a_peer) {
     troupe::request(&*client, find(name), 20min, 1).receive([&](int seconds) { left = seconds; }, [](caf::error&) {});
     EXPECT_EQ(left, 1200) << name;
   }
+}
+
+/// A pool in front of an actor of the other node that has the name.
+class forwarding_pool : public remote_pool {
+protected:
+  ~forwarding_pool() override {
+    for (const auto& one : ended_)
+      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  }
+  caf::actor ended_later(caf::actor one) { return ended_.emplace_back(std::move(one)); }
+  actor_pool open_to(const std::string& name, pool_options options = {}) {
+    options.forward_requests = true;
+    auto pool = actor_pool::open(near().system, std::move(options)).value();
+    pool.assign({{name, find(name)}});
+    return pool;
+  }
+
+private:
+  std::vector<caf::actor> ended_;
+};
+
+TEST_F(forwarding_pool, lets_actors_of_another_process_answer_the_sender) {
+  connect();
+  publish("echo", ended_later(far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+            return {[self](int) { return caf::actor_cast<caf::actor>(self->current_sender()); }};
+          })));
+  const auto pool = open_to("echo");
+  caf::scoped_actor self{near().system};
+  self->request(pool.handle(), 10s, 1)
+      .receive([&](const caf::actor& sender) { EXPECT_EQ(sender, self); },
+               [](const caf::error& why) { FAIL() << troupe::text_of(why); });
+  EXPECT_EQ(pool.stats().forwarded, 1u);
+  EXPECT_EQ(pool.stats().answered, 0u);
+}
+
+TEST_F(forwarding_pool, passes_on_delegated_requests_and_deadlines_with_and_without_a_key) {
+  connect();
+  publish("watcher", ended_later(far().system.spawn(clock_watcher, 0)));
+  const auto number = [](const caf::message& what) { return static_cast<std::size_t>(what.get_as<int>(0)); };
+  caf::scoped_actor self{near().system};
+  for (const auto placed : {spread::round_robin, spread::by_key}) {
+    const auto pool = open_to(
+        "watcher", {.placement = placed, .key = placed == spread::by_key ? number : decltype(pool_options::key){}});
+    const auto front = ended_later(near().system.spawn([pool](caf::event_based_actor* its) -> caf::behavior {
+      return {[its, pool](int value) { return its->delegate(pool.handle(), value); }};
+    }));
+    EXPECT_EQ(ask<int>(near().system, front, 1), -1);
+    int left = 0;
+    troupe::request(&*self, pool.handle(), 20min, 1).receive([&](int seconds) { left = seconds; }, [](caf::error&) {});
+    EXPECT_EQ(left, 1200);
+    EXPECT_EQ(pool.stats().forwarded, 2u);
+  }
+}
+
+TEST_F(forwarding_pool, leaves_the_loss_of_a_request_to_the_link) {
+  connect();
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  publish("keeper", ended_later(far().system.spawn(keeper, handled)));
+  const auto pool = open_to("keeper");
+  auto lost = std::async(std::launch::async, [&] { return ask<int>(near().system, pool.handle(), 1); });
+  ASSERT_TRUE(eventually([&] { return *handled == 1; }));
+  link_->close();
+  EXPECT_EQ(to_node_error(lost.get().error()).code(), node_errc::link_down);
+  EXPECT_TRUE(eventually([&] { return pool.stats().running == 0; }));
+}
+
+TEST_F(forwarding_pool, need_not_live_until_its_requests_are_answered) {
+  connect();
+  auto handled = std::make_shared<std::atomic<int>>(0);
+  const auto held = ended_later(far().system.spawn(keeper, handled));
+  publish("keeper", held);
+  caf::scoped_actor self{near().system};
+  auto asked = self->request(open_to("keeper").handle(), 10s, 1);
+  ASSERT_TRUE(eventually([&] { return *handled == 1; }));
+  caf::anon_send(held, std::string{"let go"});
+  asked.receive([](int) {}, [](const caf::error& why) { FAIL() << troupe::text_of(why); });
 }
 
 TEST_F(remote_pool, is_published_and_found_like_every_actor) {

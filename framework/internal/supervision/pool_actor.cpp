@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/caf_port/asker.hpp>
 #include <troupe/framework/internal/caf_port/exactly.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
+#include <troupe/framework/internal/lasting/lasting_actor.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
@@ -40,6 +41,12 @@ template <class Letters>
 std::size_t requests_in(const Letters& all) {
   return static_cast<std::size_t>(
       std::ranges::count_if(all, [](const auto& one) { return one.from.source != nullptr; }));
+}
+
+/// Whether the actor's link, or its lasting handle, answers requests that are lost.
+bool is_of_another_process(const caf::actor& whom) {
+  auto* const itself = caf::actor_cast<caf::abstract_actor*>(whom);
+  return whom.node() != whom.home_system().node() || dynamic_cast<lasting_actor*>(itself) != nullptr;
 }
 
 /// For the text of another error.
@@ -307,6 +314,7 @@ void pool_actor::occupy(std::size_t which, caf::actor handle, std::uint64_t run,
   auto& one = places_[which];
   one.handle = std::move(handle);
   one.run = run;
+  one.is_remote = is_of_another_process(one.handle);
   one.watch_key = std::make_shared<char>();
   one.is_leaving = false;
   placement_.set_available(which, true);
@@ -590,7 +598,12 @@ void pool_actor::place_letter(letter&& what, work& todo) {
 
 void pool_actor::give_to(std::size_t which, letter&& what, work& todo) {
   auto content = std::move(what.content);
-  if (what.from.source) {
+  if (what.from.source && options_.forward_requests && places_[which].is_remote) {
+    ++counts_.forwarded;
+    content->sender = std::move(what.from.source);
+    content->mid = what.from.id;
+    content->stages = std::move(what.from.stages);
+  } else if (what.from.source) {
     const auto id = ++last_id_;
     const auto mid = caf::message_id{id}.with_category(what.from.id.category());
     caf::strong_actor_ptr itself{ctrl()};
@@ -823,6 +836,13 @@ std::expected<pool_options, node_error> checked(pool_options options) {
   if (options.answer_within < std::chrono::milliseconds{10})
     return bad_option("pool_options::answer_within of " + std::to_string(options.answer_within.count())
                       + " ms: it is at least 10 ms");
+  if (options.forward_requests
+      && (options.retry_idempotent || options.requests_per_child > 0 || options.placement == spread::least_loaded))
+    return bad_option("pool_options::forward_requests cannot be used with "
+                      + std::string{options.retry_idempotent         ? "retry_idempotent"
+                                    : options.requests_per_child > 0 ? "requests_per_child"
+                                                                     : "spread::least_loaded"}
+                      + ", for which the pool has to know which requests are unanswered");
   if (options.patience < std::chrono::milliseconds{0})
     return bad_option("pool_options::patience of " + std::to_string(options.patience.count()) + " ms is negative");
   options.answer_within = bounded_wait(options.answer_within);

@@ -107,6 +107,7 @@ private:
     std::string name;
     bool is_leaving = false; // It gets no more messages, and goes when it has no more requests.
     caf::actor handle = {};  // Null while no child is running.
+    bool is_remote = false;  // Requests may be forwarded to it.
     std::uint64_t run = 0;   // The child's starts, which tells its runs apart.
     std::shared_ptr<char> watch_key = {};
     node_error last_reason = {node_errc::none, {}};

@@ -277,7 +277,7 @@ TEST_F(links_on_demand, lead_to_the_member_with_the_least_load_of_all_clients) {
   auto& busy = join("busy-client");
   auto& client = join("client");
   auto& first = join_with_cart("first");
-  const auto firsts = busy.in->service("cart");
+  const auto firsts = busy.in->service("cart", {.answer_within = 1min}); // Counts requests.
   std::vector<caf::actor> waiting;
   for (auto i = 0; i < 20; ++i)
     waiting.push_back(busy.at.system.spawn([to = firsts.handle()](caf::event_based_actor* self) {

@@ -296,7 +296,7 @@ std::expected<void, directory_error> cluster_core::own(std::string name, singlet
 }
 
 pool_options cluster_core::pool_of(const sought& what, const service_options& options) const {
-  auto with = membership::pool_of(options);
+  auto with = membership::pool_of(options, what.what == sought::kind::entities);
   with.name = absence_reasons::title_of(what);
   with.why_none = [reference = reference_, what] {
     std::string text = "this process has left the cluster";

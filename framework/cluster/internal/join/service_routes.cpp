@@ -11,12 +11,16 @@
 
 namespace troupe::membership {
 
-pool_options pool_of(const service_options& options) {
+pool_options pool_of(const service_options& options, bool is_counted) {
+  using namespace std::chrono_literals;
+  const auto counts =
+      is_counted || options.answer_within || options.retry_idempotent || options.pick.how() == spread::least_loaded;
   return {.waiting_most = options.waiting_most,
-          .patience = std::max(options.patience, std::chrono::milliseconds{0}),
-          .answer_within = std::max(options.answer_within, std::chrono::milliseconds{10}),
+          .patience = std::max(options.patience, 0ms),
+          .answer_within = std::max(options.answer_within.value_or(10min), 10ms),
           .retry_idempotent = options.retry_idempotent,
-          .repeats_most = options.repeats_most};
+          .repeats_most = options.repeats_most,
+          .forward_requests = !counts};
 }
 
 bool service_routes::leader::is_in_use() const {

@@ -18,8 +18,9 @@
 
 namespace troupe::membership {
 
-/// The options of a pool for the messages of a service or of entities.
-[[nodiscard]] pool_options pool_of(const service_options& options);
+/// The options of a pool for the messages of a service, a singleton or of entities. If they are not counted for another
+/// reason, `is_counted` says whether the pool counts requests.
+[[nodiscard]] pool_options pool_of(const service_options& options, bool is_counted);
 
 /// Keeps each route led to the members that now provide its service, or own its singleton, for as long as somebody can
 /// use the route.
