@@ -156,9 +156,7 @@ TEST_F(random_faults, break_no_promise_of_a_cluster) {
   EXPECT_TRUE(world_->know_each_other(30s));
   auto answering = world_->entities();
   answering.insert({"clock", "echo"});
-  // TODO(order): an owner does not know which messages earlier owners have had. If a shard moves twice while a message
-  // is held up, that message comes after later ones (entity_routes.hpp). Check the order here once that is closed.
-  world_->check({.healed = healed, .recovery = recovery, .answering = std::move(answering), .keeps_order = false});
+  world_->check({.healed = healed, .recovery = recovery, .answering = std::move(answering)});
 }
 
 } // namespace

@@ -554,18 +554,19 @@ TEST_F(entities_of_a_cluster, refuse_messages_that_a_peer_has_addressed_wrongly)
     return text;
   };
   const std::uint64_t shard = membership::shard_of("key", 16);
+  constexpr std::uint64_t fence = 0;
   EXPECT_NE(refusal(1).find("no entity's address"), std::string::npos);
-  EXPECT_NE(refusal(1, std::string{"key"}, membership::shard_of("key", 16)).find("no entity's address"),
+  EXPECT_NE(refusal(1, std::string{"key"}, shard).find("no entity's address"), std::string::npos);
+  EXPECT_NE(refusal(1, std::string(2'000, 'k'), shard, fence).find("no entity's address"), std::string::npos);
+  EXPECT_NE(refusal(1, std::string{"key"}, (shard + 1) % 16, fence).find("belongs to another one"), std::string::npos);
+  EXPECT_NE(refusal(1, std::string{"key"}, std::uint64_t{4'000}, fence).find("belongs to another one"),
             std::string::npos);
-  EXPECT_NE(refusal(1, std::string(2'000, 'k'), std::uint64_t{1}).find("no entity's address"), std::string::npos);
-  EXPECT_NE(refusal(1, std::string{"key"}, (shard + 1) % 16).find("belongs to another one"), std::string::npos);
-  EXPECT_NE(refusal(1, std::string{"key"}, std::uint64_t{4'000}).find("belongs to another one"), std::string::npos);
   const auto order = caf::exit_msg{caf::actor_addr{}, caf::exit_reason::kill};
-  EXPECT_NE(refusal(order, std::string{"key"}, shard).find("not an order"), std::string::npos);
-  EXPECT_NE(refusal(caf::make_error(caf::sec::runtime_error), std::string{"key"}, shard).find("not an order"),
+  EXPECT_NE(refusal(order, std::string{"key"}, shard, fence).find("not an order"), std::string::npos);
+  EXPECT_NE(refusal(caf::make_error(caf::sec::runtime_error), std::string{"key"}, shard, fence).find("not an order"),
             std::string::npos);
   EXPECT_EQ(made_, 0);
-  EXPECT_EQ(refusal(1, std::string{"key"}, shard), "answered");
+  EXPECT_EQ(refusal(1, std::string{"key"}, shard, fence), "answered");
 }
 
 TEST_F(entities_of_a_cluster, answer_when_their_function_makes_none) {

@@ -64,7 +64,8 @@ TEST(shard_map, does_not_depend_on_the_order_of_the_hosts) {
 }
 
 TEST(an_entity_address, comes_back_with_the_content) {
-  const entity_address to{.key = "nl-4711", .shard = 4'095, .hops = 8, .way = entity_address::way_end - 1};
+  const entity_address to{
+      .key = "nl-4711", .shard = 4'095, .hops = 8, .way = entity_address::way_end - 1, .fence = UINT64_MAX};
   const auto sent = with_address(caf::make_message(1, std::string{"two"}), to);
   const auto read = address_of(sent);
   ASSERT_TRUE(read);
@@ -73,6 +74,7 @@ TEST(an_entity_address, comes_back_with_the_content) {
   EXPECT_EQ(read->hops, 8u);
   EXPECT_FALSE(read->is_marker);
   EXPECT_EQ(read->way, entity_address::way_end - 1);
+  EXPECT_EQ(read->fence, UINT64_MAX);
   const auto content = without_address(sent);
   ASSERT_EQ(content.size(), 2u);
   EXPECT_EQ(content.get_as<std::string>(1), "two");
@@ -86,46 +88,101 @@ TEST(an_entity_address, is_refused_if_it_is_malformed) {
   EXPECT_FALSE(address_of({}));
   EXPECT_FALSE(address_of(caf::make_message(1)));
   EXPECT_FALSE(address_of(caf::make_message(std::string{"key"}, 1)));
-  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint32_t{1})));
-  EXPECT_FALSE(address_of(caf::make_message(1, std::string(1'025, 'k'), std::uint64_t{1})));
-  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint64_t{1} << 16)));
+  constexpr std::uint64_t fence = 7;
+  EXPECT_TRUE(address_of(caf::make_message(1, std::string{"key"}, std::uint64_t{1}, fence)));
+  EXPECT_FALSE(address_of(caf::make_message(std::string{"key"}, std::uint64_t{1})));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint32_t{1}, fence)));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint64_t{1}, std::uint32_t{7})));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string(1'025, 'k'), std::uint64_t{1}, fence)));
+  EXPECT_FALSE(address_of(caf::make_message(1, std::string{"key"}, std::uint64_t{1} << 16, fence)));
 }
 
-TEST(arrival_order, knows_messages_of_an_older_way) {
-  constexpr std::uint64_t one = 7 << arrival_order::change_bits;
-  constexpr std::uint64_t other = 8 << arrival_order::change_bits;
-  arrival_order order;
-  EXPECT_FALSE(order.is_late(one, 0));
-  EXPECT_FALSE(order.is_late(one + 2, 0));
-  EXPECT_FALSE(order.is_late(one + 2, 3));
-  EXPECT_TRUE(order.is_late(one + 1, 0));
-  EXPECT_TRUE(order.is_late(one, 0));
-  EXPECT_FALSE(order.is_late(other, 0)); // Nobody else is affected.
-  EXPECT_FALSE(order.is_late(0, 0));     // A sender that does not say its way.
-  EXPECT_FALSE(order.is_late(one + 3, 0));
+class order_of_arrival : public testing::Test {
+protected:
+  bool is_late(std::uint64_t way, std::uint32_t hops = 0, std::uint64_t fence = 0) {
+    entity_address to{.key = "k", .hops = hops, .way = way, .fence = fence};
+    return order_.is_late(to);
+  }
+  /// Whether it is late to be passed on, and otherwise the fencing number with which it goes on.
+  std::optional<std::uint64_t> passed_on(std::uint64_t way, std::uint64_t fence) {
+    entity_address to{.key = "k", .way = way, .fence = fence};
+    return order_.is_late_to_pass(to) ? std::nullopt : std::optional{to.fence};
+  }
+
+  static constexpr std::uint64_t one_ = 7 << arrival_order::change_bits;
+  static constexpr std::uint64_t other_ = 8 << arrival_order::change_bits;
+  arrival_order order_;
+};
+
+TEST_F(order_of_arrival, knows_messages_of_an_older_way) {
+  EXPECT_FALSE(is_late(one_));
+  EXPECT_FALSE(is_late(one_ + 2));
+  EXPECT_FALSE(is_late(one_ + 2, 3));
+  EXPECT_TRUE(is_late(one_ + 1));
+  EXPECT_TRUE(is_late(one_));
+  EXPECT_FALSE(is_late(other_)); // Nobody else is affected.
+  EXPECT_FALSE(is_late(0));      // A sender that does not say its way.
+  EXPECT_FALSE(is_late(one_ + 3));
 }
 
-TEST(arrival_order, knows_messages_that_went_in_a_circle_if_some_may_have) {
-  constexpr std::uint64_t way = 7 << arrival_order::change_bits;
-  arrival_order order;
-  EXPECT_FALSE(order.is_late(way, 0));
-  EXPECT_FALSE(order.is_late(way, 2));
-  order.count_hops();
-  EXPECT_FALSE(order.is_late(way, 2));
-  EXPECT_FALSE(order.is_late(way, 0));
-  EXPECT_TRUE(order.is_late(way, 2));
-  EXPECT_FALSE(order.is_late(way + 1, 2)); // It was sent later, whatever its hops.
-  EXPECT_TRUE(order.is_late(way, 0));
+TEST_F(order_of_arrival, knows_messages_that_went_in_a_circle_if_some_may_have) {
+  EXPECT_FALSE(is_late(one_));
+  EXPECT_FALSE(is_late(one_, 2));
+  order_.count_hops();
+  EXPECT_FALSE(is_late(one_, 2));
+  EXPECT_FALSE(is_late(one_, 0));
+  EXPECT_TRUE(is_late(one_, 2));
+  EXPECT_FALSE(is_late(one_ + 1, 2)); // It was sent later, whatever its hops.
+  EXPECT_TRUE(is_late(one_, 0));
 }
 
-TEST(arrival_order, keeps_a_bounded_number_of_senders) {
-  arrival_order order;
+TEST_F(order_of_arrival, keeps_a_bounded_number_of_senders) {
   for (std::uint64_t sender = 1; sender <= arrival_order::senders_max; ++sender)
-    EXPECT_FALSE(order.is_late((sender << arrival_order::change_bits) + 2, 0));
+    EXPECT_FALSE(is_late((sender << arrival_order::change_bits) + 2));
   constexpr std::uint64_t first = 1 << arrival_order::change_bits;
-  EXPECT_TRUE(order.is_late(first + 1, 0));
-  EXPECT_FALSE(order.is_late(((arrival_order::senders_max + 1) << arrival_order::change_bits) + 2, 0));
-  EXPECT_FALSE(order.is_late(first + 1, 0)); // All were forgotten.
+  EXPECT_TRUE(is_late(first + 1));
+  EXPECT_FALSE(is_late(((arrival_order::senders_max + 1) << arrival_order::change_bits) + 2));
+  EXPECT_FALSE(is_late(first + 1)); // All were forgotten.
+}
+
+TEST_F(order_of_arrival, knows_messages_that_were_sent_to_owners_before_the_last_one) {
+  order_.own(30, 20);
+  EXPECT_FALSE(is_late(one_, 0, 20)); // The owner before has passed it on.
+  EXPECT_TRUE(is_late(one_, 0, 19));  // The one before that has; later messages may have gone to the other one.
+  EXPECT_FALSE(is_late(one_, 0, 30));
+  EXPECT_FALSE(is_late(one_, 0, 0)); // A sender that does not say.
+}
+
+TEST_F(order_of_arrival, is_known_after_the_ownership) {
+  EXPECT_EQ(passed_on(one_, 3), 3u); // This member has owned the shard never.
+  order_.own(30, 20);
+  EXPECT_FALSE(is_late(one_ + 2, 0, 30));
+  EXPECT_EQ(passed_on(one_ + 1, 30), std::nullopt); // It comes after a message that was handled here.
+  EXPECT_EQ(passed_on(one_ + 2, 20), 30u);
+  EXPECT_EQ(passed_on(other_, 19), std::nullopt);
+  EXPECT_EQ(passed_on(other_, 31), 31u); // It was sent to a later owner.
+  order_.own(50, 40);
+  EXPECT_TRUE(is_late(one_ + 1, 0, 50));
+}
+
+TEST_F(order_of_arrival, forgets_circles_of_the_ownership_before) {
+  order_.count_hops();
+  order_.own(30, 20);
+  EXPECT_FALSE(is_late(one_, 0, 30));
+  order_.own(50, 30);
+  EXPECT_FALSE(is_late(one_, 2, 30)); // It was passed on, and came back with the shard.
+  EXPECT_FALSE(is_late(one_, 1, 30));
+  EXPECT_TRUE(is_late(one_, 2, 30));
+}
+
+TEST_F(order_of_arrival, is_answered_for_by_the_owner_that_has_checked_it) {
+  order_.own(30, 20);
+  entity_address to{.key = "k", .way = one_, .fence = 20};
+  EXPECT_FALSE(order_.is_late(to));
+  EXPECT_EQ(to.fence, 30u);
+  to.fence = 31;
+  EXPECT_FALSE(order_.is_late(to));
+  EXPECT_EQ(to.fence, 31u);
 }
 
 TEST(the_keys_of_entities, come_back) {

@@ -98,6 +98,94 @@ TEST_F(a_view, shows_a_shard_only_if_its_owner_is_a_member_with_the_same_lease) 
   EXPECT_TRUE(view_.owned_shards().empty());
 }
 
+/// What a view says of the owners of the shard 1, if each change has a revision of its own.
+class owners_of_a_shard : public a_view {
+protected:
+  owners_of_a_shard() { change({kind(1), entry_of(member("a"), 7)}); }
+
+  static directory_entry kind(std::uint64_t changed) {
+    return {.key = "kinds/cart", .value = R"({"shards":2})", .changed_revision = changed};
+  }
+  static directory_entry shard(std::uint64_t made) {
+    return {.key = "shards/cart/1", .value = "a", .created_revision = made, .changed_revision = made, .lease = 7};
+  }
+  void change(std::vector<directory_entry> made) {
+    for (auto& one : made)
+      static_cast<void>(apply({put(std::move(one))}));
+  }
+  /// At one revision.
+  void remove(const std::vector<std::string>& keys, const std::vector<directory_entry>& made = {}) {
+    std::vector<directory_change> all;
+    for (const auto& one : made)
+      all.push_back(put(one));
+    for (const auto& key : keys) {
+      all.push_back(removed(key));
+      all.back().entry.changed_revision = removed_at_;
+    }
+    static_cast<void>(view_.apply(all));
+  }
+  std::pair<std::uint64_t, std::uint64_t> past() {
+    const auto of = view_.shard_pasts("cart").at(1);
+    return {of.last, of.oldest};
+  }
+  using pair = std::pair<std::uint64_t, std::uint64_t>;
+
+  const std::string key_ = "shards/cart/1";
+  static constexpr std::uint64_t removed_at_ = 99;
+};
+
+TEST_F(owners_of_a_shard, are_not_known_before_the_first_that_was_seen) {
+  EXPECT_EQ(past(), pair(0, 0));
+  change({shard(10)});
+  EXPECT_EQ(past(), pair(10, 10));
+}
+
+TEST_F(owners_of_a_shard, inherit_what_an_owner_knows_that_has_released_it) {
+  change({shard(10)});
+  remove({key_});
+  change({shard(20)});
+  EXPECT_EQ(past(), pair(20, 10));
+  remove({key_});
+  change({shard(30)});
+  EXPECT_EQ(past(), pair(30, 10));
+}
+
+TEST_F(owners_of_a_shard, inherit_nothing_from_an_owner_that_was_lost) {
+  change({shard(10)});
+  remove({key_, member_key("a")}); // The lease.
+  change({entry_of(member("a"), 7), shard(20)});
+  EXPECT_EQ(past(), pair(20, 10));
+  remove({member_key("a")});
+  remove({key_});
+  change({entry_of(member("a"), 7), shard(30)});
+  EXPECT_EQ(past(), pair(30, 20));
+}
+
+TEST_F(owners_of_a_shard, inherit_nothing_from_an_owner_that_has_more_to_tell) {
+  change({shard(10)});
+  remove({key_}, {kind(removed_at_)});
+  change({shard(110)});
+  remove({key_}, {kind(removed_at_)});
+  change({shard(120)});
+  EXPECT_EQ(past(), pair(120, 110));
+}
+
+TEST_F(owners_of_a_shard, are_known_after_a_time_without_watching_if_they_stayed_or_nobody_came) {
+  change({shard(10)});
+  remove({key_});
+  change({kind(20), shard(20)});
+  static_cast<void>(view_.reset(std::vector{kind(50), entry_of(member("a"), 7), shard(20)})); // It has stayed.
+  EXPECT_EQ(past(), pair(20, 10));
+  static_cast<void>(view_.reset(std::vector{kind(50), entry_of(member("a"), 7)})); // It has gone.
+  EXPECT_EQ(past(), pair(20, 10));
+  change({shard(60)});
+  EXPECT_EQ(past(), pair(60, 20));
+  static_cast<void>(view_.reset(std::vector{kind(70), entry_of(member("a"), 7), shard(80)})); // Others may have come.
+  EXPECT_EQ(past(), pair(80, 80));
+  static_cast<void>(view_.reset(std::vector{kind(90), entry_of(member("a"), 7)}));
+  EXPECT_EQ(past(), pair(0, 0));
+}
+
 TEST_F(a_view, tells_an_order_only_to_the_process_that_it_is_for) {
   const auto order = [](const std::string& incarnation) {
     return put({.key = "orders/a", .value = R"({"drain":true,"by":"x","incarnation":")" + incarnation + R"("})"});

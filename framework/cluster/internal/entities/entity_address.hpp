@@ -1,6 +1,7 @@
 // How a message says which entity it is for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,9 +10,10 @@
 
 namespace troupe::membership {
 
-/// The last two elements of a message on its way to an entity: the key as a text, and the rest as one number.
+/// The last three elements of a message on its way to an entity: the key as a text, and two numbers.
 struct entity_address {
   static constexpr std::size_t key_bytes_max = 1'024;
+  static constexpr std::size_t elements = 3;
   static constexpr unsigned hops_max = 8;
   static constexpr std::uint64_t way_end = std::uint64_t{1} << 47;
 
@@ -21,6 +23,8 @@ struct entity_address {
   /// The message has no content. The owner answers it: every message that went before it on this way has arrived.
   bool is_marker = false;
   std::uint64_t way = 0; // Of the sender, below way_end; see arrival_order. 0: unknown.
+  /// The fencing number of the ownership for which it was sent, or of the last owner that has passed it on. 0: unknown.
+  std::uint64_t fence = 0;
 };
 
 [[nodiscard]] caf::message with_address(const caf::message& content, const entity_address& to);

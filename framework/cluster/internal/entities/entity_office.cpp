@@ -153,6 +153,7 @@ std::expected<void, directory_error> entity_office::host(const std::string& kind
               for (auto& one : view.providers(region_name(kind)))
                 seen.hosts.push_back(std::move(one.name));
               seen.owners = view.shard_owners(kind);
+              seen.pasts = view.shard_pasts(kind);
               seen.revision = view.revision();
             });
             return seen;
@@ -252,7 +253,7 @@ void entity_office::lead(const std::string& kind, const cluster_view& view) {
   caf::actor region;
   caf::actor early;
   std::shared_ptr<entity_routes> passing;
-  std::vector<bool> own;
+  std::vector<std::uint64_t> fences;
   {
     const std::lock_guard guard{mutex_};
     for (const auto& [which, one] : routes_)
@@ -265,7 +266,7 @@ void entity_office::lead(const std::string& kind, const cluster_view& view) {
       region = host->second->region->handle();
       early = host->second->region->early_handle();
       passing = host->second->passing;
-      own = host->second->runner->own();
+      fences = host->second->runner->fences();
     }
   }
   if (led.empty())
@@ -284,8 +285,10 @@ void entity_office::lead(const std::string& kind, const cluster_view& view) {
     }
     owners->owner.push_back(index);
   }
+  for (const auto& past : view.shard_pasts(kind))
+    owners->fence.push_back(past.last);
   for (const auto& one : led)
-    one->lead_to(owners, one == passing ? early : region, own);
+    one->lead_to(owners, one == passing ? early : region, fences);
 }
 
 void entity_office::take(const cluster_view::events& events, const cluster_view& view) {

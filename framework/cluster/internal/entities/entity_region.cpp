@@ -22,13 +22,17 @@ entity_region::entity_region(caf::actor_system& system, std::string kind, std::s
   table_->shards = std::vector<place>(shards);
 }
 
+std::shared_ptr<arrival_order> entity_region::order(std::uint32_t number) const {
+  return table_->shards[number].order;
+}
+
 void entity_region::put(std::uint32_t number, std::shared_ptr<entity_shard> what) {
   auto& at = table_->shards[number];
   const std::lock_guard guard{at.mutex};
   at.opens = what != nullptr;
   at.asks_again = false;
   if (what && at.has_passed_on)
-    what->count_hops();
+    at.order->count_hops(); // Messages that were passed on from here may come back.
   at.shard.swap(what);
 }
 
@@ -71,7 +75,7 @@ void entity_region::table::take(relayed_message what, bool is_early) {
                                     + std::to_string(count) + " shards?"});
   // The link lets peers end actors only if its options allow it; with an address, the order has passed that check.
   if (const auto& content = what.content();
-      content.size() == 3
+      content.size() == 1 + entity_address::elements
       && (content.match_element<caf::exit_msg>(0) || content.match_element<caf::down_msg>(0)
           || content.match_element<caf::error>(0)))
     return std::move(what).fail({node_errc::not_allowed, "a message to an entity is not an order to end"});
@@ -88,7 +92,9 @@ void entity_region::table::take(relayed_message what, bool is_early) {
   if (shard)
     return is_early ? shard->take_early(*std::move(to), std::move(what)) : shard->take(*std::move(to), std::move(what));
   late->note();
-  if (++to->hops > entity_address::hops_max)
+  if (!to->is_marker && at.order->is_late_to_pass(*to))
+    std::move(what).fail({node_errc::child_lost, held_up_text(to->key, kind)});
+  else if (++to->hops > entity_address::hops_max)
     std::move(what).fail({node_errc::no_child, "shard " + std::to_string(number) + " of the kind " + kind
                                                    + " has moved " + std::to_string(to->hops)
                                                    + " times while the message was on its way"});

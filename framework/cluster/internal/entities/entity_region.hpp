@@ -11,6 +11,7 @@
 #include <caf/actor.hpp>
 #include <caf/fwd.hpp>
 
+#include <troupe/framework/cluster/internal/entities/arrival_order.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_shard.hpp>
 #include <troupe/framework/cluster/internal/entities/quiet_watch.hpp>
 
@@ -36,6 +37,8 @@ public:
   /// For the messages that come back.
   [[nodiscard]] const caf::actor& early_handle() const noexcept { return early_handle_; }
 
+  /// What this member knows of the order of the shard's messages.
+  [[nodiscard]] std::shared_ptr<arrival_order> order(std::uint32_t number) const;
   void put(std::uint32_t number, std::shared_ptr<entity_shard> what);
   void remove(std::uint32_t number);
   /// Every message that waited for the owner of the shard has come back.
@@ -45,6 +48,7 @@ public:
 
 private:
   struct place {
+    const std::shared_ptr<arrival_order> order = std::make_shared<arrival_order>();
     std::mutex mutex;
     // Guarded by mutex.
     std::shared_ptr<entity_shard> shard; // Null: not here.

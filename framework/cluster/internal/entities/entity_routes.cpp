@@ -41,7 +41,7 @@ std::uint64_t next_way(std::uint64_t way) {
 struct news_of_owners {
   std::shared_ptr<const shard_owners> owners;
   caf::actor own;
-  std::shared_ptr<const std::vector<bool>> is_own;
+  std::shared_ptr<const std::vector<std::uint64_t>> fences;
 };
 struct news_of_way {
   std::uint32_t shard;
@@ -118,12 +118,16 @@ private:
     std::string id; // The member and its incarnation.
     std::string name;
     caf::actor handle;
+    std::uint64_t fence = 0; // Of its ownership.
     bool is_asleep = false;
   };
   struct way {
     bool is_open = false;      // It has a pool.
     target last;               // Where messages went last; its id is empty if they did not, or have all arrived.
     bool was_cut = false;      // Since then, the link to it was lost.
+    std::uint64_t way = 0;     // What messages say; see arrival_order.
+    caf::actor stamp = {};     // Puts `way` and the fencing number of `last` into messages that have waited.
+    bool is_stamped = false;   // No such message waits any more.
     std::uint64_t leaving = 0; // The number of the way that is being left; 0: none.
     bool is_marked = false;    // A marker goes after the messages on the way that is being left.
   };
@@ -131,12 +135,12 @@ private:
   void take(entity_routes& routes, const news_of_owners& news) {
     owners_ = news.owners;
     own_ = news.own;
-    is_own_ = news.is_own;
+    fences_ = news.fences;
     if (ways_.empty() && !owners_->owner.empty()) {
       ways_.resize(owners_->owner.size());
       routes.ways_ = std::make_unique<shared_way[]>(ways_.size());
       for (std::uint32_t i = 0; i < ways_.size(); ++i)
-        routes.ways_[i].number = new_sender();
+        ways_[i].way = new_sender();
       // First those that wait, so that none overtakes them.
       routes.lobby_.assign(
           {{"shards", make_relay(system(), [weak = routes_, count = ways_.size()](relayed_message what) {
@@ -145,7 +149,11 @@ private:
               if (!to || !self)
                 return;
               what.set_content(without_address(what.content()));
-              self->pass_known({.key = to->key, .shard = shard_of(to->key, count), .hops = to->hops, .way = to->way},
+              self->pass_known({.key = to->key,
+                                .shard = shard_of(to->key, count),
+                                .hops = to->hops,
+                                .way = to->way,
+                                .fence = to->fence},
                                std::move(what));
             })}});
       routes.shards_.store(ways_.size(), std::memory_order_release);
@@ -161,12 +169,15 @@ private:
       lead(routes, i);
   }
 
-  [[nodiscard]] bool is_own(std::uint32_t shard) const { return shard < is_own_->size() && (*is_own_)[shard]; }
+  [[nodiscard]] std::uint64_t own_fence(std::uint32_t shard) const {
+    return shard < fences_->size() ? (*fences_)[shard] : 0;
+  }
+  [[nodiscard]] bool is_own(std::uint32_t shard) const { return own_fence(shard) != 0; }
 
   /// Where the shard's messages are to go now; nullopt: nowhere.
   std::optional<target> target_of(entity_routes& routes, std::uint32_t shard) {
     if (is_own(shard))
-      return target{routes.of_.self, routes.of_.self, own_};
+      return target{routes.of_.self, routes.of_.self, own_, own_fence(shard)};
     const auto owner = shard < owners_->owner.size() ? owners_->owner[shard] : shard_owners::none;
     if (owner == shard_owners::none)
       return std::nullopt;
@@ -187,7 +198,8 @@ private:
     }
     if (known.now == reach::out)
       return std::nullopt;
-    return target{member.name + '\n' + member.incarnation, member.name, known.handle, known.now == reach::asleep};
+    return target{member.name + '\n' + member.incarnation, member.name, known.handle,
+                  shard < owners_->fence.size() ? owners_->fence[shard] : 0, known.now == reach::asleep};
   }
 
   void lead(entity_routes& routes, std::uint32_t shard) {
@@ -209,26 +221,58 @@ private:
     const auto& pool = *shared.pool.load(std::memory_order_acquire);
     auto to = target_of(routes, shard);
     if (!to) {
-      of.was_cut = true;
-      return pool.assign({});
+      of.was_cut = of.was_cut || (!of.last.id.empty() && !may_have_messages(routes, of.last));
+      return lead_nowhere(shared, of);
     }
     // The region itself keeps what it has passed to itself in order. A marker to another member could only come back
     // here, where it would wait for this way.
     const auto keeps_order = passes_for_region && (to->id == routes.of_.self || of.last.id == routes.of_.self);
     if (!keeps_order && !of.last.id.empty() && (of.was_cut || of.last.id != to->id)) {
-      pool.assign({});
+      lead_nowhere(shared, of);
       of.leaving = shared.number.load();
-      shared.number = next_way(of.leaving);
+      shared.number = of.leaving + 1;
       of.is_marked = of.last.id != to->id && may_have_messages(routes, of.last);
       return leave(shard, of.leaving);
     }
+    const auto is_same = of.last.handle == to->handle && of.last.fence == to->fence;
     of.last = *to;
     of.was_cut = false;
-    pool_member owner{of.last.name, of.last.handle};
+    std::function<void()> wakes;
     if (to->is_asleep)
-      owner.wake = [handle = owner.actor] { wake(handle); };
-    pool.assign({std::move(owner)}); // Has passed on what waited when it returns, unless the owner is asleep.
+      wakes = [handle = to->handle] { wake(handle); };
+    // What waits has no fencing number, because it was not known who would own the shard. What is passed on has one.
+    if (!passes_for_region && (!is_same || !of.is_stamped)) {
+      if (!is_same || !of.stamp)
+        of.stamp = make_stamp(of);
+      pool.assign({{of.last.name, of.stamp, wakes}});
+      shared.way = of.way;
+      shared.fence = to->fence;
+      of.is_stamped = !to->is_asleep;
+    }
+    if (passes_for_region || of.is_stamped) {
+      of.stamp = nullptr;
+      // Has passed on what waited when it returns, unless the owner is asleep.
+      pool.assign({{of.last.name, of.last.handle, std::move(wakes)}});
+    }
     tell_if_own();
+  }
+
+  static void lead_nowhere(shared_way& shared, way& of) {
+    shared.pool.load(std::memory_order_acquire)->assign({});
+    shared.fence = 0;
+    of.stamp = nullptr;
+    of.is_stamped = false;
+  }
+
+  caf::actor make_stamp(const way& of) {
+    return make_relay(system(), [handle = of.last.handle, way = of.way, fence = of.last.fence](relayed_message what) {
+      if (auto to = address_of(what.content()); to && to->way == 0) {
+        to->way = way;
+        to->fence = fence;
+        what.set_content(with_address(without_address(what.content()), *to));
+      }
+      std::move(what).pass_to(handle);
+    });
   }
 
   /// Leaves the old way after the messages that threads are passing on just now, and sends a marker after them if they
@@ -241,19 +285,23 @@ private:
     before.left = number;
     if (before.count > 0 || before.left.exchange(0) != number)
       return; // A thread that takes the number has this called again. If it takes it too early, this looks again.
-    const auto arrived = [this, shard, number] {
-      if (ways_[shard].leaving != number)
+    const auto arrived = [this, shard, number](bool is_cut) {
+      auto& of = ways_[shard];
+      if (of.leaving != number)
         return; // It was given up.
-      ways_[shard].leaving = 0;
-      ways_[shard].last = {};
+      of.leaving = 0;
+      of.last = {};
+      if (is_cut)
+        of.way = next_way(of.way);
       if (const auto still = routes_.lock())
         lead(*still, shard);
     };
     if (!ways_[shard].is_marked)
-      return arrived();
+      return arrived(true);
     const auto marker = with_address({}, {.key = {}, .shard = shard, .is_marker = true});
-    request(ways_[shard].last.handle, marker_patience, marker.get_as<std::string>(0), marker.get_as<std::uint64_t>(1))
-        .then([arrived](std::uint32_t) { arrived(); }, [arrived](const caf::error&) { arrived(); });
+    request(ways_[shard].last.handle, marker_patience, marker.get_as<std::string>(0), marker.get_as<std::uint64_t>(1),
+            marker.get_as<std::uint64_t>(2))
+        .then([arrived](std::uint32_t) { arrived(false); }, [arrived](const caf::error&) { arrived(true); });
   }
 
   /// Whether messages may still be on their way through the old owner. If its handle is asleep, it may still keep some.
@@ -269,7 +317,7 @@ private:
   const std::weak_ptr<entity_routes> routes_;
   std::shared_ptr<const shard_owners> owners_ = std::make_shared<shard_owners>();
   caf::actor own_;
-  std::shared_ptr<const std::vector<bool>> is_own_ = std::make_shared<std::vector<bool>>();
+  std::shared_ptr<const std::vector<std::uint64_t>> fences_ = std::make_shared<std::vector<std::uint64_t>>();
   std::vector<way> ways_;                       // By shard.
   std::map<std::string, known_handle> handles_; // By the member's name.
   std::uint64_t last_number_ = 0;
@@ -329,8 +377,10 @@ void entity_routes::pass_known(entity_address to, relayed_message what) {
     end_passing(to.shard, number); // The router may not have waited for this thread.
     number = now;
   }
-  if (to.way == 0)
-    to.way = number;
+  if (to.way == 0) {
+    to.fence = way.fence.load();
+    to.way = to.fence != 0 ? way.way.load() : 0;
+  }
   what.set_content(with_address(what.content(), to));
   std::move(what).pass_to(pool_of(to.shard).handle());
   end_passing(to.shard, number);
@@ -379,9 +429,9 @@ void entity_routes::stop() {
 }
 
 void entity_routes::lead_to(std::shared_ptr<const shard_owners> owners, const caf::actor& own,
-                            std::vector<bool> is_own) {
-  caf::anon_send(router_,
-                 news_of_owners{std::move(owners), own, std::make_shared<const std::vector<bool>>(std::move(is_own))});
+                            std::vector<std::uint64_t> fences) {
+  caf::anon_send(router_, news_of_owners{std::move(owners), own,
+                                         std::make_shared<const std::vector<std::uint64_t>>(std::move(fences))});
 }
 
 std::size_t entity_routes::under_way() const {

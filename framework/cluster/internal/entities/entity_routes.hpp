@@ -29,6 +29,7 @@ struct shard_owners {
   std::vector<cluster_member> members; // The owners.
   std::set<std::string> present;       // The names of all members.
   std::vector<std::uint16_t> owner;    // By shard: the index of its owner; none. Empty: nobody has hosted the kind yet.
+  std::vector<std::uint64_t> fence;    // By shard: the fencing number of its owner.
 };
 
 /// Leads messages to the owners of their shards. While a shard has no owner that can be reached, its messages wait.
@@ -36,9 +37,8 @@ struct shard_owners {
 ///
 /// When a shard has moved, the old owner may still have messages to pass on. So that no message overtakes them, a
 /// marker is sent the old way first, and messages wait until the new owner has answered it. If no answer can come,
-/// because the old owner is stuck or the link to it was lost, they wait no longer: the new owner recognizes what then
-/// comes too late by the number of its way (arrival_order), and refuses it. If the shard has moved once more before
-/// that comes, the newest owner does not recognize it.
+/// because the old owner is stuck or the link to it was lost, they wait no longer: the owners recognize what then comes
+/// too late (arrival_order), and refuse it.
 ///
 /// Threads: any. The decisions are made by an actor of its own, one after the other.
 class entity_routes : public std::enable_shared_from_this<entity_routes> {
@@ -70,8 +70,9 @@ public:
   void pass(const std::string& key, relayed_message what);
   void pass_on(const entity_address& to, relayed_message what);
 
-  /// From now on these are the owners. `own` is this member's region, and `is_own` says which shards it has.
-  void lead_to(std::shared_ptr<const shard_owners> owners, const caf::actor& own, std::vector<bool> is_own);
+  /// From now on these are the owners. `own` is this member's region; `fences` says by shard with which fencing number
+  /// it has the shard, 0: not.
+  void lead_to(std::shared_ptr<const shard_owners> owners, const caf::actor& own, std::vector<std::uint64_t> fences);
 
   /// Has parts::on_drained called again, if the shard is this member's.
   void ask_drained(std::uint32_t shard);
@@ -94,9 +95,12 @@ private:
   };
   struct shared_way {
     std::atomic<actor_pool*> pool{nullptr}; // Null: no message has come.
-    std::atomic<std::uint64_t> number{0};   // Of the way that messages take now; see arrival_order.
-    passers passing[2];                     // By the number of their way, modulo 2.
-    std::atomic<bool> is_own{false};        // Messages go to this member.
+    std::atomic<std::uint64_t> number{1};   // Of the way that messages take now.
+    // What messages say of that way; see arrival_order. If the fence is 0, they wait, and get both later.
+    std::atomic<std::uint64_t> way{0};
+    std::atomic<std::uint64_t> fence{0};
+    passers passing[2];              // By the number of their way, modulo 2.
+    std::atomic<bool> is_own{false}; // Messages go to this member.
   };
 
   void pass_known(entity_address to, relayed_message what);

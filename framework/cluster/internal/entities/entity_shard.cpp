@@ -48,10 +48,11 @@ void tell_to_end(const caf::actor& whom, bool at_once) {
 
 } // namespace
 
-entity_shard::entity_shard(std::shared_ptr<const parts> of, ownership own,
+entity_shard::entity_shard(std::shared_ptr<const parts> of, ownership own, std::shared_ptr<arrival_order> order,
                            std::function<void(const std::string&, bool)> remember)
     : of_(std::move(of)),
       own_(std::move(own)),
+      order_(std::move(order)),
       remember_(std::move(remember)),
       saver_({.save = [this](const std::string& key,
                              const std::string& state) { return of_->options.save(key, own_.fence(), state); },
@@ -99,7 +100,11 @@ void entity_shard::open() {
       work todo;
       std::unique_lock guard{mutex_};
       if (leaves_) {
-        hold_first(std::span{batch}.subspan(done), todo);
+        const auto late = std::stable_partition(batch.begin() + static_cast<std::ptrdiff_t>(done), batch.end(),
+                                                [this](auto& one) { return !order_->is_late(one.first); });
+        for (auto one = late; one != batch.end(); ++one)
+          todo.failures.emplace_back(std::move(one->second), held_up(one->first));
+        hold_first(std::span{batch.begin() + static_cast<std::ptrdiff_t>(done), late}, todo);
         guard.unlock();
         return do_work(std::move(todo));
       }
@@ -120,7 +125,13 @@ void entity_shard::open() {
 void entity_shard::take(entity_address to, relayed_message what, bool is_early) {
   work todo;
   std::unique_lock guard{mutex_};
-  if (leaves_ || (opens_ && !is_early)) {
+  const auto opens_for_it = opens_ && !is_early && !leaves_; // Then it is judged when its turn comes.
+  if (!to.is_marker && !opens_for_it && order_->is_late(to)) {
+    guard.unlock();
+    auto why = held_up(to);
+    return std::move(what).fail(std::move(why));
+  }
+  if (leaves_ || opens_for_it) {
     if (!pass_) {
       hold(std::move(to), std::move(what), todo);
       guard.unlock();
@@ -133,12 +144,6 @@ void entity_shard::take(entity_address to, relayed_message what, bool is_early) 
   if (to.is_marker) {
     guard.unlock();
     return std::move(what).answer(caf::make_message(std::uint32_t{1}));
-  }
-  if (order_.is_late(to.way, to.hops)) {
-    guard.unlock();
-    return std::move(what).fail(
-        {node_errc::child_lost, "the message was held up on its way to the entity " + to.key + " of the kind "
-                                    + of_->kind + ", and later messages of its sender have come before it"});
   }
   if (!slots_.contains(to.key) && !may_add()) {
     guard.unlock();
@@ -181,9 +186,8 @@ void entity_shard::note_passed(const std::string& key, std::uint64_t run, const 
   tell_to_end(actor, false);
 }
 
-void entity_shard::count_hops() {
-  const std::lock_guard guard{mutex_};
-  order_.count_hops();
+node_error entity_shard::held_up(const entity_address& to) const {
+  return {node_errc::child_lost, held_up_text(to.key, of_->kind)};
 }
 
 bool entity_shard::start(const std::string& key) {

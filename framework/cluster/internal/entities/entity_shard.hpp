@@ -52,8 +52,8 @@ public:
     std::function<void()> on_end; // After leave(): an entity is gone.
   };
 
-  /// `remember` is told which keys run; may be empty.
-  entity_shard(std::shared_ptr<const parts> of, ownership own,
+  /// `order` outlives this ownership. `remember` is told which keys run; may be empty.
+  entity_shard(std::shared_ptr<const parts> of, ownership own, std::shared_ptr<arrival_order> order,
                std::function<void(const std::string& key, bool is_running)> remember);
   entity_shard(const entity_shard&) = delete;
   entity_shard& operator=(const entity_shard&) = delete;
@@ -63,8 +63,6 @@ public:
   /// A message that came before the shard was here. While the shard opens, these go first.
   void take_early(entity_address to, relayed_message what);
   void open();
-  /// Messages that were passed on from here may come back. Called before the first message comes.
-  void count_hops();
   /// Makes the entity without a message. Returns false if as many as possible run (entity_options::entities_most).
   [[nodiscard]] bool start(const std::string& key);
 
@@ -116,6 +114,7 @@ private:
   };
 
   void take(entity_address to, relayed_message what, bool is_early);
+  [[nodiscard]] node_error held_up(const entity_address& to) const;
   void make(const std::string& key, std::uint64_t run);
   [[nodiscard]] bool has_left_meanwhile(const std::string& key, std::uint64_t run);
   void deliver_waiting(const std::string& key, std::uint64_t run, const caf::actor& actor);
@@ -140,6 +139,7 @@ private:
 
   const std::shared_ptr<const parts> of_;
   const ownership own_;
+  const std::shared_ptr<arrival_order> order_;
   const std::function<void(const std::string&, bool)> remember_;
   state_saver saver_; // Called with or without the lock; calls back without it.
 
@@ -152,8 +152,7 @@ private:
   clock::time_point kill_at_{};
   std::vector<std::pair<entity_address, relayed_message>> held_; // While the shard opens or leaves.
   std::function<void(entity_address, relayed_message)> pass_;    // Set once the shard was handed over.
-  arrival_order order_;
-  std::set<std::string> problems_; // What the last problem was about.
+  std::set<std::string> problems_;                               // What the last problem was about.
 };
 
 } // namespace troupe::membership

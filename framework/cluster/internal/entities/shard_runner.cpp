@@ -10,6 +10,7 @@
 #include <troupe/framework/cluster/internal/entities/shard_map.hpp>
 #include <troupe/framework/cluster/internal/membership/boot_clock.hpp>
 #include <troupe/framework/cluster/internal/membership/entry_keys.hpp>
+#include <troupe/framework/cluster/internal/membership/member_record.hpp>
 #include <troupe/framework/node_error.hpp>
 
 namespace troupe::membership {
@@ -28,7 +29,7 @@ constexpr auto taken_pause = 2s;
 
 } // namespace
 
-shard_runner::shard_runner(parts of) : of_(std::move(of)), own_(of_.shards), placed_(of_.shards) {
+shard_runner::shard_runner(parts of) : of_(std::move(of)), fences_(of_.shards), placed_(of_.shards) {
   auto entities = of_.entities;
   entities.count = count_;
   entities.on_end = [bell = bell_] { bell->ring(); };
@@ -79,17 +80,17 @@ void shard_runner::withdraw(bool is_wanted) {
   bell_->ring();
 }
 
-std::vector<bool> shard_runner::own() const {
+std::vector<std::uint64_t> shard_runner::fences() const {
   const std::lock_guard guard{mutex_};
-  return own_;
+  return fences_;
 }
 
 void shard_runner::run() {
   for (;;) {
     const auto next = step();
     std::unique_lock guard{bell_->mutex};
-    bell_->has_shards = !owned_.empty();
-    if (owned_.empty())
+    bell_->has_shards = !owned_.empty() || !taken_.empty();
+    if (!bell_->has_shards)
       bell_->rung.notify_all();
     bell_->rung.wait_until(guard, next, [this] { return bell_->is_rung || bell_->ends; });
     bell_->is_rung = false;
@@ -111,6 +112,7 @@ shard_runner::clock::time_point shard_runner::step() {
   const auto seen = of_.look();
   const auto lease = of_.lease();
   const auto wanted = placed_here(seen, is_withdrawn);
+  begin_taken(seen, lease);
   give_up(seen, wanted, is_withdrawn, lease);
   const auto leaves = [](const auto& one) { return one.second.leaves; };
   if (clock::now() >= next_sweep_) {
@@ -188,7 +190,7 @@ void shard_runner::give_up(const picture& seen, const std::vector<bool>& wanted,
     next_sweep_ = now;
   }
   if (!left.empty())
-    set_own(left, false);
+    set_fence(left, 0);
 }
 
 void shard_runner::release(const held_lease& lease) {
@@ -200,7 +202,7 @@ void shard_runner::release(const held_lease& lease) {
       continue;
     if (one.lease != lease.id)
       gone.push_back(number); // The directory has removed the entry.
-    else if (removed.size() < directory::writes_max && !has_unwritten(number))
+    else if (removed.size() < directory::writes_max - 1 && !has_unwritten(number))
       removed.push_back(number);
   }
   if (!removed.empty() && !has_requested_ && clock::now() >= next_request_ && remove_entries(removed))
@@ -227,10 +229,17 @@ entity_region::passer shard_runner::refuser(std::uint32_t number) const {
   };
 }
 
+/// Says that shards were taken, or that their release does not tell all about the order of their messages (format.md).
+directory_write shard_runner::mark_of_kind() const {
+  return {.key = kind_key(of_.kind), .value = kind_record(of_.shards)};
+}
+
 /// True if the entries are not those of this run any more.
 bool shard_runner::remove_entries(const std::vector<std::uint32_t>& those) {
   std::vector<directory_condition> conditions;
   std::vector<directory_write> writes;
+  if (std::ranges::any_of(those, [this](auto number) { return of_.region->order(number)->knows_cuts(); }))
+    writes.push_back(mark_of_kind());
   for (const auto number : those) {
     const auto key = shard_key(of_.kind, number);
     conditions.push_back({.key = key, .what = directory_condition::kind::created_at, .revision = owned_[number].fence});
@@ -258,7 +267,9 @@ bool shard_runner::remove_entries(const std::vector<std::uint32_t>& those) {
 void shard_runner::acquire(const picture& now, const std::vector<bool>& wanted, const held_lease& lease) {
   std::vector<std::uint32_t> free;
   for (std::uint32_t i = 0; i < now.owners.size() && i < of_.shards; ++i) {
-    if (!wanted[i] || !now.owners[i].empty() || owned_.contains(i))
+    const auto is_taken = std::ranges::any_of(
+        taken_, [i](const auto& one) { return std::ranges::find(one.numbers, i) != one.numbers.end(); });
+    if (!wanted[i] || !now.owners[i].empty() || owned_.contains(i) || is_taken)
       continue;
     const auto blocked = not_before_.find(i);
     if (blocked == not_before_.end() || blocked->second <= clock::now())
@@ -267,20 +278,20 @@ void shard_runner::acquire(const picture& now, const std::vector<bool>& wanted, 
   if (free.empty())
     return;
   has_requested_ = true;
-  free.resize(std::min(free.size(), directory::writes_max)); // The others follow in the next steps.
+  free.resize(std::min(free.size(), directory::writes_max - 1)); // The others follow in the next steps.
   std::vector<directory_condition> conditions;
   std::vector<directory_write> writes;
   for (const auto number : free) {
     conditions.push_back({.key = shard_key(of_.kind, number)});
     writes.push_back({.key = conditions.back().key, .value = of_.self, .lease = lease.id});
   }
+  writes.push_back(mark_of_kind());
   const auto taken = of_.where->commit(conditions, writes);
   if (!taken)
     return fail_requests(taken.error());
   note_success();
   if (taken->is_applied) {
-    if (is_sure(of_.lease())) // It may have taken long. Otherwise the entries are found below next time.
-      begin(free, taken->revision, lease.id);
+    taken_.push_back({std::move(free), taken->revision, lease.id});
     return;
   }
   std::vector<directory_condition> stale;
@@ -303,9 +314,25 @@ void shard_runner::acquire(const picture& now, const std::vector<bool>& wanted, 
     fail_requests(done.error());
 }
 
-void shard_runner::begin(const std::vector<std::uint32_t>& those, std::uint64_t fence, std::uint64_t lease) {
-  for (const auto number : those) {
+/// The news of the entries comes after that of all earlier ones.
+void shard_runner::begin_taken(const picture& seen, const held_lease& lease) {
+  for (const auto& one : std::exchange(taken_, {}))
+    if (one.lease != lease.id)
+      continue; // The directory has removed the entries.
+    else if (seen.revision < one.fence || !is_sure(lease))
+      taken_.push_back(one);
+    else
+      begin(one, seen);
+}
+
+void shard_runner::begin(const taken_shards& those, const picture& seen) {
+  const auto fence = those.fence;
+  const auto lease = those.lease;
+  for (const auto number : those.numbers) {
     not_before_.erase(number);
+    const auto past = number < seen.pasts.size() ? seen.pasts[number] : cluster_view::shard_past{};
+    auto order = of_.region->order(number);
+    order->own(fence, past.last == fence ? past.oldest : fence);
     auto is_over = std::make_shared<std::atomic<bool>>(false);
     ownership own{fence, [lease, is_over, now = of_.lease, margin = of_.margin] {
                     const auto held = now();
@@ -322,7 +349,7 @@ void shard_runner::begin(const std::vector<std::uint32_t>& those, std::uint64_t 
         }
         bell->ring();
       };
-    auto shard = std::make_shared<entity_shard>(entities_, std::move(own), std::move(remember));
+    auto shard = std::make_shared<entity_shard>(entities_, std::move(own), std::move(order), std::move(remember));
     of_.region->put(number, shard);
     owned_[number] = {.lease = lease, .fence = fence, .shard = std::move(shard), .is_over = std::move(is_over)};
   }
@@ -330,9 +357,9 @@ void shard_runner::begin(const std::vector<std::uint32_t>& those, std::uint64_t 
     const std::lock_guard guard{bell_->mutex};
     bell_->has_shards = true;
   }
-  set_own(those, true);
+  set_fence(those.numbers, fence);
   if (of_.entities.options.remember)
-    unread_.insert(those.begin(), those.end());
+    unread_.insert(those.numbers.begin(), those.numbers.end());
 }
 
 void shard_runner::start_remembered() {
@@ -434,11 +461,11 @@ bool shard_runner::write_changes(std::span<const remembered_change> changes) {
   return true;
 }
 
-void shard_runner::set_own(const std::vector<std::uint32_t>& those, bool is_own) {
+void shard_runner::set_fence(const std::vector<std::uint32_t>& those, std::uint64_t fence) {
   {
     const std::lock_guard guard{mutex_};
     for (const auto number : those)
-      own_[number] = is_own;
+      fences_[number] = fence;
   }
   of_.on_change();
 }

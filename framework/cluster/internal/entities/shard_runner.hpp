@@ -19,12 +19,14 @@
 #include <troupe/framework/cluster/internal/entities/entity_region.hpp>
 #include <troupe/framework/cluster/internal/entities/entity_shard.hpp>
 #include <troupe/framework/cluster/internal/membership/boot_clock.hpp>
+#include <troupe/framework/cluster/internal/membership/cluster_view.hpp>
 #include <troupe/framework/cluster/internal/membership/lease_keeper.hpp>
 #include <troupe/framework/cluster/internal/membership/retry_pause.hpp>
 
 namespace troupe::membership {
 
-/// Takes the shards that are free and placed here, up to 128 with one request, and gives those up that are placed
+/// Takes the shards that are free and placed here, up to 128 with one request, and begins with them once it knows from
+/// the directory which owners they had before. It gives those up that are placed
 /// elsewhere or that the lease may not keep. A shard's entry stands under the lease of this member. It is removed once
 /// the shard's entities have ended; only then are the messages that waited passed on. If the time of the lease was
 /// over, they fail instead: the senders have led later messages to the next owner meanwhile, which they must not
@@ -40,7 +42,8 @@ public:
   struct picture {
     std::vector<std::string> hosts;  // The members that host it.
     std::vector<std::string> owners; // By shard; empty: none.
-    std::uint64_t revision = 0;      // Up to which all changes are known.
+    std::vector<cluster_view::shard_past> pasts;
+    std::uint64_t revision = 0; // Up to which all changes are known.
   };
   struct parts {
     std::shared_ptr<directory> where;
@@ -55,7 +58,7 @@ public:
     entity_region::passer pass_on;
     /// Whether messages that are passed on would still come back for that shard.
     std::function<bool(std::uint32_t shard)> leads_here;
-    /// own() has changed. Called without a lock.
+    /// fences() has changed. Called without a lock.
     std::function<void()> on_change;
     std::function<void(std::string text)> problem;
   };
@@ -73,8 +76,8 @@ public:
   void wake();
   /// True: gives every shard up, and takes no more. False: takes shards again.
   void withdraw(bool is_wanted);
-  /// By shard: whether messages for it go to this member's region.
-  [[nodiscard]] std::vector<bool> own() const;
+  /// By shard: the fencing number if messages for it go to this member's region, otherwise 0.
+  [[nodiscard]] std::vector<std::uint64_t> fences() const;
   /// How many entities run here.
   [[nodiscard]] std::size_t entities() const { return count_->load(); }
 
@@ -91,6 +94,12 @@ private:
     bool hurries = false;   // It leaves because of the lease.
     bool is_gone = false;   // The directory did not have its entry any more.
     std::size_t unmade = 0; // Remembered entities for which there was no room.
+  };
+  /// Their entries were made by one request.
+  struct taken_shards {
+    std::vector<std::uint32_t> numbers;
+    std::uint64_t fence = 0;
+    std::uint64_t lease = 0;
   };
   struct remembered_change {
     std::uint32_t shard;
@@ -117,16 +126,18 @@ private:
   void give_up(const picture& seen, const std::vector<bool>& wanted, bool is_withdrawn, const held_lease& lease);
   void release(const held_lease& lease);
   [[nodiscard]] entity_region::passer refuser(std::uint32_t number) const;
+  [[nodiscard]] directory_write mark_of_kind() const;
   [[nodiscard]] bool remove_entries(const std::vector<std::uint32_t>& those);
   void acquire(const picture& now, const std::vector<bool>& wanted, const held_lease& lease);
   [[nodiscard]] bool is_sure(const held_lease& lease) const;
-  void begin(const std::vector<std::uint32_t>& those, std::uint64_t fence, std::uint64_t lease);
+  void begin_taken(const picture& seen, const held_lease& lease);
+  void begin(const taken_shards& those, const picture& seen);
   void start_remembered();
   void tell_unmade();
   void write_remembered();
   [[nodiscard]] bool has_unwritten(std::uint32_t shard) const;
   [[nodiscard]] bool write_changes(std::span<const remembered_change> changes);
-  void set_own(const std::vector<std::uint32_t>& those, bool is_own);
+  void set_fence(const std::vector<std::uint32_t>& those, std::uint64_t fence);
   void fail_requests(const directory_error& why);
   void note_success();
 
@@ -136,9 +147,10 @@ private:
   std::shared_ptr<const entity_shard::parts> entities_;
 
   mutable std::mutex mutex_;
-  std::vector<bool> own_; // Guarded by mutex_.
+  std::vector<std::uint64_t> fences_; // Guarded by mutex_.
 
   // Only on the thread.
+  std::vector<taken_shards> taken_; // Not begun yet.
   std::map<std::uint32_t, owned_shard> owned_;
   std::vector<std::string> last_hosts_;
   std::vector<bool> placed_; // By shard: whether it is placed here, among last_hosts_.

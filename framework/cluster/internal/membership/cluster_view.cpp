@@ -39,7 +39,7 @@ cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
   const auto kinds_before = kinds();
   const auto before = std::exchange(slots_, {});
   claims_.clear();
-  kinds_.clear();
+  const auto kinds_known = std::exchange(kinds_, {});
   orders_.clear();
   unreadable_.clear();
   bytes_ = 0;
@@ -55,6 +55,9 @@ cluster_view::events cluster_view::reset(std::span<const directory_entry> all) {
   for (const auto& entry : all)
     if (!member_in(entry.key))
       take(entry);
+  for (auto& [name, of] : kinds_)
+    if (const auto known = kinds_known.find(name); known != kinds_known.end())
+      of.keep_pasts(known->second);
   events told;
   for (const auto& [name, was] : before)
     if (!slots_.contains(name))
@@ -94,10 +97,15 @@ cluster_view::events cluster_view::apply(std::span<const directory_change> chang
       concerned.insert(shard->kind);
     else if (const auto kind = kind_in(key))
       concerned.insert(*kind);
-    if (change.what == directory_change::kind::put)
+    if (change.what == directory_change::kind::put) {
       take(change.entry);
-    else
-      take_away(key);
+      continue;
+    }
+    const auto shard = shard_in(key);
+    const auto is_handed_over = shard && hands_over(change, changes);
+    take_away(key);
+    if (is_handed_over)
+      kinds_[shard->kind].pasts[shard->shard].is_handed_over = true;
   }
   events told;
   for (const auto& [name, was] : before) {
@@ -113,6 +121,42 @@ cluster_view::events cluster_view::apply(std::span<const directory_change> chang
     told.push_back({.what = entities_moved, .name = kind});
   tell_orders(ordered_before, *this, told);
   return told;
+}
+
+/// Whether the owner has removed the shard's entry itself, and not its lease; see format.md.
+bool cluster_view::hands_over(const directory_change& removal, std::span<const directory_change> all) const {
+  const auto shard = shard_in(removal.entry.key);
+  const auto kind = kinds_.find(shard->kind);
+  if (kind == kinds_.end())
+    return false;
+  const auto owned = kind->second.claims.find(shard->shard);
+  if (owned == kind->second.claims.end() || !counts(owned->second))
+    return false;
+  const auto spoils = [&, owner = member_key(owned->second.member), of = kind_key(shard->kind)](const auto& other) {
+    return other.entry.changed_revision == removal.entry.changed_revision
+           && (other.entry.key == owner || other.entry.key == of);
+  };
+  return std::ranges::none_of(all, spoils);
+}
+
+void cluster_view::shard_past::take(std::uint64_t fence) {
+  if (fence == last)
+    return;
+  if (last == 0) // Nobody knows who was there before.
+    oldest = fence;
+  else if (!is_handed_over)
+    oldest = last;
+  last = fence;
+  is_handed_over = false;
+}
+
+/// If no shard was taken since then, all that was known still holds. Otherwise, owners that are still there do.
+void cluster_view::known_kind::keep_pasts(const known_kind& from) {
+  for (const auto& [shard, was] : from.pasts) {
+    const auto now = pasts.find(shard);
+    if (now != pasts.end() ? now->second.last == was.last : moved == from.moved && moved != 0)
+      pasts[shard] = was;
+  }
 }
 
 void cluster_view::skip(const std::string& key, std::string why) {
@@ -154,9 +198,11 @@ void cluster_view::take(const directory_entry& entry) {
   if (const auto shard = shard_in(entry.key)) {
     if (!kinds_.contains(shard->kind) && kinds_.size() >= most_.singletons)
       return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " kinds of entities");
-    if (has_room(entry.key, entry.key.size() + entry.value.size()))
-      kinds_[shard->kind].claims.insert_or_assign(shard->shard,
-                                                  claim{entry.value, entry.lease, entry.created_revision});
+    if (!has_room(entry.key, entry.key.size() + entry.value.size()))
+      return;
+    auto& of = kinds_[shard->kind];
+    of.claims.insert_or_assign(shard->shard, claim{entry.value, entry.lease, entry.created_revision});
+    of.pasts[shard->shard].take(entry.created_revision);
     return;
   }
   if (auto kind = kind_in(entry.key)) {
@@ -165,7 +211,9 @@ void cluster_view::take(const directory_entry& entry) {
       return skip(entry.key, read.error());
     if (!kinds_.contains(*kind) && kinds_.size() >= most_.singletons)
       return skip(entry.key, "the cluster has more than " + grouped(most_.singletons) + " kinds of entities");
-    kinds_[*std::move(kind)].shards = *read;
+    auto& of = kinds_[*std::move(kind)];
+    of.shards = *read;
+    of.moved = entry.changed_revision;
     return;
   }
   if (const auto member = ordered_member_in(entry.key)) {
@@ -304,6 +352,15 @@ std::vector<std::string> cluster_view::shard_owners(std::string_view kind) const
     for (const auto& [shard, claimed] : of->second.claims)
       if (shard < all.size() && counts(claimed))
         all[shard] = claimed.member;
+  return all;
+}
+
+std::vector<cluster_view::shard_past> cluster_view::shard_pasts(std::string_view kind) const {
+  std::vector<shard_past> all(shards(kind));
+  if (const auto of = kinds_.find(kind); of != kinds_.end())
+    for (const auto& [shard, past] : of->second.pasts)
+      if (shard < all.size())
+        all[shard] = past;
   return all;
 }
 

@@ -64,6 +64,17 @@ public:
   [[nodiscard]] std::size_t shards(std::string_view kind) const;
   /// The names of the owners of the kind's shards; empty: none.
   [[nodiscard]] std::vector<std::string> shard_owners(std::string_view kind) const;
+  /// What is known of the owners that a shard has had.
+  struct shard_past {
+    std::uint64_t last = 0; // The fencing number of the last one; 0: none is known.
+    /// The last owner knows the order of all messages that were sent for this fencing number or later ones.
+    std::uint64_t oldest = 0;
+    bool is_handed_over = false; // The last owner has released the shard, and has nothing to tell about the order.
+
+    void take(std::uint64_t fence);
+  };
+  /// By shard of the kind. Owners that came and went while nobody watched the directory are not known.
+  [[nodiscard]] std::vector<shard_past> shard_pasts(std::string_view kind) const;
   [[nodiscard]] std::vector<std::string> kinds() const;
   /// Shards that have an owner, with its name.
   [[nodiscard]] std::vector<std::pair<shard_name, std::string>> owned_shards() const;
@@ -107,6 +118,7 @@ private:
   void skip(const std::string& key, std::string why);
   [[nodiscard]] bool has_room(const std::string& key, std::uint64_t bytes);
   void take_away(const std::string& key);
+  [[nodiscard]] bool hands_over(const directory_change& removal, std::span<const directory_change> all) const;
   [[nodiscard]] ordered_members ordered() const;
   static void tell_orders(const ordered_members& before, const cluster_view& now, events& told);
   static void tell_difference(const slot& before, const slot& after, events& told);
@@ -122,7 +134,11 @@ private:
   std::map<std::string, claim, std::less<>> claims_; // By singleton.
   struct known_kind {
     std::size_t shards = 0;
-    std::map<std::uint32_t, claim> claims; // By shard.
+    std::uint64_t moved = 0;                   // When a shard was taken last, at the latest.
+    std::map<std::uint32_t, claim> claims;     // By shard.
+    std::map<std::uint32_t, shard_past> pasts; // By shard.
+
+    void keep_pasts(const known_kind& from);
   };
   std::map<std::string, known_kind, std::less<>> kinds_;
   std::map<std::string, drain_order, std::less<>> orders_; // By the member's name.
