@@ -133,6 +133,8 @@ pool_actor::clock::time_point pool_actor::limit_of(const pending& of) const {
 }
 
 void pool_actor::take(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  if (options_.forward_requests && !options_.key && notes_of(*what) == nullptr)
+    return forward(std::move(what), context);
   letter taken{.notes = notes_with(*what)};
   const auto is_request = what->mid.is_request() && what->sender;
   const auto may_repeat = is_request && options_.retry_idempotent;
@@ -165,6 +167,38 @@ void pool_actor::take(caf::mailbox_element_ptr what, caf::execution_unit* contex
       place_letter(std::move(taken), todo);
   }
   do_work(std::move(todo), context);
+}
+
+/// As take(), for a message of which the pool need not know anything: the usual one of a service.
+void pool_actor::forward(caf::mailbox_element_ptr what, caf::execution_unit* context) {
+  const auto letter_with = [&what] {
+    letter taken;
+    if (what->mid.is_request() && what->sender)
+      taken.from = {std::move(what->sender), std::move(what->stages), what->mid};
+    taken.content = std::move(what);
+    return taken;
+  };
+  caf::actor to;
+  work todo;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto may_go = !end_ && waiting_.empty() && !is_delivering_waiting_;
+    const auto which = may_go ? placement_.choose(0) : std::nullopt;
+    if (!which)
+      place_letter(letter_with(), todo);
+    else if (places_[*which].wake)
+      keep_at(*which, letter_with(), todo);
+    else if (!places_[*which].is_remote)
+      give_to(*which, letter_with(), todo);
+    else {
+      counts_.forwarded += what->mid.is_request() ? 1 : 0;
+      to = places_[*which].handle;
+    }
+  }
+  if (to)
+    caf::actor_cast<caf::abstract_actor*>(to)->enqueue(std::move(what), context);
+  else
+    do_work(std::move(todo), context);
 }
 
 void pool_actor::answer(caf::mailbox_element_ptr what, caf::execution_unit* context) {

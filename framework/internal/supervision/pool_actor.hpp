@@ -148,6 +148,7 @@ private:
   [[nodiscard]] static passed_notes notes_with(const caf::mailbox_element& what);
   [[nodiscard]] clock::time_point limit_of(const pending& of) const;
   void take(caf::mailbox_element_ptr what, caf::execution_unit* context);
+  void forward(caf::mailbox_element_ptr what, caf::execution_unit* context);
   void answer(caf::mailbox_element_ptr what, caf::execution_unit* context);
   void tick();
   void end(node_error why);
