@@ -175,7 +175,7 @@ std::string transactions_name() {
 }
 
 std::string writes_name() {
-  return "keys written by the take-over / shards of the killed member";
+  return "keys written by the take-over, less one for each transaction / shards of the killed member";
 }
 
 /// Begins with the members at work, and kills the first one.
@@ -210,12 +210,12 @@ std::expected<void, failure> take_over(cluster_run& run, std::vector<role_proces
       return failed_step("etcd does not give its metrics");
     auto came = *requests - *requests_before;
     transactions = static_cast<double>(came["KV/Txn"]);
-    written = static_cast<double>(writes->puts - writes_before->puts);
-    run.notes["entities, etcd"] = fmt::format(
-        "etcd's requests while {} entities in {} shards were taken over, in the last round: {}; keys written: {}; "
-        "keys removed: {}",
-        killed.at(of_entities), killed.at(of_shards), text_of(came), written,
-        writes->removals - writes_before->removals);
+    written = static_cast<double>(writes->puts - writes_before->puts) - transactions; // Each marks the kind.
+    run.notes["entities, etcd"] = fmt::format("etcd's requests while {} entities in {} shards were taken over, in the "
+                                              "last round: {}; keys written, less one for "
+                                              "each transaction: {}; keys removed: {}",
+                                              killed.at(of_entities), killed.at(of_shards), text_of(came), written,
+                                              writes->removals - writes_before->removals);
   }
   run.add({transactions_name(), "requests"}, run.kind, transactions);
   run.add({writes_name(), "ratio"}, run.kind, written / killed.at(of_shards));
