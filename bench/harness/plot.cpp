@@ -275,8 +275,14 @@ std::string script_of(const std::vector<line_chart>& charts) {
 }
 
 std::string script_of(const bar_chart& chart) {
+  return script_of(chart, {});
+}
+
+std::string script_of(const bar_chart& first, const std::vector<line_chart>& others) {
   script made;
-  made.add(chart);
+  made.add(first);
+  for (const auto& each : others)
+    made.add(each);
   return made.text();
 }
 

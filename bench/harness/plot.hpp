@@ -75,6 +75,7 @@ struct bar_chart {
 /// finite, or not above 0) are left out: the line is broken there, or the bar is missing. A note gives their number.
 [[nodiscard]] std::string script_of(const std::vector<line_chart>& charts);
 [[nodiscard]] std::string script_of(const bar_chart& chart);
+[[nodiscard]] std::string script_of(const bar_chart& first, const std::vector<line_chart>& others);
 
 /// Runs gnuplot with a script of script_of() and returns the SVG document. Fails with a text, for example if gnuplot is
 /// not installed.

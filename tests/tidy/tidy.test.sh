@@ -64,12 +64,12 @@ done < <(grep -rn '#include <troupe/processes/' framework | grep -v '^framework/
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
     support=$([ "$folder" = samples ] || echo '|certificates|processes')
-    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(caf_family|cluster|otlp|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
+    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(bench|caf_family|cluster|otlp|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
   fi
 done
 while IFS= read -r line; do
   [ -n "$line" ] && breach "a component includes internal headers: $line"
-done < <(grep -rnE '#include <troupe/([a-z]+/)+internal/' framework/otlp framework/prometheus framework/cluster | grep -v '<troupe/framework/cluster/internal/')
+done < <(grep -rnE '#include <troupe/([a-z]+/)+internal/' framework/otlp framework/prometheus framework/cluster framework/bench | grep -v '<troupe/framework/cluster/internal/')
 for folder in store serializers; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "knows CAF: $line"
