@@ -267,7 +267,7 @@ private:
   }
 
   [[nodiscard]] comparison result() const {
-    comparison made{.type = options_.name, .samples = samples_.size(), .rounds = rounds_};
+    comparison made{.type = options_.name, .samples = samples_.size(), .rounds = rounds_, .is_optimized = optimized};
     for (const auto& each : links_) {
       const auto& codec = *each.codec;
       comparison_row row{.family = codec.family, .compression = codec.how, .over = each.over, .failure = each.failure};

@@ -90,12 +90,13 @@ template <std::copy_constructible T>
 [[nodiscard]] std::expected<comparison, node_error> compare(std::span<const T> samples,
                                                             const compare_options& options = {}) {
   const detail::samples_of<T> source{samples};
-  if (options.types != nullptr)
-    return detail::measure(source, typeid(T), *options.types, options);
-  type_registry types;
-  if (types.find<T>() == nullptr) // The registry knows numbers, texts and vectors of them.
-    types.add<T>(options.name);
-  return detail::measure(source, typeid(T), types, options);
+  type_registry own;
+  if (options.types == nullptr && own.find<T>() == nullptr) // The registry knows numbers, texts and vectors of them.
+    own.add<T>(options.name);
+  auto made = detail::measure(source, typeid(T), options.types != nullptr ? *options.types : own, options);
+  if (made)
+    made->is_optimized = made->is_optimized && detail::optimized;
+  return made;
 }
 
 } // namespace troupe::bench

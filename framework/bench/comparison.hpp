@@ -75,6 +75,9 @@ struct TROUPE_EXPORT comparison {
   std::string type;        ///< The name of the type in texts.
   std::size_t samples = 0; ///< How many values were given.
   std::size_t rounds = 0;  ///< How many rounds count. Fewer than asked if the time was over.
+  /// Whether the library, and the source that called compare(), were compiled with optimization. If not, the figures
+  /// mean nothing, and table() says so.
+  bool is_optimized = true;
   std::vector<comparison_row> rows;
 
   /// The row of that family over that kind of link; null if there is none. Valid while this object lives unchanged.

@@ -125,17 +125,15 @@ using detail::codec_rows;
 std::string comparison::table() const {
   return fmt::format("{}, {} {}; {}\n", on_one_line(type), samples, samples == 1 ? "sample" : "samples",
                      rounds == 1 ? "one round" : fmt::format("medians of {} rounds, +- half of their range", rounds))
+         + (is_optimized ? "" : "note: compiled without optimization, so the figures mean nothing\n")
          + codec_table(*this) + link_table(*this) + failures_of(*this);
 }
 
 std::string comparison::json() const {
-  json_value made{{"kind", "comparison"},
-                  {"type", type},
-                  {"samples", samples},
-                  {"rounds", rounds},
-                  {"advice", advice()},
-                  {"rows", json_value::array()},
-                  {"break_evens", json_value::array()}};
+  json_value made{{"kind", "comparison"},         {"type", type},
+                  {"samples", samples},           {"rounds", rounds},
+                  {"is_optimized", is_optimized}, {"advice", advice()},
+                  {"rows", json_value::array()},  {"break_evens", json_value::array()}};
   for (const auto& row : rows)
     made["rows"].push_back(document_of(row));
   for (const auto& each : break_evens())

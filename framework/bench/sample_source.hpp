@@ -20,6 +20,13 @@
 
 namespace troupe::bench::detail {
 
+/// Whether this source is compiled with optimization. Each source has its own.
+#ifdef __OPTIMIZE__
+static constexpr bool optimized = true;
+#else
+static constexpr bool optimized = false;
+#endif
+
 /// How long a slice of that time may take in order to use each sample equally often.
 [[nodiscard]] constexpr std::chrono::nanoseconds slice_most(std::chrono::nanoseconds time) {
   return 4 * time;

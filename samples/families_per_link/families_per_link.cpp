@@ -1,5 +1,7 @@
 // A hub and three peers. Each link has its own families. Shows which family carries each message, which messages are
 // refused and why, and messages between peers that the hub forwards without decoding them. README.md shows the output.
+// `families_per_link compare readings.svg` measures what a reading costs by each family instead.
+#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -8,6 +10,9 @@
 #include <troupe/serializers/cereal/cereal_family.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
 #include <troupe/troupe.hpp>
+#ifdef HAS_COMPARISON
+#include <troupe/framework/bench/compare.hpp>
+#endif
 
 struct reading {
   std::string sensor;
@@ -81,7 +86,38 @@ void show_families(const troupe::link& link) {
   std::cout << '\n';
 }
 
-int main() try {
+#ifdef HAS_COMPARISON
+/// Prints what a reading costs by each family and over each kind of link, and writes the plot into a file.
+void compare_families(const std::string& file) {
+  troupe::type_registry types;
+  troupe::add_cereal<reading>(types, "plant.reading");
+  troupe::family_set families;
+  families.add(std::make_unique<troupe::cereal_family>());
+  const std::vector<reading> samples{{"roof", 21.5}, {"the vault below the museum", 18}};
+  const auto result = troupe::value_or_throw(
+      troupe::bench::compare<reading>(samples, {.families = {"typed", "msgpack", "json", "cereal"},
+                                                .over = {"inproc", "unix", "tcp", "store"},
+                                                .time = std::chrono::seconds(2),
+                                                .name = "plant.reading",
+                                                .types = &types,
+                                                .known_families = &families}));
+  std::cout << result.table() << '\n' << result.advice() << '\n';
+  if (const auto plot = result.svg(); !plot)
+    std::cerr << "no plot: " << plot.error().message() << '\n';
+  else if (!(std::ofstream(file) << *plot))
+    std::cerr << file << " cannot be written\n";
+}
+#endif
+
+int main(int argument_count, char** arguments) try {
+  if (argument_count == 3 && std::string(arguments[1]) == "compare") {
+#ifdef HAS_COMPARISON
+    compare_families(arguments[2]);
+    return 0;
+#else
+    throw std::runtime_error("this Troupe was built without troupe::bench");
+#endif
+  }
   station plant("plant", {.serializers = {"typed"}});
   station office("office", {.serializers = {"msgpack"}});
   station museum("museum", {.serializers = {"cereal", "typed"}, .trusted_families = true});

@@ -144,6 +144,13 @@ TEST(comparison_table, shows_no_spread_of_a_single_round) {
   EXPECT_THAT(of.table(), Not(HasSubstr("+-")));
 }
 
+TEST(comparison_table, says_that_figures_without_optimization_mean_nothing) {
+  auto of = comparison_of({row_of("typed", 1'200, 900, 60)});
+  EXPECT_THAT(of.table(), Not(HasSubstr("optimization")));
+  of.is_optimized = false;
+  EXPECT_THAT(of.table(), HasSubstr("compiled without optimization"));
+}
+
 TEST(comparison_json, has_rows_break_evens_and_advice) {
   const auto of = comparison_of({row_of("typed", 100, 100, 60), failed_row("cereal", "why\n\"not\""),
                                  row_of("typed", 90, 100, 30, compression::lz4)});

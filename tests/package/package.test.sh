@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|samples|headers|pkg_config|remove.
+# Installs the build in $BUILD below $WORK and uses it from there: package.test.sh install|own_family|compare|samples|headers|pkg_config|remove.
 # CMakeLists.txt lists the variables that it reads.
 set -uo pipefail
 root=$(CDPATH="" cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -60,6 +60,18 @@ own_family)
   [[ $output == *"libnothing.so: there is no such file"* ]] || fail "it says: $output"
   ;;
 
+compare) # The component may be left out of a build.
+  if [ -z "$(find "$prefix" -name 'troupe_bench.cmake')" ]; then
+    exit 77
+  fi
+  build "$root/tests/package/compare" compare
+  output=$(TROUPE_LOG=off timeout 60 "$WORK/compare/compare") || fail "it fails: $output"
+  for row in "typed    " "unix   typed" "store  json"; do
+    grep -q "^$row" <<<"$output" || fail "no row '$row': $output"
+  done
+  grep -qE '^(typed|json): .* (typed|json) and .* bytes' <<<"$output" || fail "no advice: $output"
+  ;;
+
 samples) # Builds all at once, not optimized, to save time. Then configures each folder as a separate project.
   samples=$prefix/share/doc/troupe/samples # The installed samples.
   BUILD_TYPE="" build "$samples" samples
@@ -108,5 +120,5 @@ pkg_config) # Each file must be complete, and hello must need no other flags.
   ;;
 
 remove) rm -rf "$WORK" ;;
-*) fail "package.test.sh install|own_family|samples|headers|pkg_config|remove" ;;
+*) fail "package.test.sh install|own_family|compare|samples|headers|pkg_config|remove" ;;
 esac

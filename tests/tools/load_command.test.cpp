@@ -319,10 +319,20 @@ TEST_F(load_command, fails_if_there_is_no_sink) {
   const auto refused = bench("--to " + at);
   EXPECT_EQ(refused.status, 1);
   expect_contains(refused.text, at + " is no sink; start one there with: troupe bench --serve");
+}
+
+TEST_F(load_command, a_sink_at_a_unix_socket_serves_each_family) {
   serve({address()});
-  const auto not_served = bench("--to " + address() + " --family caf");
-  EXPECT_EQ(not_served.status, 1);
-  expect_contains(not_served.text, "caf");
+  const auto document = offer("--to " + address() + " --family caf --rate 300 --seconds 0.3 --warm-up 0");
+  EXPECT_GT(document["rounds"][0]["answered"], 0);
+}
+
+TEST_F(load_command, a_sink_that_does_not_serve_a_family_says_how_it_would) {
+  const auto at = serve({"tcp://127.0.0.1:0"});
+  const auto refused = bench("--to " + at + " --family caf");
+  EXPECT_EQ(refused.status, 1);
+  expect_contains(refused.text, "does not serve caf, only typed, msgpack, json; start it with --families "
+                                "typed,msgpack,json,caf");
 }
 
 TEST_F(load_command, has_examples_in_its_help) {

@@ -306,6 +306,16 @@ void offer_load(const load_arguments& asked, const bench_request& shared, const 
                      several(account.messages(), "one-way message"), text_of_size(account.bytes()));
 }
 
+/// Without --families, a sink that only processes of the same user reach serves all families: such a process can do
+/// anyway what a hostile payload could. Others are offered the families that are safe against hostile input.
+[[nodiscard]] std::vector<std::string> served_families(const load_arguments& asked, const CLI::App& command) {
+  const auto is_local = [](const std::string& address) {
+    return address.starts_with("unix://") || address.starts_with("shm://");
+  };
+  return command.count("--families") == 0 && std::ranges::all_of(asked.serve, is_local) ? families_built()
+                                                                                        : asked.families;
+}
+
 void serve_load(const load_arguments& asked, const bench_request& shared, const CLI::App& command,
                 const answer_to& to) {
   if (const auto wrong = wrong_with(asked, shared, command); !wrong.empty())
@@ -315,8 +325,10 @@ void serve_load(const load_arguments& asked, const bench_request& shared, const 
     return to.fail("--stall: " + stalls.error(), bad_arguments);
   quiet_log();
   bench::stop_signals signals; // Before the node, which starts threads.
-  const auto sink = load_sink::open(
-      {.addresses = asked.serve, .families = asked.families, .stalls = *stalls, .access = access_of(asked, shared)});
+  const auto sink = load_sink::open({.addresses = asked.serve,
+                                     .families = served_families(asked, command),
+                                     .stalls = *stalls,
+                                     .access = access_of(asked, shared)});
   if (!sink)
     return to.fail(sink.error().message(), status_of_opening(sink.error()));
   const auto addresses = (*sink)->addresses();
@@ -379,7 +391,8 @@ void merge_files(const merge_arguments& asked, const answer_to& to) {
 void add_sink_options(CLI::App& command, load_arguments& asked, CLI::Option* serve) {
   command
       .add_option("--families", asked.families,
-                  "With --serve: the families that sources may use (default " + CLI::detail::join(asked.families, ",")
+                  "With --serve: the families that sources may use (default: all at unix sockets, otherwise "
+                      + CLI::detail::join(asked.families, ",")
                       + "), separated by commas, of: " + CLI::detail::join(families_built(), ", "))
       ->delimiter(',')
       ->check(is_one_of(families_built()))

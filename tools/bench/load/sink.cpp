@@ -22,7 +22,8 @@ caf::behavior sink_opener(caf::event_based_actor* self, const std::vector<std::s
   return {[=](open_atom, const std::string& family, bool is_answered) -> caf::result<caf::actor> {
     if (std::ranges::find(families, family) == families.end())
       return to_caf_error({node_errc::refused_family,
-                           fmt::format("the sink does not serve {}, only {}", family, fmt::join(families, ", "))});
+                           fmt::format("the sink does not serve {0}, only {1}; start it with --families {2},{0}",
+                                       family, fmt::join(families, ", "), fmt::join(families, ","))});
     if (account->actors >= sink_actors_most)
       return to_caf_error(
           {node_errc::not_allowed, fmt::format("the sink has {} connections already", grouped(sink_actors_most))});
