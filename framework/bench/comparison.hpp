@@ -84,7 +84,8 @@ struct TROUPE_EXPORT comparison {
   [[nodiscard]] const comparison_row* find(std::string_view family, std::string_view over,
                                            troupe::compression compressed = compression::none) const;
 
-  /// For people: a table of the codecs, one of the links, and the reasons of failed rows. Ends with a line feed.
+  /// For people: a table of the codecs with estimates for some speeds of the network (at()), one of the links, and the
+  /// reasons of failed rows. "-": was not measured. Ends with a line feed.
   [[nodiscard]] std::string table() const;
 
   /// One JSON document; its form: framework/bench/README.md. Ends with a line feed.

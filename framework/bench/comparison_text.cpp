@@ -4,6 +4,7 @@
 #include "harness/plot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <troupe/base/text.hpp>
@@ -38,17 +39,30 @@ using detail::codec_rows;
 
 /// "1.2 us +-4 %": half the distance between the greatest and the least value, in relation to the median.
 [[nodiscard]] std::string time_cell(const figure& nanoseconds, std::size_t rounds) {
+  if (nanoseconds.median <= 0)
+    return "-";
   const auto median = detail::time_text(nanoseconds.median);
-  if (rounds < 2 || nanoseconds.median <= 0)
+  if (rounds < 2)
     return median;
   return fmt::format("{} +-{:.0f} %", median, 50 * (nanoseconds.max - nanoseconds.min) / nanoseconds.median);
 }
 
+/// Speeds of networks for which the table has estimates, in bits per second.
+constexpr std::array<double, 4> speeds{1e7, 1e8, 1e9, 1e10};
+
 [[nodiscard]] std::string codec_table(const comparison& of) {
   std::vector<std::vector<std::string>> lines{{"family", "compression", "bytes", "encode", "decode"}};
-  for (const auto* row : codec_rows(of))
-    lines.push_back({row->family, std::string(to_string(row->compression)), detail::bytes_text(row->bytes),
-                     time_cell(row->encode_ns, of.rounds), time_cell(row->decode_ns, of.rounds)});
+  for (const auto speed : speeds)
+    lines.front().push_back("at " + detail::speed_text(speed));
+  for (const auto* row : codec_rows(of)) {
+    auto& line = lines.emplace_back(std::vector{row->family, std::string(to_string(row->compression)),
+                                                detail::bytes_text(row->bytes), time_cell(row->encode_ns, of.rounds),
+                                                time_cell(row->decode_ns, of.rounds)});
+    for (const auto speed : speeds)
+      for (const auto& each : of.at(speed))
+        if (each.family == row->family && each.compression == row->compression)
+          line.push_back(detail::time_text(each.total_ns()));
+  }
   return lines.size() > 1 ? '\n' + aligned(lines, 2) : "";
 }
 

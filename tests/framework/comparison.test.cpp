@@ -123,7 +123,8 @@ TEST(comparison_table, has_each_codec_once_and_each_link) {
   unix_row.over = "unix";
   const auto text = comparison_of({row_of("typed", 1'200, 900, 60, compression::none, 0.04), unix_row}).table();
   EXPECT_THAT(text, HasSubstr("shop.order, 2 samples; medians of 3 rounds"));
-  EXPECT_THAT(text, HasSubstr("\ntyped   none          60 B  1.2 us +-4 %  900 ns +-4 %\n"));
+  EXPECT_THAT(text, HasSubstr("\ntyped   none          60 B  1.2 us +-4 %  900 ns +-4 %       50.1 us         6.9 us  "
+                              "    2.58 us       2.15 us\n"));
   EXPECT_THAT(text, HasSubstr("\ntcp   typed"));
   EXPECT_THAT(text, HasSubstr("\nunix  typed"));
   EXPECT_EQ(text.find("1.2 us"), text.rfind("1.2 us"));

@@ -66,8 +66,8 @@ compare) # The component may be left out of a build.
   fi
   build "$root/tests/package/compare" compare
   output=$(TROUPE_LOG=off timeout 60 "$WORK/compare/compare") || fail "it fails: $output"
-  for row in "typed    " "unix   typed" "store  json"; do
-    grep -q "^$row" <<<"$output" || fail "no row '$row': $output"
+  for row in "typed +none" "unix +typed" "store +json"; do
+    grep -qE "^$row" <<<"$output" || fail "no row '$row': $output"
   done
   grep -qE '^(typed|json): .* (typed|json) and .* bytes' <<<"$output" || fail "no advice: $output"
   ;;
