@@ -71,6 +71,8 @@ std::string to_string(node_errc code) {
     return "no_child";
   case another_peer:
     return "another_peer";
+  case unreadable:
+    return "unreadable";
   }
   return "node_errc " + std::to_string(static_cast<int>(code));
 }

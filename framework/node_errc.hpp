@@ -57,6 +57,8 @@ enum class node_errc : std::uint8_t {
   no_child = 31,   // A pool had no running child in time, or too many messages waited for one. Send again later.
   // About the node at an address.
   another_peer = 32, // The node there has not proven the identity that link_options::peer_identity names.
+  // About tapes.
+  unreadable = 33, // The file is no tape, or damaged; the text says at which byte.
 };
 
 /// An error: its code, and a text of one line for people.
