@@ -116,10 +116,44 @@ struct peer_role {
   friend bool operator==(const peer_role&, const peer_role&) = default;
 };
 
+/// Where the messages of links are recorded: on a tape (tape.hpp reads it; framework/guides/recording.md). Set `file`
+/// or `directory`. If both are empty, nothing is recorded.
+///
+/// A tape has the messages of the program as they travelled, whatever they contain: whoever can read the file can read
+/// them. It has no secrets of links. Its files are made for this user only. Of what is in a store that both ends share,
+/// it has the sizes.
+///
+/// Recording never holds up a link and loses none of its messages. What the recorder cannot follow, or what the disk
+/// has no room for, is missing on the tape, which says how much. All links of a node with the same place share one
+/// tape.
+struct recording_options {
+  /// A file that does not exist yet. When it has `file_bytes`, recording stops.
+  std::string file = {};
+
+  /// A directory, which is made if it does not exist. Its files stand alone, and have names that contain the node's
+  /// name and the time. When a file has `file_bytes`, the next one begins.
+  std::string directory = {};
+
+  /// The size of a file, at least 64 KiB. The definitions of many links, which each file repeats, may exceed it.
+  std::size_t file_bytes = 64_MiB;
+
+  /// How many files a recording keeps in a directory. Beyond them, its oldest file is removed.
+  std::size_t files_most = 16;
+
+  /// The memory for messages that wait to be written; twice as much may be in use. At least 512 KiB. Higher: longer
+  /// bursts are recorded whole.
+  std::size_t queue_bytes = 8_MiB;
+
+  /// How the tape is compressed. Higher compression may make the recorder too slow for a fast link.
+  troupe::compression compression = troupe::compression::lz4;
+
+  friend bool operator==(const recording_options&, const recording_options&) = default;
+};
+
 /// The policy of one end of a link. The handshake tells the peer what this end sends and accepts. If the program leaves
 /// an option unset, it takes the value of the configuration (options.md), or else the default below. `credentials`,
-/// `receive_limits` and `roles` each count as one option, which is set if any of its members differs from its default.
-/// "Higher", "Lower" and "On" say what happens if the option has such a value.
+/// `receive_limits`, `recording` and `roles` each count as one option, which is set if any of its members differs from
+/// its default. "Higher", "Lower" and "On" say what happens if the option has such a value.
 struct link_options {
   /// The families that encode what this end sends, in order of preference. Each value uses the first family that
   /// supports its type and that the peer accepts.
@@ -289,6 +323,10 @@ struct link_options {
   /// same reasons as on a socket. For tests. It applies to both directions if either end sets it. On: each message
   /// costs about as much as over a unix socket.
   setting<bool> verify_serialization = {};
+
+  /// Where this end records the link's messages, in both directions. Links to nodes that the peer names
+  /// (dial_introduced) are recorded as well.
+  recording_options recording = {};
 
   friend bool operator==(const link_options&, const link_options&) = default;
 };

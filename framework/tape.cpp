@@ -6,6 +6,7 @@
 #include <troupe/framework/internal/tape/tape_messages.hpp>
 #include <troupe/framework/internal/tape/tape_reader.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/serializers/serialize.hpp>
 
 namespace troupe {
@@ -140,14 +141,16 @@ std::optional<tape_event> tape::next() {
 
 std::expected<record, node_error> to_record(const tape_element& of) {
   const auto undecodable = [&](const std::string& why) {
-    return internal::fail(node_errc::undecodable, "\"" + of.type + "\" by \"" + of.family + "\": " + why);
+    return internal::fail(node_errc::undecodable,
+                          "\"" + internal::cut(of.type) + "\" by \"" + internal::cut(of.family) + "\": " + why);
   };
   if (!of.missing.empty())
     return undecodable(of.missing);
   const std::vector<std::string> self_describing{"typed", "msgpack", "json"};
   if (std::ranges::find(self_describing, of.family) == self_describing.end())
     return undecodable("values of this family cannot be read without their C++ type, so this needs the program");
-  const auto fields = parse_header(of.content.header.bytes());
+  const auto bounds = internal::taped_header_limits();
+  const auto fields = parse_header(of.content.header.bytes(), bounds);
   if (!fields)
     return undecodable(fields.error().message());
   // The same payload, as if it were a record that had been sent: a payload that describes itself can be read as one.
@@ -156,7 +159,8 @@ std::expected<record, node_error> to_record(const tape_element& of) {
   auto as_record = *fields;
   as_record.type = types.find<record>()->alias();
   const payload renamed{make_header(as_record), of.content.frames};
-  auto value = deserialize<record>(renamed, {.deserializers = self_describing}, types, families);
+  auto value =
+      deserialize<record>(renamed, {.deserializers = self_describing, .context = {.limits = bounds}}, types, families);
   if (!value)
     return undecodable(value.error().message());
   return *std::move(value);

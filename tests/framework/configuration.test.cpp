@@ -728,11 +728,11 @@ internal::config_value other_than(const std::string& shown) {
     value.text = "3";
   else if (shown == "\"adaptive\"")
     value = {.form = shape::text, .text = "poll", .elements = {}};
-  else if (shown == "\"back-off\"" || shown == "\"none\"" || shown == "\"fail\"")
+  else if (shown == "\"back-off\"" || shown == "\"none\"" || shown == "\"lz4\"" || shown == "\"fail\"")
     value = {.form = shape::text,
-             .text = shown == "\"back-off\"" ? "none"
-                     : shown == "\"none\""   ? "zstd"
-                                             : "drop-oldest",
+             .text = shown == "\"back-off\""                     ? "none"
+                     : shown == "\"none\"" || shown == "\"lz4\"" ? "zstd"
+                                                                 : "drop-oldest",
              .elements = {}};
   else if (shown.ends_with("iB\"") || shown == "0")
     value.text = "12345";

@@ -219,6 +219,8 @@ link_entry configuration::completed(link_entry given, std::span<const std::strin
     result.options.credentials = std::move(given.options.credentials);
   if (given.options.receive_limits != limits{})
     result.options.receive_limits = given.options.receive_limits;
+  if (given.options.recording != recording_options{})
+    result.options.recording = std::move(given.options.recording);
   return result;
 }
 

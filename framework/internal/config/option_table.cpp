@@ -172,6 +172,16 @@ constexpr std::array all_link_rows{
     link_row<&link_options::block_timeout>("block-timeout", "how long threads without actors wait for room"),
     link_row<&link_options::heartbeat_interval>("heartbeat-interval", "silence before the peer is asked", positive),
     link_row<&link_options::heartbeat_timeout>("heartbeat-timeout", "silence before the peer is given up", positive),
+    link_row<&link_options::recording, &recording_options::file>("recording.file", "a new file for messages"),
+    link_row<&link_options::recording, &recording_options::directory>("recording.directory",
+                                                                      "the same, for files that follow each other"),
+    link_bytes<&link_options::recording, &recording_options::file_bytes>("recording.file-bytes", "of one such file",
+                                                                         positive),
+    link_row<&link_options::recording, &recording_options::files_most>("recording.files-most", "kept in the directory",
+                                                                       positive),
+    link_bytes<&link_options::recording, &recording_options::queue_bytes>("recording.queue-bytes",
+                                                                          "waiting to be written", positive),
+    link_row<&link_options::recording, &recording_options::compression>("recording.compression", "of these files"),
     limit_bytes<&limits::header_bytes>("receive-limits.header-bytes", "one payload's header"),
     limit_row<&limits::frames>("receive-limits.frames", "frames of one payload"),
     limit_bytes<&limits::body_bytes>("receive-limits.body-bytes", "frame 0 of one payload"),
@@ -263,8 +273,9 @@ constexpr std::size_t count_fields() {
 // the presence of the store. `publish` has no row because a file cannot name actors. `roles` has groups with names of
 // the user's, so its rows are a table of their own; the name of a role is that of its group.
 static_assert(all_link_rows.size()
-                  == count_fields<link_options>() - 3 + count_fields<credentials>() - 1 + count_fields<tls_options>()
-                         + count_fields<limits>() + count_fields<reconnect_policy>(),
+                  == count_fields<link_options>() - 4 + count_fields<credentials>() - 1 + count_fields<tls_options>()
+                         + count_fields<recording_options>() + count_fields<limits>()
+                         + count_fields<reconnect_policy>(),
               "each option of a link has a row above, and one in framework/options.md");
 static_assert(all_role_rows.size() == count_fields<peer_role>() - 1,
               "each option of a role has a row above, and one in framework/options.md");

@@ -226,6 +226,19 @@ std::expected<void, node_error> check_durations(const link_options& options) {
   return {};
 }
 
+std::expected<void, node_error> check_recording(const recording_options& options) {
+  constexpr std::size_t queue_bytes_min = 512_KiB; // The largest packet fits.
+  if (!is_wanted(options))
+    return {};
+  if (!options.file.empty() && !options.directory.empty())
+    return fail(node_errc::bad_option, "recording has the file \"" + options.file + "\" and the directory \""
+                                           + options.directory + "\"; set one of them");
+  if (options.queue_bytes < queue_bytes_min)
+    return fail(node_errc::bad_option, "recording.queue_bytes is " + grouped(options.queue_bytes) + "; the minimum is "
+                                           + grouped(queue_bytes_min));
+  return {};
+}
+
 const std::vector<std::string>& accepted_by(const link_options& options) {
   return options.deserializers->empty() ? *options.serializers : *options.deserializers;
 }
@@ -246,6 +259,8 @@ std::expected<void, node_error> node_link::check(const link_options& options, co
   if (options.receive_limits.depth == 0)
     return fail(node_errc::bad_option,
                 "receive_limits.depth is 0, so that the handshake could not be read; set at least 1");
+  if (auto good = check_recording(options.recording); !good)
+    return good;
   if (auto good = check_durations(options); !good)
     return good;
   for (const auto* names : {&*options.serializers, &accepted_by(options)})
@@ -267,8 +282,16 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
                                                                       loop_seat seat) {
   if (auto good = check(options, node->families()); !good)
     return std::unexpected{std::move(good).error()};
+  std::shared_ptr<tape_recorder> recorder;
+  if (is_wanted(options.recording)) {
+    auto found = node->recorders().of(options.recording, *node->options().name);
+    if (!found)
+      return std::unexpected{std::move(found).error()};
+    recorder = *std::move(found);
+  }
   auto link =
       std::shared_ptr<link_core>{new link_core{std::move(node), options, side, std::move(security), std::move(seat)}};
+  link->recorder_ = std::move(recorder);
   link->actors_.belong_to(link);
   link->monitors_.belong_to(link);
   link->lookups_.belong_to(link);
@@ -370,6 +393,8 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
     const auto held = mutex_.lock();
     life_.enter(held, link_state::closed);
   }
+  if (recording_)
+    recording_->end(reason.message());
   peer_watch_.stop();
   farewell_.cancel();
   ring_move_.end();
@@ -469,6 +494,8 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
   } else if (incoming_.is_described() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
     handled = fail(node_errc::protocol_violation, "a description of objects is not followed by its message");
   } else {
+    if (recording_) [[unlikely]]
+      recording_->on_received(head.kind, head.detail, body);
     switch (head.kind) {
     case packet_kind::message:
       handled = receiver_.on_message(head.detail, body);
@@ -505,7 +532,7 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
 }
 
 std::expected<handled_packets, node_error> link_core::on_run(bytes_view bytes, int packets_max) {
-  if (life_.now() != link_state::open)
+  if (life_.now() != link_state::open || recording_) // A packet is recorded before its answer: one by one.
     return handled_packets{};
   auto handled = receiver_.on_run(bytes, packets_max);
   if (!handled)
@@ -514,7 +541,7 @@ std::expected<handled_packets, node_error> link_core::on_run(bytes_view bytes, i
 }
 
 std::expected<chunk_place, node_error> link_core::on_chunk_begin(const packet_head& head, bytes_view begin) {
-  if (life_.now() != link_state::open || incoming_.is_described()) // on_packet() reports the reason.
+  if (life_.now() != link_state::open || recording_ || incoming_.is_described()) // on_packet() records, or says why.
     return chunk_place{};
   auto place = incoming_frames_.on_chunk_begin(head.detail, begin, head.body_bytes);
   if (!place)

@@ -85,6 +85,7 @@
 #include <troupe/framework/internal/net/wait_wishes.hpp>
 #include <troupe/framework/internal/net/whereabouts.hpp>
 #include <troupe/framework/internal/objects/pending_objects.hpp>
+#include <troupe/framework/internal/tape/link_recording.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/link_options.hpp>
@@ -227,6 +228,7 @@ private:
              std::shared_ptr<refusal_log> refusals);
   std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
   std::expected<void, node_error> become_open(agreed_terms terms);
+  void begin_to_record(const link_held& held);
   void end_greeting(const node_error& reason);
 
   // -- link_core.cpp
@@ -266,10 +268,12 @@ private:
 
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::shared_ptr<pending_objects> pending_objects_;
-  end_addresses addresses_;            // Set by start(), as is near_host_.
-  std::string near_host_;              // As the transport names it.
-  agreement agreement_;                // Reached when the link opens.
-  std::shared_ptr<value_lane> values_; // Null if only bytes pass between the ends.
+  end_addresses addresses_;                   // Set by start(), as is near_host_.
+  std::string near_host_;                     // As the transport names it.
+  agreement agreement_;                       // Reached when the link opens.
+  std::shared_ptr<value_lane> values_;        // Null if only bytes pass between the ends.
+  std::shared_ptr<tape_recorder> recorder_;   // Null if nothing is recorded.
+  std::unique_ptr<link_recording> recording_; // Likewise, and until the link is open.
 
   std::shared_ptr<connection> connection_; // Set by start().
   life_cycle life_;

@@ -19,6 +19,7 @@
 #include <troupe/framework/internal/net/ring_budget.hpp>
 #include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
+#include <troupe/framework/internal/tape/tape_recorders.hpp>
 #include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/traces/span_recorder.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
@@ -138,6 +139,8 @@ public:
   [[nodiscard]] virtual shared_helpers& helpers() noexcept = 0;
   /// The memory for the rings of links.
   [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
+  /// The tapes on which links are recorded.
+  [[nodiscard]] tape_recorders& recorders() noexcept { return recorders_; }
   /// Encodes large messages. It encodes few of them at a time for the whole node, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
   [[nodiscard]] virtual dead_letter_box& letters() noexcept = 0;
@@ -166,6 +169,7 @@ protected:
   const std::shared_ptr<asio::io_context> io_; // Outlives the timers of the members below.
   const std::shared_ptr<encoding_cache> encodings_;
   ring_budget rings_;
+  tape_recorders recorders_;
   const std::shared_ptr<answer_memory> answers_;
   const std::shared_ptr<span_recorder> spans_ = std::make_shared<span_recorder>();
   const node_key key_; // Tells this node from others that claim its id.

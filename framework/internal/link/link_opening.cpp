@@ -199,6 +199,7 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
                     .takes_repeated_frames = agreed.features.has(feature::handle_windows),
                     .takes_identities = agreed.features.has(feature::repeats)});
     actors_.open(*receiving_);
+    begin_to_record(held);
     life_.enter(held, link_state::open);
   }
   if (auto imported = helpers_.open(); !imported)
@@ -229,6 +230,26 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
                                  .ring_bytes = options_.ring_bytes});
   life_.finish_opening({});
   return {};
+}
+
+void link_core::begin_to_record(const link_held& held) {
+  if (!recorder_)
+    return;
+  const auto& agreed = agreement_.now();
+  tape_link_began link{
+      .recorder_name = *node_->options().name,
+      .peer_name = agreed.peer.name,
+      .recorder_address = addresses_.near,
+      .peer_address = addresses_.far,
+      .transport = name_of(security_->kind),
+      .compression = to_string(security_->kind == transport_kind::inproc ? compression::none : *options_.compression)};
+  link.sends.assign(names_.serializers.begin(), names_.serializers.end());
+  link.accepts.assign(names_.deserializers.begin(), names_.deserializers.end());
+  for (const auto& [name, version] : known_features)
+    if (agreed.features.has(name))
+      link.features.push_back(name);
+  recording_ = std::make_unique<link_recording>(recorder_, link);
+  connection_->tap(held, recording_.get());
 }
 
 void link_core::displace() {

@@ -151,6 +151,7 @@ void connection::hand_to_io_thread(const link_held&) {
 /// Requires: this thread is the writer.
 void connection::take_waiting(const link_held&) {
   std::swap(waiting_, writing_);
+  waiting_.tap(writing_.tapped_by());
   for (const auto& each : marks_) {
     if (each.is_descriptor)
       bytes_->rings()->send_descriptor_at(each.position);

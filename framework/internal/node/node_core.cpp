@@ -133,9 +133,12 @@ std::expected<void, node_error> node_core::check_surroundings() {
 }
 
 /// Reports a policy that could never make a link at once, not when the first peer dials.
-std::expected<void, node_error> node_core::check_options() const {
+std::expected<void, node_error> node_core::check_options() {
   if (auto good = node_link::check(options_.accepted_links, families_); !good)
     return good;
+  if (is_wanted(options_.accepted_links.recording))
+    if (auto made = recorders_.of(options_.accepted_links.recording, options_.name); !made)
+      return std::unexpected{std::move(made).error()};
   for (const auto& [name, value] : {std::pair{"handle_grace", *options_.handle_grace}, //
                                     std::pair{"answer_memory_time", *options_.answer_memory_time},
                                     std::pair{"drain_timeout", *options_.drain_timeout}})
@@ -254,8 +257,10 @@ void node_core::shut_down() {
   encodings_->close();
   // Every link ends by itself, because the drain timeout bounds its writing. On an I/O thread that is this thread's own
   // work, which continues after this call.
-  if (io_loop::may_wait())
+  if (io_loop::may_wait()) {
     links_.wait_for_all();
+    recorders_.end(); // Else with the last link, which keeps this node.
+  }
   names_.clear();
   letters_.send_to(nullptr);
   spans_->record_to(nullptr, 0);

@@ -88,7 +88,7 @@ private:
 
   [[nodiscard]] std::expected<void, node_error> check_entry(const configuration& from, const std::string& entry);
   [[nodiscard]] std::expected<void, node_error> check_surroundings();
-  [[nodiscard]] std::expected<void, node_error> check_options() const;
+  [[nodiscard]] std::expected<void, node_error> check_options();
   [[nodiscard]] std::expected<void, node_error> open_store();
   void use_store(store::object_store opened);
   void make_exchange();

@@ -47,7 +47,7 @@ std::expected<std::size_t, std::string> link_words::add_header(bytes_view body) 
   const auto bytes = kept_definitions::bytes_of_header(body.size());
   if (!kept_.has_room_for(bytes))
     return too_many_definitions();
-  const auto fields = parse_header(definition->header);
+  const auto fields = parse_header(definition->header, taped_header_limits());
   if (!fields)
     return std::unexpected{"header " + grouped(definition->number) + ": " + fields.error().message()};
   kept_.add(bytes);

@@ -13,8 +13,16 @@
 #include <troupe/framework/internal/wire/kept_definitions.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/serializers/frame.hpp>
+#include <troupe/serializers/limits.hpp>
 
 namespace troupe::internal {
+
+/// For headers on a tape: the link had limits of its own, and a packet bounds them.
+[[nodiscard]] inline limits taped_header_limits() {
+  limits bounds;
+  bounds.header_bytes = packet_body_bytes_max;
+  return bounds;
+}
 
 /// A header that has a number.
 struct taped_header {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 namespace troupe::internal {
 
@@ -303,6 +304,8 @@ std::expected<void, std::string> tape_messages::read_elements(link_state& link, 
   std::uint64_t objects = 0;
   // Without the signature the elements still end where the packet ends.
   for (std::size_t i = 0; types != nullptr ? i < types->size() : !in.rest().empty(); ++i) {
+    if (i == signature_aliases_max)
+      return fault{"the message has more than " + grouped(signature_aliases_max) + " elements"};
     auto& element = message.elements.emplace_back();
     if (types != nullptr)
       element.type = (*types)[i];
@@ -312,9 +315,10 @@ std::expected<void, std::string> tape_messages::read_elements(link_state& link, 
     }
     objects += element.objects;
     if (types != nullptr && !element.family.empty())
-      if (const auto fields = parse_header(element.content.header.bytes()); fields && fields->type != element.type)
+      if (const auto fields = parse_header(element.content.header.bytes(), taped_header_limits());
+          fields && fields->type != element.type)
         note(element.missing,
-             "its header says \"" + std::string{fields->type} + "\", and the signature \"" + element.type + '"');
+             "its header says \"" + cut(fields->type) + "\", and the signature \"" + element.type + '"');
   }
   if (!in.finished())
     return fault{"the message has bytes behind its elements"};
@@ -332,7 +336,7 @@ std::expected<void, std::string> tape_messages::read_one(link_state& link, const
   auto& by = link.written_by(packet.writer);
   element_descriptor descriptor;
   read_element(in, descriptor,
-               {limits{}.header_bytes, bounds_.frames, element_actors_max, UINT64_MAX >> frame_place_bits});
+               {packet_body_bytes_max, bounds_.frames, element_actors_max, UINT64_MAX >> frame_place_bits});
   if (!in.ok())
     return fault{"an element cannot be read: " + in.fault()};
   if (descriptor.header_number == 0)
@@ -342,7 +346,7 @@ std::expected<void, std::string> tape_messages::read_one(link_state& link, const
   else
     element.missing = "header " + grouped(descriptor.header_number) + " is not on the tape";
   if (element.missing.empty()) {
-    const auto fields = parse_header(element.content.header.bytes());
+    const auto fields = parse_header(element.content.header.bytes(), taped_header_limits());
     if (fields)
       element.family = std::string{fields->family};
     else

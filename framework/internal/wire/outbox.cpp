@@ -12,6 +12,8 @@ void outbox::append(bytes_view small) {
 }
 
 void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) {
+  if (tap_ != nullptr) [[unlikely]]
+    tap_->on_sent(kind, detail, begin, end);
   auto body_bytes = begin.size() + end.size();
   messages_ += kind == packet_kind::message || kind == packet_kind::value ? 1 : 0;
   bytes_.reserve(packet_head_bytes + body_bytes);
@@ -21,6 +23,8 @@ void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view beg
 }
 
 void outbox::append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, frame end) {
+  if (tap_ != nullptr) [[unlikely]]
+    tap_->on_sent(kind, detail, begin, end.bytes());
   auto body_bytes = begin.size() + end.size_bytes();
   append(packet_head_of({.body_bytes = static_cast<std::uint32_t>(body_bytes), .kind = kind, .detail = detail}));
   append(begin);

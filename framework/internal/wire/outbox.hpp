@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/wire/packet.hpp>
+#include <troupe/framework/internal/wire/packet_tap.hpp>
 #include <troupe/serializers/extend/encode_output.hpp>
 #include <troupe/serializers/frame.hpp>
 
@@ -28,6 +29,10 @@ public:
 
   /// Appends a packet whose body ends with a frame, which is kept alive until the outbox is cleared.
   void append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, frame end);
+
+  /// From now on tells `who` of each packet; null: nobody. Requires: `who` outlives the appending.
+  void tap(packet_tap* who) noexcept { tap_ = who; }
+  [[nodiscard]] packet_tap* tapped_by() const noexcept { return tap_; }
 
   /// Appends the frame's bytes. The frame is kept alive until the outbox is cleared.
   void append(frame large);
@@ -62,6 +67,7 @@ private:
   std::vector<std::shared_ptr<const void>> kept_;
   std::size_t frame_bytes_ = 0;
   std::uint64_t messages_ = 0;
+  packet_tap* tap_ = nullptr;
 };
 
 } // namespace troupe::internal

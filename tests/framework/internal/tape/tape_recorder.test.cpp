@@ -1,0 +1,172 @@
+#include <troupe/framework/internal/tape/tape_recorder.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <troupe/framework/internal/tape/link_recording.hpp>
+#include <troupe/framework/internal/wire/admin.hpp>
+
+#include "../../../eventually.hpp"
+#include "tape_support.hpp"
+
+namespace troupe::internal {
+namespace {
+
+using tests::bytes_of;
+using tests::content_of;
+using tests::read_all;
+
+/// Holds the recorder's thread up, like a slow disk.
+class gate {
+public:
+  void pass() {
+    std::unique_lock held{mutex_};
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(held, [this] { return is_open_; });
+    --waiting_;
+  }
+  void open() {
+    std::lock_guard guard{mutex_};
+    is_open_ = true;
+    changed_.notify_all();
+  }
+  /// Returns false if the thread does not come.
+  bool await_waiting() {
+    std::unique_lock held{mutex_};
+    return changed_.wait_for(held, std::chrono::seconds{30}, [this] { return waiting_ > 0; });
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = false;
+  int waiting_ = 0;
+};
+
+class tape_recorder_test : public testing::Test {
+protected:
+  std::shared_ptr<tape_recorder> open(std::size_t queue_bytes = 1'000'000, std::function<void()> before = {}) {
+    auto made = tape_recorder::open({.place = {.file = file_, .codec = tape_codec::none},
+                                     .node = "kitchen",
+                                     .software = "0.1.0",
+                                     .queue_bytes = queue_bytes,
+                                     .tell = {},
+                                     .before_writing = std::move(before)});
+    EXPECT_TRUE(made) << made.error().message();
+    return made ? *made : nullptr;
+  }
+  [[nodiscard]] std::vector<std::string> read() const { return read_all(content_of(file_)); }
+
+  const tests::scratch_folder folder_;
+  const std::string file_ = folder_.file("one.tape");
+};
+
+TEST_F(tape_recorder_test, what_links_carry_is_on_the_tape_in_order) {
+  auto recorder = open();
+  const auto first = recorder->begin_link({.peer_name = "b"});
+  const auto second = recorder->begin_link({.peer_name = "c"});
+  EXPECT_EQ(first, 1u);
+  EXPECT_EQ(second, 2u);
+  recorder->packet(first, tape_side::recorder, packet_kind::message, 0, bytes_of("hel"), bytes_of("lo"));
+  recorder->packet(second, tape_side::peer, packet_kind::message, 0, bytes_of("there"));
+  recorder->name_actor(first, tape_side::peer, 4, "cup");
+  recorder->end_link(first, "done");
+  recorder->end();
+  EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", "link 1 to b", "link 2 to c", ">1 kind 2: hello",
+                                              "<2 kind 2: there", "actor 4 is cup", "link 1 ended: done", "ended 1"}));
+  recorder->packet(first, tape_side::recorder, packet_kind::message, 0, bytes_of("late"));
+  EXPECT_EQ(read().size(), 8u);
+}
+
+TEST_F(tape_recorder_test, records_reach_the_file_while_the_recording_goes_on) {
+  auto recorder = open();
+  recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
+  EXPECT_TRUE(tests::eventually([&] { return read().size() == 2; }));
+}
+
+// Goal: a recorder that does not follow costs messages on the tape, never time of the link.
+// Method: its thread is held up; what is offered meanwhile exceeds the queue.
+TEST_F(tape_recorder_test, what_finds_no_room_is_dropped_and_counted_and_definitions_never_are) {
+  gate slow;
+  auto recorder = open(10'000, [&] { slow.pass(); });
+  recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("first"));
+  ASSERT_TRUE(slow.await_waiting());
+  const std::string large(1'000, 'x');
+  for (int i = 0; i < 20; ++i)
+    recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of(large));
+  recorder->packet(1, tape_side::recorder, packet_kind::signature, 0, bytes_of(large));
+  recorder->packet(1, tape_side::peer, packet_kind::chunk, 0, bytes_of(large));
+  const auto figures = recorder->now();
+  EXPECT_EQ(figures.packets + figures.dropped_packets, 23u);
+  EXPECT_GE(figures.dropped_messages, 10u);
+  slow.open();
+  ASSERT_TRUE(tests::eventually([&] { return recorder->now().written_bytes > 10'000; }));
+  recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("last"));
+  recorder->end();
+  const auto texts = read();
+  const auto count = [&](std::string_view beginning) {
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(texts, [&](const auto& each) { return each.starts_with(beginning); }));
+  };
+  EXPECT_EQ(count(">1 kind 2: xxx"), 20 - figures.dropped_messages);
+  EXPECT_EQ(count(">1 kind 4: xxx"), 1u);
+  EXPECT_EQ(count("dropped " + std::to_string(figures.dropped_messages) + " packets, "
+                  + std::to_string(figures.dropped_messages) + " messages, "
+                  + std::to_string(figures.dropped_messages * 1'008) + " bytes, why 1"),
+            1u);
+  EXPECT_EQ(count(">1 kind 2: last"), 1u);
+}
+
+TEST_F(tape_recorder_test, many_threads_record_at_once) {
+  auto recorder = open(100'000'000);
+  std::vector<std::thread> threads;
+  for (std::uint64_t link = 1; link <= 4; ++link)
+    threads.emplace_back([&, link] {
+      for (int i = 0; i < 1'000; ++i)
+        recorder->packet(link, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
+    });
+  for (auto& each : threads)
+    each.join();
+  recorder->end();
+  EXPECT_EQ(read().size(), 4'002u);
+  EXPECT_EQ(recorder->now().packets, 4'000u);
+}
+
+TEST_F(tape_recorder_test, a_tape_that_cannot_be_made_is_refused) {
+  std::ofstream{file_} << "there";
+  const auto refused = tape_recorder::open({.place = {.file = file_}, .node = "kitchen", .software = "0.1.0"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), node_errc::bad_option);
+}
+
+TEST_F(tape_recorder_test, of_admin_packets_only_names_of_actors_are_recorded) {
+  auto recorder = open();
+  link_recording link{recorder, {.peer_name = "b"}};
+  const auto pass = [&](bool is_sent, admin_op op, const auto& what) {
+    const auto body = encode_admin(what);
+    if (is_sent)
+      link.on_sent(packet_kind::admin, static_cast<std::uint8_t>(op), body, {});
+    else
+      link.on_received(packet_kind::admin, static_cast<std::uint8_t>(op), body);
+  };
+  pass(true, admin_op::find, find_query{.query = 1, .name = "cup"});
+  pass(false, admin_op::found, found{.query = 1, .actor = 12, .interface = {}});
+  pass(false, admin_op::find, find_query{.query = 1, .name = "pot"});
+  pass(true, admin_op::found, found{.query = 1, .actor = 7, .interface = {}});
+  pass(true, admin_op::find, find_query{.query = 2, .name = "nobody"});
+  pass(false, admin_op::found, found{.query = 2, .actor = 0, .interface = {}});
+  pass(false, admin_op::found, found{.query = 99, .actor = 5, .interface = {}});
+  pass(true, admin_op::goodbye, goodbye{"done"});
+  link.on_received(packet_kind::admin, static_cast<std::uint8_t>(admin_op::found), bytes_of("no map"));
+  link.end("done");
+  recorder->end();
+  EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", "link 1 to b", "actor 12 is cup", "actor 7 is pot",
+                                              "link 1 ended: done", "ended 1"}));
+}
+
+} // namespace
+} // namespace troupe::internal
