@@ -265,5 +265,6 @@ int main(int count, char** arguments) {
   write_all();
   fuzz::write_wire_seeds(folder);
   fuzz::write_script_seeds(folder);
+  fuzz::write_tape_seeds(folder);
   return 0;
 }

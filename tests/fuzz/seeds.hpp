@@ -18,4 +18,7 @@ void write_wire_seeds(const std::filesystem::path& folder);
 /// Writes the seeds for `link` and `dialer`.
 void write_script_seeds(const std::filesystem::path& folder);
 
+/// Writes the seeds for `tape`.
+void write_tape_seeds(const std::filesystem::path& folder);
+
 } // namespace fuzz
