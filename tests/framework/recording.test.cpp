@@ -259,6 +259,34 @@ TEST_F(recording, has_neither_secrets_nor_the_handshake) {
   EXPECT_EQ(text.find("introduction_key"), std::string::npos);
 }
 
+// Goal: a tape can be read while its recorder writes it.
+// Method: requests go on while the file is read again and again. Each reading has at least what the one before had, and
+// nothing but its end may be incomplete.
+TEST_F(recording, that_still_goes_on_can_be_read) {
+  publish("echo", far().system.spawn(echo));
+  connect(recorded());
+  const auto there = find("echo");
+  std::size_t read_before = 0;
+  auto is_growing = true;
+  const auto has_many = eventually([&] {
+    for (int i = 0; i < 100; ++i)
+      EXPECT_EQ(ask<int>(near().system, there, i), i + 1);
+    EXPECT_TRUE(ask<std::size_t>(near().system, there, std::string(100'000, 'x')));
+    const tape_content tape{file_};
+    EXPECT_EQ(tape.end, tape_end::state::cut);
+    for (const auto& each : tape.damage)
+      EXPECT_TRUE(each.what.starts_with("the file ends within")) << each.what;
+    for (std::size_t i = 0; i < tape.messages.size(); ++i)
+      EXPECT_EQ(tape.messages[i].missing, "") << i;
+    is_growing = is_growing && tape.messages.size() >= read_before;
+    read_before = tape.messages.size();
+    return read_before >= 500;
+  });
+  EXPECT_TRUE(has_many) << read_before;
+  EXPECT_TRUE(is_growing);
+  EXPECT_EQ(content().end, tape_end::state::closed);
+}
+
 TEST_F(recording, that_cannot_be_made_fails_the_connection_with_the_reason) {
   far();
   auto options = recorded();

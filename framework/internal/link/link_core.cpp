@@ -282,7 +282,7 @@ std::expected<std::shared_ptr<link_core>, node_error> link_core::make(std::share
                                                                       loop_seat seat) {
   if (auto good = check(options, node->families()); !good)
     return std::unexpected{std::move(good).error()};
-  std::shared_ptr<tape_recorder> recorder;
+  std::shared_ptr<tape_queue> recorder;
   if (is_wanted(options.recording)) {
     auto found = node->recorders().of(options.recording, *node->options().name);
     if (!found)

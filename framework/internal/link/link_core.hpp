@@ -272,7 +272,7 @@ private:
   std::string near_host_;                     // As the transport names it.
   agreement agreement_;                       // Reached when the link opens.
   std::shared_ptr<value_lane> values_;        // Null if only bytes pass between the ends.
-  std::shared_ptr<tape_recorder> recorder_;   // Null if nothing is recorded.
+  std::shared_ptr<tape_queue> recorder_;      // Null if nothing is recorded.
   std::unique_ptr<link_recording> recording_; // Likewise, and until the link is open.
 
   std::shared_ptr<connection> connection_; // Set by start().

@@ -7,15 +7,16 @@
 #include <mutex>
 #include <string>
 
-#include <troupe/framework/internal/tape/tape_recorder.hpp>
+#include <troupe/framework/internal/tape/tape_queue.hpp>
 #include <troupe/framework/internal/wire/packet_tap.hpp>
 
 namespace troupe::internal {
 
-/// Passes the packets of messages to the recorder. Of admin packets it learns only under which names actors were found.
+/// Passes the packets of messages to what records them. Of admin packets it learns only under which names actors were
+/// found.
 class link_recording final : public packet_tap {
 public:
-  link_recording(std::shared_ptr<tape_recorder> to, const tape_link_began& link)
+  link_recording(std::shared_ptr<tape_queue> to, const tape_link_began& link)
       : to_(std::move(to)), link_(to_->begin_link(link)) {}
 
   void on_sent(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) noexcept override;
@@ -28,7 +29,7 @@ private:
 
   void learn(tape_side writer, std::uint8_t operation, bytes_view body) noexcept;
 
-  const std::shared_ptr<tape_recorder> to_;
+  const std::shared_ptr<tape_queue> to_;
   const std::uint64_t link_;
   std::mutex mutex_; // Both directions of a link run at once.
   questions of_recorder_;

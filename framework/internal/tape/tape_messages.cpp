@@ -234,18 +234,19 @@ std::expected<void, std::string> tape_messages::take_chunk(direction& by, const 
     return fault{"a chunk cannot be read"};
   const auto bytes = in.rest();
   const auto found = by.transfers.find(head.transfer);
-  if (found == by.transfers.end() && open_transfers_ >= open_transfers_max)
+  const auto is_known = found != by.transfers.end();
+  if (!is_known && open_transfers_ >= open_transfers_max)
     return fault{"more than " + grouped(open_transfers_max) + " frames in chunks are open"};
-  if (is_first && found != by.transfers.end()) { // The message that had it was not recorded.
+  if (is_first && is_known) { // The message that had it was not recorded.
     open_bytes_ -= found->second.bytes.size();
     found->second = {};
   }
-  auto& to = found == by.transfers.end() ? by.transfers[head.transfer] : found->second;
-  open_transfers_ += found == by.transfers.end() ? 1 : 0;
+  auto& to = is_known ? found->second : by.transfers[head.transfer];
+  open_transfers_ += is_known ? 0 : 1;
   to.wire_bytes += packet_head_bytes + packet.body.size();
   if (is_first)
     to.total_bytes = head.total_bytes;
-  const auto begins_whole = is_first || found != by.transfers.end();
+  const auto begins_whole = is_first || is_known;
   const auto fits = to.total_bytes <= bounds_.frame_bytes && bytes.size() <= to.total_bytes - to.bytes.size()
                     && bytes.size() <= bounds_.open_frame_bytes - open_bytes_;
   if (to.is_broken)

@@ -1,6 +1,12 @@
 #include <troupe/framework/internal/tape/tape_recorder.hpp>
 
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <new>
 #include <utility>
+
+#include <pthread.h>
 
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/threads/new_thread.hpp>
@@ -9,16 +15,51 @@ namespace troupe::internal {
 
 namespace {
 
-// The thread wakes up early if this much waits.
-constexpr std::size_t early_bytes = 256 * 1024;
-// Otherwise it gathers for this long, so that slow links cost few wake-ups.
-constexpr std::chrono::milliseconds gathering_time{100};
+using std::chrono::steady_clock;
+
 // A killed process loses at most what came in this time.
 constexpr std::chrono::seconds flush_interval{1};
+// The thread has nothing to do meanwhile.
+constexpr std::chrono::hours idle_interval{1};
 
 } // namespace
 
-std::expected<std::shared_ptr<tape_recorder>, node_error> tape_recorder::open(options how) {
+/// What the thread does.
+class tape_recorder::work {
+public:
+  work(options how, tape_writer writer, std::shared_ptr<tape_queue> queue)
+      : how_(std::move(how)), writer_(std::move(writer)), queue_(std::move(queue)) {}
+
+  void run();
+  /// Returns false if the thread has not ended by then. It will write nothing more than it is writing now.
+  [[nodiscard]] bool await_end(steady_clock::time_point deadline);
+  [[nodiscard]] figures now() const;
+  void tell(const std::string& news) const {
+    if (how_.tell)
+      how_.tell(news);
+  }
+  [[nodiscard]] const tape_place& place() const { return how_.place; }
+
+private:
+  void record();
+  void write(const byte_vector& records);
+  void note(std::size_t unwritten_bytes);
+  [[nodiscard]] bool is_given_up() const;
+
+  const options how_;
+  tape_writer writer_; // The thread's only.
+  const std::shared_ptr<tape_queue> queue_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  bool is_over_ = false;
+  bool is_given_up_ = false;
+  figures figures_;
+  std::size_t unwritten_bytes_ = 0; // That the thread has taken.
+};
+
+std::expected<std::unique_ptr<tape_recorder>, node_error> tape_recorder::open(options how) {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   auto writer =
       tape_writer::open(how.place, {.node = how.node,
@@ -27,170 +68,128 @@ std::expected<std::shared_ptr<tape_recorder>, node_error> tape_recorder::open(op
                                         std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count())});
   if (!writer)
     return std::unexpected{std::move(writer).error()};
-  auto made = std::make_shared<tape_recorder>(std::move(how), *std::move(writer));
-  auto thread = new_thread("a recording needs a thread", [self = made.get()] { self->run(); });
+  auto queue = std::make_shared<tape_queue>(how.queue_bytes);
+  auto what = std::make_shared<work>(std::move(how), *std::move(writer), queue);
+  auto thread = new_thread("a recording needs a thread", [what] { what->run(); });
   if (!thread)
     return std::unexpected{std::move(thread).error()};
+  std::unique_ptr<tape_recorder> made{new tape_recorder{std::move(queue), std::move(what)}};
   made->thread_ = *std::move(thread);
   return made;
 }
 
-tape_recorder::tape_recorder(options how, tape_writer writer)
-    : how_(std::move(how)), began_(std::chrono::steady_clock::now()), writer_(std::move(writer)) {
-  queue_.reserve(how_.queue_bytes); // So that recording allocates nothing. Pages are taken as they are filled.
-}
+tape_recorder::tape_recorder(std::shared_ptr<tape_queue> queue, std::shared_ptr<work> what)
+    : queue_(std::move(queue)), work_(std::move(what)) {}
 
-std::uint64_t tape_recorder::elapsed() const noexcept {
-  const auto time = std::chrono::steady_clock::now() - began_;
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
-}
-
-// -- recording
-
-/// Wakes the thread if it waits for the first record, or if it has gathered enough. Requires: the lock is held.
-void tape_recorder::wake_if_needed(std::size_t before) {
-  if (before == 0 || (before < early_bytes && queue_.size() >= early_bytes))
-    changed_.notify_one();
-}
-
-/// Says what was dropped before the next record. Requires: the lock is held.
-void tape_recorder::say_dropped() {
-  if (dropped_.empty())
+void tape_recorder::end(steady_clock::time_point deadline) {
+  queue_->close();
+  if (!thread_.joinable())
     return;
-  dropped_.append(queue_, tape_loss::too_slow, {});
-  dropped_.clear();
-}
-
-/// Appends a record that is never dropped.
-void tape_recorder::append(const auto& record) noexcept {
-  std::lock_guard guard{mutex_};
-  if (is_ending_)
-    return;
-  const auto before = queue_.size();
-  try {
-    append_tape_record(queue_, record);
-  } catch (...) { // No memory: messages will lack it, and reading says so.
-    queue_.resize(before);
-  }
-  wake_if_needed(before);
-}
-
-std::uint64_t tape_recorder::begin_link(tape_link_began what) {
-  {
-    std::lock_guard guard{mutex_};
-    what.link = next_link_++;
-  }
-  what.at = elapsed();
-  append(what);
-  return what.link;
-}
-
-void tape_recorder::packet(std::uint64_t link, tape_side writer, packet_kind kind, std::uint8_t detail,
-                           bytes_view begin, bytes_view end) noexcept {
-  tape_packet packet{.link = link, .writer = writer, .kind = kind, .detail = detail, .body = begin};
-  std::lock_guard guard{mutex_};
-  if (is_ending_)
-    return;
-  packet.at = elapsed(); // Under the lock, so that times ascend.
-  const auto body_bytes = begin.size() + end.size();
-  const auto before = queue_.size();
-  try {
-    if (!is_definition(kind) && before + body_bytes + tape_record_head_bytes_max > how_.queue_bytes) {
-      dropped_.add(packet, body_bytes);
-      ++figures_.dropped_packets;
-      figures_.dropped_messages += is_message(kind) ? 1 : 0;
-      return;
-    }
-    say_dropped();
-    append_tape_record(queue_, packet, end);
-    ++figures_.packets;
-  } catch (...) { // No memory. What was dropped is said later.
-    queue_.resize(before);
-    ++figures_.dropped_packets;
-  }
-  wake_if_needed(before);
-}
-
-void tape_recorder::name_actor(std::uint64_t link, tape_side exporter, std::uint64_t number,
-                               std::string_view name) noexcept {
-  append(tape_actor_named{.link = link, .exporter = exporter, .number = number, .name = name});
-}
-
-void tape_recorder::end_link(std::uint64_t link, std::string_view reason) noexcept {
-  append(tape_link_ended{.link = link, .at = elapsed(), .reason = reason});
-}
-
-void tape_recorder::end() {
-  {
-    std::lock_guard guard{mutex_};
-    is_ending_ = true;
-    changed_.notify_one();
-  }
-  if (thread_.joinable())
+  if (work_->await_end(deadline)) {
     thread_.join();
+    return;
+  }
+  thread_.detach();
+  const auto& place = work_->place();
+  const auto& name = place.file.empty() ? place.directory : place.file;
+  work_->tell("the disk of the tape \"" + name
+              + "\" does not answer; the tape is left without its end, and may lack up to "
+              + grouped(now().queue.waiting_bytes) + " bytes of records");
 }
 
 tape_recorder::figures tape_recorder::now() const {
-  std::lock_guard guard{mutex_};
-  return figures_;
+  return work_->now();
 }
 
 // -- on the recorder's thread
 
-void tape_recorder::run() {
+void tape_recorder::work::run() {
+  // At the process's limit on the size of files, writing fails. Else it would end the process.
+  sigset_t file_limit;
+  ::sigemptyset(&file_limit);
+  ::sigaddset(&file_limit, SIGXFSZ);
+  ::pthread_sigmask(SIG_BLOCK, &file_limit, nullptr);
+  try {
+    record();
+  } catch (const std::bad_alloc&) {
+    queue_->close();
+    tell("no memory for recording; further messages are not recorded");
+  }
+  const std::lock_guard guard{mutex_};
+  is_over_ = true;
+  changed_.notify_all();
+}
+
+void tape_recorder::work::record() {
   byte_vector records;
   records.reserve(how_.queue_bytes);
-  auto next_flush = std::chrono::steady_clock::now() + flush_interval;
+  auto next_flush = steady_clock::now() + flush_interval;
   auto has_unwritten = false; // The writer has records that are not in the file.
-  std::unique_lock held{mutex_};
-  for (;;) {
-    const auto is_due = [this] { return is_ending_ || !queue_.empty(); };
-    if (has_unwritten)
-      changed_.wait_until(held, next_flush, is_due);
-    else
-      changed_.wait(held, is_due);
-    if (!queue_.empty())
-      changed_.wait_for(held, gathering_time, [this] { return is_ending_ || queue_.size() >= early_bytes; });
-    say_dropped(); // Now there is room.
-    const auto is_last = is_ending_;
-    const auto is_empty = queue_.empty();
-    std::swap(records, queue_);
-    held.unlock();
-    if (how_.before_writing && !is_empty)
+  for (auto is_last = false; !is_last && !is_given_up();) {
+    is_last = queue_->take(records, has_unwritten ? next_flush : steady_clock::now() + idle_interval);
+    note(records.size());
+    has_unwritten = has_unwritten || !records.empty();
+    if (how_.before_writing && !records.empty())
       how_.before_writing();
     write(records);
-    records.clear();
-    has_unwritten = has_unwritten || !is_empty;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = steady_clock::now();
+    if (is_given_up())
+      return;
     if (is_last) {
-      writer_.close(elapsed());
+      writer_.close(queue_->elapsed());
     } else if (now >= next_flush) {
-      writer_.flush(elapsed());
+      writer_.flush(queue_->elapsed());
       has_unwritten = false;
       next_flush = now + flush_interval;
     }
-    if (const auto news = writer_.take_news(); news && how_.tell)
-      how_.tell(*news);
-    const auto lost = writer_.lost();
-    held.lock();
-    figures_.lost_packets = lost.packets;
-    figures_.lost_messages = lost.messages;
-    figures_.written_bytes = writer_.written_bytes();
-    figures_.files = writer_.files();
-    if (is_last)
-      return;
+    note(0);
+    if (const auto news = writer_.take_news(); news && !is_given_up())
+      tell(*news);
   }
 }
 
-void tape_recorder::write(const byte_vector& records) {
+void tape_recorder::work::write(const byte_vector& records) {
   packet_reader in{records};
-  while (!in.rest().empty()) {
+  while (!in.rest().empty() && !is_given_up()) {
     const auto begin = in.rest();
     const auto record = read_tape_record(in);
     if (!record) // Never: this process has written it.
       return;
-    writer_.add(*record, begin.first(begin.size() - in.rest().size()), elapsed());
+    writer_.add(*record, begin.first(begin.size() - in.rest().size()), queue_->elapsed());
   }
+}
+
+/// Notes how far the thread is.
+void tape_recorder::work::note(std::size_t unwritten_bytes) {
+  const auto lost = writer_.lost();
+  const std::lock_guard guard{mutex_};
+  unwritten_bytes_ = unwritten_bytes;
+  figures_.lost_packets = lost.packets;
+  figures_.lost_messages = lost.messages;
+  figures_.written_bytes = writer_.written_bytes();
+  figures_.files = writer_.files();
+}
+
+bool tape_recorder::work::is_given_up() const {
+  const std::lock_guard guard{mutex_};
+  return is_given_up_;
+}
+
+// -- on other threads
+
+bool tape_recorder::work::await_end(steady_clock::time_point deadline) {
+  std::unique_lock held{mutex_};
+  is_given_up_ = !changed_.wait_until(held, deadline, [this] { return is_over_; });
+  return !is_given_up_;
+}
+
+tape_recorder::figures tape_recorder::work::now() const {
+  const auto of_queue = queue_->now();
+  const std::lock_guard guard{mutex_};
+  auto result = figures_;
+  result.queue = of_queue;
+  result.queue.waiting_bytes += unwritten_bytes_;
+  return result;
 }
 
 } // namespace troupe::internal

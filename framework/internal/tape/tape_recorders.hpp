@@ -25,15 +25,22 @@ namespace troupe::internal {
 /// Threads: any.
 class tape_recorders {
 public:
-  /// The recorder for these options, which is made if there is none. Fails with `bad_option`. Requires: is_wanted().
-  [[nodiscard]] std::expected<std::shared_ptr<tape_recorder>, node_error> of(const recording_options& options,
-                                                                             const std::string& node);
-  /// Ends all tapes. Waits for the disk.
+  /// Where links with these options leave what is recorded. The recorder is made if there is none. Fails with
+  /// `bad_option`. Requires: is_wanted().
+  [[nodiscard]] std::expected<std::shared_ptr<tape_queue>, node_error> of(const recording_options& options,
+                                                                          const std::string& node);
+  /// Ends all tapes. Waits for the disk for tape_recorder::end_timeout at most.
   void end();
 
 private:
+  /// One place. Its mutex is held while the file is made, so that a disk that does not answer holds up no other place.
+  struct place {
+    std::mutex mutex;
+    std::unique_ptr<tape_recorder> recorder;
+  };
+
   std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<tape_recorder>> by_place_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<place>> places_;
 };
 
 } // namespace troupe::internal

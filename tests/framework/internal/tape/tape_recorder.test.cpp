@@ -4,6 +4,8 @@
 #include <mutex>
 #include <thread>
 
+#include <sys/resource.h>
+
 #include <gtest/gtest.h>
 
 #include <troupe/framework/internal/tape/link_recording.hpp>
@@ -49,42 +51,44 @@ private:
 
 class tape_recorder_test : public testing::Test {
 protected:
-  std::shared_ptr<tape_recorder> open(std::size_t queue_bytes = 1'000'000, std::function<void()> before = {}) {
+  std::unique_ptr<tape_recorder> open(std::size_t queue_bytes = 1'000'000, std::function<void()> before = {}) {
     auto made = tape_recorder::open({.place = {.file = file_, .codec = tape_codec::none},
                                      .node = "kitchen",
                                      .software = "0.1.0",
                                      .queue_bytes = queue_bytes,
-                                     .tell = {},
+                                     .tell = [this](const std::string& news) { told_.push_back(news); },
                                      .before_writing = std::move(before)});
     EXPECT_TRUE(made) << made.error().message();
-    return made ? *made : nullptr;
+    return made ? *std::move(made) : nullptr;
   }
+  static void end(tape_recorder& of) { of.end(std::chrono::steady_clock::now() + std::chrono::seconds{30}); }
   [[nodiscard]] std::vector<std::string> read() const { return read_all(content_of(file_)); }
 
   const tests::scratch_folder folder_;
   const std::string file_ = folder_.file("one.tape");
+  std::vector<std::string> told_;
 };
 
 TEST_F(tape_recorder_test, what_links_carry_is_on_the_tape_in_order) {
   auto recorder = open();
-  const auto first = recorder->begin_link({.peer_name = "b"});
-  const auto second = recorder->begin_link({.peer_name = "c"});
+  const auto first = recorder->queue()->begin_link({.peer_name = "b"});
+  const auto second = recorder->queue()->begin_link({.peer_name = "c"});
   EXPECT_EQ(first, 1u);
   EXPECT_EQ(second, 2u);
-  recorder->packet(first, tape_side::recorder, packet_kind::message, 0, bytes_of("hel"), bytes_of("lo"));
-  recorder->packet(second, tape_side::peer, packet_kind::message, 0, bytes_of("there"));
-  recorder->name_actor(first, tape_side::peer, 4, "cup");
-  recorder->end_link(first, "done");
-  recorder->end();
+  recorder->queue()->packet(first, tape_side::recorder, packet_kind::message, 0, bytes_of("hel"), bytes_of("lo"));
+  recorder->queue()->packet(second, tape_side::peer, packet_kind::message, 0, bytes_of("there"));
+  recorder->queue()->name_actor(first, tape_side::peer, 4, "cup");
+  recorder->queue()->end_link(first, "done");
+  end(*recorder);
   EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", "link 1 to b", "link 2 to c", ">1 kind 2: hello",
                                               "<2 kind 2: there", "actor 4 is cup", "link 1 ended: done", "ended 1"}));
-  recorder->packet(first, tape_side::recorder, packet_kind::message, 0, bytes_of("late"));
+  recorder->queue()->packet(first, tape_side::recorder, packet_kind::message, 0, bytes_of("late"));
   EXPECT_EQ(read().size(), 8u);
 }
 
 TEST_F(tape_recorder_test, records_reach_the_file_while_the_recording_goes_on) {
   auto recorder = open();
-  recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
   EXPECT_TRUE(tests::eventually([&] { return read().size() == 2; }));
 }
 
@@ -93,20 +97,20 @@ TEST_F(tape_recorder_test, records_reach_the_file_while_the_recording_goes_on) {
 TEST_F(tape_recorder_test, what_finds_no_room_is_dropped_and_counted_and_definitions_never_are) {
   gate slow;
   auto recorder = open(10'000, [&] { slow.pass(); });
-  recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("first"));
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("first"));
   ASSERT_TRUE(slow.await_waiting());
   const std::string large(1'000, 'x');
   for (int i = 0; i < 20; ++i)
-    recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of(large));
-  recorder->packet(1, tape_side::recorder, packet_kind::signature, 0, bytes_of(large));
-  recorder->packet(1, tape_side::peer, packet_kind::chunk, 0, bytes_of(large));
-  const auto figures = recorder->now();
+    recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of(large));
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::signature, 0, bytes_of(large));
+  recorder->queue()->packet(1, tape_side::peer, packet_kind::chunk, 0, bytes_of(large));
+  const auto figures = recorder->now().queue;
   EXPECT_EQ(figures.packets + figures.dropped_packets, 23u);
   EXPECT_GE(figures.dropped_messages, 10u);
   slow.open();
   ASSERT_TRUE(tests::eventually([&] { return recorder->now().written_bytes > 10'000; }));
-  recorder->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("last"));
-  recorder->end();
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("last"));
+  end(*recorder);
   const auto texts = read();
   const auto count = [&](std::string_view beginning) {
     return static_cast<std::uint64_t>(
@@ -121,19 +125,57 @@ TEST_F(tape_recorder_test, what_finds_no_room_is_dropped_and_counted_and_definit
   EXPECT_EQ(count(">1 kind 2: last"), 1u);
 }
 
+// Goal: a disk that does not answer holds nobody up for longer than the deadline.
+// Method: the recorder's thread is held up beyond the end of the recording, and released at the end of the test.
+TEST_F(tape_recorder_test, ending_waits_for_the_disk_until_the_deadline_and_tells_what_is_missing) {
+  auto hung = std::make_shared<gate>();
+  const std::weak_ptr<gate> watched = hung;
+  auto recorder = open(100'000, [hung] { hung->pass(); });
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
+  ASSERT_TRUE(hung->await_waiting());
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of(std::string(1'000, 'x')));
+  recorder->end(std::chrono::steady_clock::now() + std::chrono::milliseconds{50});
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_NE(told_[0].find("the disk of the tape \"" + file_ + "\" does not answer"), std::string::npos) << told_[0];
+  EXPECT_NE(told_[0].find("1,0"), std::string::npos) << told_[0];
+  recorder.reset();
+  const auto before = content_of(file_);
+  hung->open();
+  hung.reset(); // The thread keeps the gate until it has ended.
+  EXPECT_TRUE(tests::eventually([&] { return watched.expired(); }));
+  EXPECT_EQ(content_of(file_), before) << "a tape that was given up stays as it is";
+}
+
+// Goal: the process's limit on the size of files costs messages on the tape, and does not end the process.
+TEST_F(tape_recorder_test, a_limit_on_the_size_of_files_is_told_like_a_full_disk) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto recorder = open();
+  const rlimit lower{.rlim_cur = 100'000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &lower), 0);
+  for (int i = 0; i < 300; ++i)
+    recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of(std::string(1'000, 'x')));
+  const auto is_told = tests::eventually([&] { return recorder->now().lost_packets > 0; });
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_TRUE(is_told);
+  end(*recorder);
+  ASSERT_FALSE(told_.empty());
+  EXPECT_NE(told_[0].find("cannot be written: File too large"), std::string::npos) << told_[0];
+}
+
 TEST_F(tape_recorder_test, many_threads_record_at_once) {
   auto recorder = open(100'000'000);
   std::vector<std::thread> threads;
   for (std::uint64_t link = 1; link <= 4; ++link)
     threads.emplace_back([&, link] {
       for (int i = 0; i < 1'000; ++i)
-        recorder->packet(link, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
+        recorder->queue()->packet(link, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
     });
   for (auto& each : threads)
     each.join();
-  recorder->end();
+  end(*recorder);
   EXPECT_EQ(read().size(), 4'002u);
-  EXPECT_EQ(recorder->now().packets, 4'000u);
+  EXPECT_EQ(recorder->now().queue.packets, 4'000u);
 }
 
 TEST_F(tape_recorder_test, a_tape_that_cannot_be_made_is_refused) {
@@ -145,7 +187,7 @@ TEST_F(tape_recorder_test, a_tape_that_cannot_be_made_is_refused) {
 
 TEST_F(tape_recorder_test, of_admin_packets_only_names_of_actors_are_recorded) {
   auto recorder = open();
-  link_recording link{recorder, {.peer_name = "b"}};
+  link_recording link{recorder->queue(), {.peer_name = "b"}};
   const auto pass = [&](bool is_sent, admin_op op, const auto& what) {
     const auto body = encode_admin(what);
     if (is_sent)
@@ -163,7 +205,7 @@ TEST_F(tape_recorder_test, of_admin_packets_only_names_of_actors_are_recorded) {
   pass(true, admin_op::goodbye, goodbye{"done"});
   link.on_received(packet_kind::admin, static_cast<std::uint8_t>(admin_op::found), bytes_of("no map"));
   link.end("done");
-  recorder->end();
+  end(*recorder);
   EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", "link 1 to b", "actor 12 is cup", "actor 7 is pot",
                                               "link 1 ended: done", "ended 1"}));
 }

@@ -1,0 +1,72 @@
+// Where links leave what is recorded, without waiting.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+#include <troupe/framework/internal/tape/tape_format.hpp>
+#include <troupe/framework/internal/tape/tape_writer.hpp>
+
+namespace troupe::internal {
+
+/// Takes packets from any number of links into bounded memory, as encoded records for the one thread that writes them.
+/// What finds no room is dropped, and a record says how much. Definitions have more room, because later packets need
+/// them.
+///
+/// Threads: any. Locks: its own, under which nothing is called; it may be taken under a link's lock.
+class tape_queue {
+public:
+  /// The room of definitions, names, beginnings and ends of links beyond that of other records.
+  static constexpr std::size_t definition_room_bytes = 64 * 1024 * 1024;
+
+  explicit tape_queue(std::size_t bytes_max);
+
+  /// Begins a link and returns its number. The `link` and `at` of `what` are not used.
+  [[nodiscard]] std::uint64_t begin_link(tape_link_began what);
+  /// Takes a packet, or counts it as dropped. The body consists of two parts.
+  void packet(std::uint64_t link, tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
+              bytes_view end = {}) noexcept;
+  void name_actor(std::uint64_t link, tape_side exporter, std::uint64_t number, std::string_view name) noexcept;
+  void end_link(std::uint64_t link, std::string_view reason) noexcept;
+
+  /// Later records are not taken. Wakes take() up.
+  void close();
+
+  /// Waits for records, and gathers them for a short time. Returns after `until` at the latest, or when the queue is
+  /// closed. Replaces `into` by all records, and returns whether the queue was closed before: then nothing follows.
+  [[nodiscard]] bool take(byte_vector& into, std::chrono::steady_clock::time_point until);
+
+  /// The time of records: nanoseconds since the queue was made.
+  [[nodiscard]] std::uint64_t elapsed() const noexcept;
+
+  struct figures {
+    std::uint64_t packets = 0; // That were taken.
+    std::uint64_t dropped_packets = 0;
+    std::uint64_t dropped_messages = 0; // Of these.
+    std::size_t waiting_bytes = 0;
+  };
+  [[nodiscard]] figures now() const;
+
+private:
+  void say_dropped();
+  void append(const auto& record) noexcept;
+  void wake_if_needed(std::size_t before);
+
+  const std::size_t bytes_max_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  byte_vector records_;
+  tape_lost_counts dropped_; // Since the records have last said what was dropped.
+  std::uint64_t next_link_ = 1;
+  bool is_closed_ = false;
+  figures figures_;
+};
+
+} // namespace troupe::internal
