@@ -99,6 +99,24 @@ TEST_F(tape_command, exports_values_and_answers_with_their_requests) {
   EXPECT_EQ(messages[5]["elements"][0]["value"], 3);
 }
 
+TEST_F(tape_command, shows_what_other_families_would_have_cost) {
+  const auto shown = run("tape cost --families msgpack,json,cereal " + file_);
+  EXPECT_EQ(shown.status, 0);
+  expect_contains(shown.text, "link 1, sent by the recorder, type i32: 3 of 3 payloads measured, recorded by msgpack");
+  expect_contains(shown.text, "not measured: cereal: needs the program");
+  expect_contains(shown.text, "# For \"kitchen\", which sent to \"hall\" over link 1 (unix");
+  const auto documented = run("tape cost --json --compressions none " + file_);
+  EXPECT_EQ(documented.status, 0);
+  const auto document = nlohmann::json::parse(documented.text);
+  ASSERT_EQ(document["rows"].size(), 2u);
+  EXPECT_EQ(document["rows"][0]["type"], "i32");
+  EXPECT_EQ(document["rows"][0]["figures"].size(), 3u);
+  EXPECT_EQ(document["rows"][0]["figures"][1]["family"], "msgpack");
+  EXPECT_EQ(document["rows"][0]["figures"][1]["payloads"], 3);
+  EXPECT_EQ(run("tape cost --compressions gzip " + file_).status, 2);
+  EXPECT_EQ(run("tape cost " + (home_ / "none").string()).status, 2);
+}
+
 TEST_F(tape_command, says_what_is_damaged_and_reads_the_rest) {
   std::string content;
   {

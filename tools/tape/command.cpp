@@ -1,8 +1,13 @@
 #include "tape/command.hpp"
 
+#include "arguments.hpp"
+#include "tape/costs.hpp"
 #include "tape/selection.hpp"
 #include "tape/views.hpp"
 #include "text.hpp"
+
+#include <troupe/framework/tape_cost.hpp>
+#include <troupe/serializers/serialize.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -86,6 +91,65 @@ void show(const tape_request& asked, std::ostream& out, std::ostream& err, int& 
   status = printer.is_damaged() ? 1 : 0;
 }
 
+struct cost_request {
+  std::vector<std::string> files;
+  tape_cost_options how;
+  std::vector<std::string> compressions;
+  bool json = false;
+};
+
+void show_costs(cost_request& asked, std::ostream& out, std::ostream& err, int& status) {
+  const auto refuse = [&](const std::string& why) {
+    err << reason_in_line("troupe: " + why) << '\n';
+    status = 2;
+  };
+  if (!asked.compressions.empty())
+    asked.how.compressions.clear();
+  for (const auto& name : asked.compressions)
+    asked.how.compressions.push_back(compression_named(name).value_or(compression::none)); // CLI11 has checked it.
+  auto from = tape::open(asked.files.front());
+  if (!from)
+    return refuse(from.error().message());
+  asked.how.next_files.assign(asked.files.begin() + 1, asked.files.end());
+  const type_registry types;
+  const family_set families;
+  const auto report = tape_cost(*from, types, families, asked.how);
+  if (!report)
+    return refuse(report.error().message());
+  out << (asked.json ? json_of(*report) : text_of(*report));
+  status = report->damages > 0 ? 1 : 0;
+}
+
+void add_cost(CLI::App& tapes, std::ostream& out, std::ostream& err, int& status) {
+  auto asked = std::make_shared<cost_request>();
+  auto* costs = tapes.add_subcommand("cost", "Shows what the messages would have cost by other families and "
+                                             "compressions, and what could change in the configuration");
+  costs->add_option("files", asked->files, "The files of one recording, in their order")
+      ->required()
+      ->option_text("FILE...");
+  costs
+      ->add_option("--families", asked->how.families,
+                   "Compares these and the recorded ones (default: typed,msgpack,json). Others need the program")
+      ->delimiter(',')
+      ->option_text("LIST");
+  costs->add_option("--compressions", asked->compressions, "none, lz4, zstd (default: all)")
+      ->delimiter(',')
+      ->check(is_one_of({"none", "lz4", "zstd"}))
+      ->option_text("LIST");
+  costs
+      ->add_option("--payloads", asked->how.payloads_most,
+                   "Measures so many payloads of each type, link and direction (default: 1000)")
+      ->check(is_whole_within(1, 100'000'000))
+      ->option_text("N");
+  costs
+      ->add_option("--bytes-per-second", asked->how.bytes_per_second,
+                   "The rate of the network, for the advice (default: 125000000 over TCP, 2000000000 within a host)")
+      ->check(is_whole_within(1, 1'000'000'000'000))
+      ->option_text("N");
+  costs->add_flag("--json", asked->json, "Prints a JSON document");
+  costs->callback([asked, &out, &err, &status] { show_costs(*asked, out, err, status); });
+}
+
 void add_files(CLI::App& to, tape_request& asked) {
   to.add_option("files", asked.files, "The files of a recording, in their order, or of several recordings")
       ->required()
@@ -132,6 +196,8 @@ void add_tape_command(CLI::App& app, std::ostream& out, std::ostream& err, int& 
     }
     show(*found, out, err, status);
   });
+
+  add_cost(*tapes, out, err, status);
 
   auto exported = std::make_shared<tape_request>();
   exported->with_values = true;
