@@ -9,6 +9,7 @@
 #include "nodes/command.hpp"
 #include "store/command.hpp"
 #include "tape/command.hpp"
+#include "tape/replaying.hpp"
 #include "text.hpp"
 #include "top/command.hpp"
 
@@ -39,9 +40,8 @@ namespace {
 int main(int argument_count, char** arguments) {
   CLI::App app{
       "Inspects what Troupe's programs share on this host, cleans up after killed programs, shows and examines "
-      "clusters, compares versions of a program as their peers see them, shows recordings of links, and measures "
-      "throughput "
-      "and latency.",
+      "clusters, compares versions of a program as their peers see them, shows recordings of links and sends them "
+      "again, and measures throughput and latency.",
       "troupe"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string{"troupe "} + TROUPE_VERSION);
@@ -52,6 +52,7 @@ int main(int argument_count, char** arguments) {
   troupe::tools::add_links_command(app, std::cout, std::cerr, status);
   troupe::tools::add_memory_command(app, std::cout, std::cerr, status);
   troupe::tools::add_ping_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_replay_command(app, std::cout, std::cerr, status);
   troupe::tools::add_store_command(app, std::cout, std::cerr, status);
   troupe::tools::add_tape_command(app, std::cout, std::cerr, status);
   troupe::tools::add_top_command(app, std::cout, std::cerr, status);

@@ -117,6 +117,33 @@ TEST_F(tape_command, shows_what_other_families_would_have_cost) {
   EXPECT_EQ(run("tape cost " + (home_ / "none").string()).status, 2);
 }
 
+TEST_F(tape_command, replays_to_a_node_and_tells_which_answers_differ) {
+  program to{options_of("test")};
+  const auto publish = [&](int added) {
+    return to.home.publish("adder", to.system.spawn([added](caf::event_based_actor*) -> caf::behavior {
+      return {[added](int x) { return x + added; }};
+    }));
+  };
+  const auto replay = "replay " + file_ + " --expect-answers --to " + to.home.addresses()[0];
+  const auto missing = run(replay + " --timeout 0.01 --speed max");
+  EXPECT_EQ(missing.status, 0);
+  expect_contains(missing.text, "not sent: 3 messages: the actor \"adder\" was not found");
+  ASSERT_TRUE(publish(1));
+  const auto same = run(replay);
+  EXPECT_EQ(same.status, 0);
+  expect_contains(same.text, "3 messages sent, 3 of 3 requests answered, 0 different");
+  expect_contains(same.text, "3 as recorded, 0 different, 0 not answered in time, 0 not compared");
+  to.home.unpublish("adder");
+  ASSERT_TRUE(publish(2));
+  const auto different = run(replay + " --speed max --families typed --actor adder");
+  EXPECT_EQ(different.status, 1);
+  expect_contains(different.text, "message 1 to \"adder\": the value: 2 instead of 1");
+  const auto documented = run(replay + " --json --side recorder");
+  EXPECT_EQ(nlohmann::json::parse(documented.text)["different"], 3);
+  EXPECT_EQ(run(replay + " --speed fast").status, 2);
+  EXPECT_EQ(run("replay " + file_ + " --to unix://@troupe-no-such-node --timeout 0.1").status, 2);
+}
+
 TEST_F(tape_command, says_what_is_damaged_and_reads_the_rest) {
   std::string content;
   {

@@ -15,6 +15,7 @@
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/caf_port/message_pool.hpp>
 #include <troupe/framework/internal/caf_port/passing_on.hpp>
+#include <troupe/framework/internal/caf_port/raw_message.hpp>
 
 namespace troupe::internal {
 
@@ -74,6 +75,8 @@ signature resolve_signature(const std::vector<std::string>& aliases, const type_
   result.type_token = caf::make_type_token<>();
   for (const auto& alias : aliases) {
     const auto* entry = types.find(std::string_view{alias});
+    if (entry == nullptr)
+      entry = raw_type(types);
     if (entry == nullptr) {
       result.unknown_alias = alias;
       return result;

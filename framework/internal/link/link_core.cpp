@@ -206,7 +206,8 @@ message_encoder::parts link_core::encoding_parts() {
           .encodings = node_->encodings(),
           .headers = headers_,
           .counts = meters_.sent(),
-          .values = values_};
+          .values = values_,
+          .takes_raw = raw_type(node_->types()) != nullptr};
 }
 
 namespace {

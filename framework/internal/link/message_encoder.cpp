@@ -6,8 +6,10 @@
 #include <utility>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/caf_port/actor_handles.hpp>
 #include <troupe/framework/internal/link/actor_tables.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 #include <troupe/serializers/compressed.hpp>
 #include <troupe/serializers/family.hpp>
 
@@ -96,6 +98,9 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
     return fail(node_errc::unserializable, "message of " + grouped(size) + " elements, limit "
                                                + grouped(signature_aliases_max)
                                                + "; put several of them into one described struct");
+  if (link.takes_raw) [[unlikely]]
+    if (size == 1 && content.type(0).entry_in(link.types) == link.types.find<raw_message>())
+      return copy_raw(link, *static_cast<const raw_message*>(content.value(0)), into);
   if (link.values && is_passable(link, known_, content)) {
     const auto bytes = carry_values(link, content, into);
     into.pass_value(message->element->move_content_to_message(), bytes);
@@ -121,6 +126,41 @@ std::expected<void, unsent> message_encoder::encode(const parts& link, std::uint
   if (kept_ && std::ranges::any_of(*kept_, [](const auto& each) { return each.has_value(); }))
     link.encodings.put(message->element->copy_content_to_message(), context_, kept_);
   return into.check_size();
+}
+
+/// Copies payloads that are encoded already, as a message with these elements.
+std::expected<void, unsent> message_encoder::copy_raw(const parts& link, const raw_message& message,
+                                                      message_draft& into) {
+  into.types().forward(*message.types);
+  for (std::size_t i = 0; i < message.elements.size(); ++i)
+    if (auto copied = copy_raw(link, message.types->aliases[i], message.elements[i], into); !copied)
+      return std::unexpected{std::move(copied).error()};
+  return into.check_size();
+}
+
+std::expected<void, node_error> message_encoder::copy_raw(const parts& link, const std::string& alias,
+                                                          const raw_element& element, message_draft& into) {
+  const auto header = element.content.header.bytes();
+  const auto fields = parse_header(header);
+  if (!fields || fields->type != alias || element.content.frames.empty())
+    return fail(node_errc::unserializable, "a payload that was encoded before is not one of type \"" + alias + '"');
+  const auto& accepted = into.terms().peer_accepts;
+  if (std::ranges::find(accepted, fields->family) == accepted.end())
+    return fail(node_errc::refused_family, '"' + alias + "\" is encoded by " + std::string{fields->family} + ", and "
+                                               + link.link.peer_name() + " accepts " + bracketed(accepted));
+  auto& made = into.begin_element();
+  for (const auto& actor : element.actors)
+    if (auto named = into.mentions().mention(to_handle(actor)); !named)
+      return std::unexpected{failure_of_encoding(named.error(), link.own_name, link.link.peer_name(), into.terms())};
+  const auto is_standard = fields->extra.empty() && fields->frame_codecs.empty() && fields->frame_pieces.empty()
+                           && fields->frame_repeats.empty();
+  made.header_number = is_standard ? link.headers.number_for_others(header) : 0;
+  made.header = header;
+  into.add_decompressed(decompressed_bytes(fields->frame_codecs));
+  if (link.counts != nullptr)
+    into.carry(link.counts->of(fields->family, alias), element.content.size_bytes() - header.size());
+  const auto& body = element.content.frames.front();
+  return into.end_element(body.bytes(), body.owner() ? &body : nullptr, std::span{element.content.frames}.subspan(1));
 }
 
 /// Returns the memory that the values take. Requires: is_passable().

@@ -11,6 +11,7 @@
 #include <troupe/framework/internal/caf_port/message_owner.hpp>
 #include <troupe/framework/internal/caf_port/message_view.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/raw_message.hpp>
 #include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/known_types.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
@@ -38,6 +39,7 @@ public:
     header_definitions& headers;
     traffic_table* counts;                     // Null: nothing is counted.
     const std::shared_ptr<value_lane>& values; // Null if only bytes pass; set before the first message.
+    const bool takes_raw;                      // Messages may hold payloads that are encoded already.
   };
 
   /// `known` must outlive this object.
@@ -56,6 +58,9 @@ public:
 
 private:
   void use(const sending_terms& terms, message_draft& into);
+  std::expected<void, unsent> copy_raw(const parts& link, const raw_message& message, message_draft& into);
+  std::expected<void, node_error> copy_raw(const parts& link, const std::string& alias, const raw_element& element,
+                                           message_draft& into);
   [[nodiscard]] std::expected<known_type*, node_error> type_of(const parts& link, std::uint64_t receiver,
                                                                const element_type& of, const sending_terms& terms);
   [[nodiscard]] std::uint64_t carry_values(const parts& link, const message_view& content, message_draft& into);

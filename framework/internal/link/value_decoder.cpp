@@ -8,6 +8,7 @@
 
 #include <troupe/base/text.hpp>
 #include <troupe/framework/internal/caf_port/actor_handles.hpp>
+#include <troupe/framework/internal/caf_port/raw_message.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/serializers/family.hpp>
 
@@ -95,7 +96,7 @@ std::expected<std::size_t, node_error> value_decoder::decode(std::span<received_
   }
   begin(elements.size());
   for (std::size_t i = 0; i < elements.size(); ++i)
-    if (auto decoded = decode_element(elements[i], *types.entries[i], into); !decoded)
+    if (auto decoded = decode_element(elements[i], *types.entries[i], types.aliases[i], into); !decoded)
       return std::unexpected{std::move(decoded).error()};
   return taken_bytes_;
 }
@@ -109,9 +110,12 @@ std::expected<std::size_t, node_error> value_decoder::decode(std::span<const pla
     const auto header = known_.header(elements[i].header_number);
     if (!header)
       return std::unexpected{header.error()};
-    if (!reads(**header, type))
-      return not_as_signed(**header, type.alias());
     const frame bytes{elements[i].body, nullptr}; // The body is read before the packet's bytes go.
+    if (!reads(**header, type)) {
+      if (auto kept = keep_raw(**header, type, types.aliases[i], std::span{&bytes, 1}, into); !kept)
+        return std::unexpected{std::move(kept).error()};
+      continue;
+    }
     if (auto decoded = decode_value_of(**header, type, std::span{&bytes, 1}, extension, into); !decoded)
       return std::unexpected{std::move(decoded).error()};
   }
@@ -129,6 +133,7 @@ std::expected<std::size_t, node_error> value_decoder::decode(const received_head
 }
 
 std::expected<void, node_error> value_decoder::decode_element(received_element& element, const type_entry& type,
+                                                              std::string_view alias,
                                                               message_under_construction& into) {
   if (element.lost)
     return undecodable(element.lost->message());
@@ -136,9 +141,27 @@ std::expected<void, node_error> value_decoder::decode_element(received_element& 
   if (!header)
     return std::unexpected{header.error()};
   if (!reads(**header, type))
-    return not_as_signed(**header, type.alias());
+    return keep_raw(**header, type, alias, element.frames, into);
   incoming_extension extension{element.actors, element.objects, accepted_.objects()};
   return decode_value_of(**header, type, element.frames, extension, into);
+}
+
+/// Keeps a payload of an alias that the registry does not have. Fails if the header has another type than the
+/// signature, which is the case for all other types.
+std::expected<void, node_error> value_decoder::keep_raw(const received_header& header, const type_entry& type,
+                                                        std::string_view alias, std::span<const frame> frames,
+                                                        message_under_construction& into) {
+  if (!is_raw(type) || header.fields.type != alias)
+    return not_as_signed(header, is_raw(type) ? alias : type.alias());
+  auto& kept = *static_cast<raw_payload*>(into.construct_next());
+  kept.alias = alias;
+  kept.content.header = frame::copy_of(header.bytes);
+  for (const auto& each : frames) { // Frames without an owner are views of the packet.
+    kept.content.frames.push_back(each.owner() ? each : frame::copy_of(each.bytes()));
+    taken_bytes_ += each.size_bytes();
+  }
+  taken_bytes_ += type.value_bytes() + header.bytes.size();
+  return {};
 }
 
 std::expected<void, node_error> value_decoder::decode_value_of(const received_header& header, const type_entry& type,

@@ -49,7 +49,10 @@ public:
 private:
   void begin(std::size_t elements);
   std::expected<void, node_error> decode_element(received_element& element, const type_entry& type,
-                                                 message_under_construction& into);
+                                                 std::string_view alias, message_under_construction& into);
+  std::expected<void, node_error> keep_raw(const received_header& header, const type_entry& type,
+                                           std::string_view alias, std::span<const frame> frames,
+                                           message_under_construction& into);
   std::expected<void, node_error> decode_value_of(const received_header& header, const type_entry& type,
                                                   std::span<const frame> frames, codec_mentions& extension,
                                                   message_under_construction& into);
