@@ -377,5 +377,29 @@ TEST_F(recording, of_a_link_under_load_has_all_messages_or_says_how_many_it_lack
   EXPECT_EQ(tape.of(tape_message_kind::plain, tape_side::recorder).size() + requests + dropped, count + 1u);
 }
 
+// Small messages of a kind are read many at a time, but not from a recorded link.
+TEST_F(recording, of_the_accepting_end_under_load_has_all_messages_or_says_how_many_it_lacks) {
+  far_options_.accepted_links = recorded();
+  publish("echo", far().system.spawn(echo));
+  connect();
+  const auto there = find("echo");
+  constexpr int count = 20'000;
+  {
+    caf::scoped_actor self{near().system};
+    for (int i = 0; i < count; ++i)
+      self->send(there, i);
+    EXPECT_EQ(ask<int>(near().system, there, 1), 2);
+  }
+  link_.reset();
+  near_.reset();
+  far_.reset();
+  const tape_content tape{file_};
+  std::uint64_t dropped = 0;
+  for (const auto& each : tape.drops)
+    dropped += each.writer == tape_side::peer ? each.messages : 0;
+  const auto requests = tape.of(tape_message_kind::request, tape_side::peer).size();
+  EXPECT_EQ(tape.of(tape_message_kind::plain, tape_side::peer).size() + requests + dropped, count + 1u);
+}
+
 } // namespace
 } // namespace troupe::tests
