@@ -15,8 +15,6 @@ namespace troupe {
 
 namespace {
 
-using detail::contract_node;
-using detail::contract_tree;
 using enum contract_effect;
 
 bool is_number(std::string_view form) {
@@ -309,10 +307,10 @@ private:
 
 std::expected<std::vector<contract_change>, serialize_error> compare_contracts(std::string_view older,
                                                                                std::string_view newer) {
-  const auto before = detail::parse_contract(older);
+  const auto before = parse_contract(older);
   if (!before)
     return std::unexpected(before.error());
-  const auto after = detail::parse_contract(newer);
+  const auto after = parse_contract(newer);
   if (!after)
     return std::unexpected(after.error());
   return comparison(*before, *after).take();
@@ -320,10 +318,10 @@ std::expected<std::vector<contract_change>, serialize_error> compare_contracts(s
 
 std::expected<std::vector<contract_change>, serialize_error> refused_by_receiver(std::string_view sender,
                                                                                  std::string_view receiver) {
-  const auto from = detail::parse_contract(sender);
+  const auto from = parse_contract(sender);
   if (!from)
     return std::unexpected(from.error());
-  const auto to = detail::parse_contract(receiver);
+  const auto to = parse_contract(receiver);
   if (!to)
     return std::unexpected(to.error());
   return comparison(*from, *to, comparison::direction::to_newer).take();

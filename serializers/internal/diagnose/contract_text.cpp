@@ -315,8 +315,12 @@ void append_layout(std::string& text, std::span<const std::byte> layout) {
   layout_writer(text, layout).node(0);
 }
 
+} // namespace troupe::detail
+
+namespace troupe {
+
 std::expected<contract_tree, serialize_error> parse_contract(std::string_view text) {
-  return contract_parser(text).parse();
+  return detail::contract_parser(text).parse();
 }
 
-} // namespace troupe::detail
+} // namespace troupe
