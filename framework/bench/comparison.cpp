@@ -8,7 +8,7 @@ namespace troupe::bench {
 
 figure figure::of(const std::vector<double>& values) {
   const auto [min, max] = std::ranges::minmax(values);
-  return {::bench::median(values), min, max};
+  return {::bench::median(values), min, max, ::bench::percentile(values, 25), ::bench::percentile(values, 75)};
 }
 
 const comparison_row* comparison::find(std::string_view family, std::string_view over,

@@ -13,11 +13,14 @@
 
 namespace troupe::bench {
 
-/// The median of the rounds, and the least and the greatest of them.
+/// The median of the rounds, the least and the greatest of them, and the bounds of their middle half (the first and the
+/// third quartile), which a disturbance of the machine in one round does not move.
 struct TROUPE_EXPORT figure {
   double median = 0;
   double min = 0;
   double max = 0;
+  double low = 0;
+  double high = 0;
 
   /// Requires: `values` is not empty.
   [[nodiscard]] static figure of(const std::vector<double>& values);
@@ -35,6 +38,10 @@ struct comparison_row {
   std::string failure = {};
 
   bool needs_trust = false; ///< Whether links use the family only with link_options::trusted_families.
+
+  /// Whether the C++ type is missing, as for `troupe bench --sample`. Then `encode_ns` and `decode_ns` are those of the
+  /// compression alone, and `one_way_ns` and `round_trip_ns` those of sending the bytes.
+  bool needs_program = false;
 
   double bytes = 0;        ///< Encoded, after compression, without the header, which a link sends once.
   double socket_bytes = 0; ///< Of one message in one direction through the socket, with everything that the link adds.
@@ -78,6 +85,7 @@ struct TROUPE_EXPORT comparison {
   /// Whether the library, and the source that called compare(), were compiled with optimization. If not, the figures
   /// mean nothing, and table() says so.
   bool is_optimized = true;
+  std::string note = {}; ///< A remark about all rows, which table() and json() show. Usually empty.
   std::vector<comparison_row> rows;
 
   /// The row of that family over that kind of link; null if there is none. Valid while this object lives unchanged.
@@ -97,7 +105,8 @@ struct TROUPE_EXPORT comparison {
 
   /// One sentence, such as "typed: 4.1 x faster than json and 0.6 of its bytes; lz4 pays below 1.2 Gbit/s". The family
   /// that it names first is the one that encodes and decodes fastest. If the spreads of two families overlap, the
-  /// sentence calls them about equally fast. If no family was measured, it says why not.
+  /// sentence calls them about equally fast. If a family's times are unknown (comparison_row::needs_program), it
+  /// compares bytes only. If no family was measured, it says why not.
   [[nodiscard]] std::string advice() const;
 
   /// The time of one message between two hosts whose network transmits that many bits per second, fastest first, with

@@ -37,14 +37,14 @@ using detail::codec_rows;
   return made;
 }
 
-/// "1.2 us +-4 %": half the distance between the greatest and the least value, in relation to the median.
+/// "1.2 us +-4 %": half the width of the middle half of the rounds, in relation to the median.
 [[nodiscard]] std::string time_cell(const figure& nanoseconds, std::size_t rounds) {
   if (nanoseconds.median <= 0)
     return "-";
   const auto median = detail::time_text(nanoseconds.median);
   if (rounds < 2)
     return median;
-  return fmt::format("{} +-{:.0f} %", median, 50 * (nanoseconds.max - nanoseconds.min) / nanoseconds.median);
+  return fmt::format("{} +-{:.0f} %", median, 50 * (nanoseconds.high - nanoseconds.low) / nanoseconds.median);
 }
 
 /// Speeds of networks for which the table has estimates, in bits per second.
@@ -56,8 +56,9 @@ constexpr std::array<double, 4> speeds{1e7, 1e8, 1e9, 1e10};
     lines.front().push_back("at " + detail::speed_text(speed));
   for (const auto* row : codec_rows(of)) {
     auto& line = lines.emplace_back(std::vector{row->family, std::string(to_string(row->compression)),
-                                                detail::bytes_text(row->bytes), time_cell(row->encode_ns, of.rounds),
-                                                time_cell(row->decode_ns, of.rounds)});
+                                                detail::bytes_text(row->bytes),
+                                                (row->needs_program ? "-" : time_cell(row->encode_ns, of.rounds)),
+                                                (row->needs_program ? "-" : time_cell(row->decode_ns, of.rounds))});
     for (const auto speed : speeds)
       for (const auto& each : of.at(speed))
         if (each.family == row->family && each.compression == row->compression)
@@ -104,7 +105,7 @@ constexpr std::array<double, 4> speeds{1e7, 1e8, 1e9, 1e10};
 }
 
 [[nodiscard]] json_value document_of(const figure& of) {
-  return {{"median", of.median}, {"min", of.min}, {"max", of.max}};
+  return {{"median", of.median}, {"min", of.min}, {"max", of.max}, {"low", of.low}, {"high", of.high}};
 }
 
 [[nodiscard]] json_value document_of(const comparison_row& row) {
@@ -114,6 +115,8 @@ constexpr std::array<double, 4> speeds{1e7, 1e8, 1e9, 1e10};
     return made;
   }
   made["needs_trust"] = row.needs_trust;
+  if (row.needs_program)
+    made["needs_program"] = true;
   made["bytes"] = row.bytes;
   made["socket_bytes"] = row.socket_bytes;
   made["handle_bytes"] = row.handle_bytes;
@@ -138,16 +141,22 @@ constexpr std::array<double, 4> speeds{1e7, 1e8, 1e9, 1e10};
 
 std::string comparison::table() const {
   return fmt::format("{}, {} {}; {}\n", on_one_line(type), samples, samples == 1 ? "sample" : "samples",
-                     rounds == 1 ? "one round" : fmt::format("medians of {} rounds, +- half of their range", rounds))
+                     rounds == 1 ? "one round" : fmt::format("medians of {} rounds, +- of their middle half", rounds))
+         + (note.empty() ? "" : "note: " + on_one_line(note) + '\n')
          + (is_optimized ? "" : "note: compiled without optimization, so the figures mean nothing\n")
          + codec_table(*this) + link_table(*this) + failures_of(*this);
 }
 
 std::string comparison::json() const {
-  json_value made{{"kind", "comparison"},         {"type", type},
-                  {"samples", samples},           {"rounds", rounds},
-                  {"is_optimized", is_optimized}, {"advice", advice()},
-                  {"rows", json_value::array()},  {"break_evens", json_value::array()}};
+  json_value made{{"kind", "comparison"},
+                  {"type", type},
+                  {"samples", samples},
+                  {"rounds", rounds},
+                  {"is_optimized", is_optimized},
+                  {"note", note},
+                  {"advice", advice()},
+                  {"rows", json_value::array()},
+                  {"break_evens", json_value::array()}};
   for (const auto& row : rows)
     made["rows"].push_back(document_of(row));
   for (const auto& each : break_evens())

@@ -21,7 +21,10 @@ namespace {
 /// A row whose codec takes these times in each round.
 comparison_row row_of(const std::string& family, double encode_ns, double decode_ns, double bytes,
                       compression how = compression::none, double spread_part = 0) {
-  const auto around = [&](double ns) { return figure{ns, ns * (1 - spread_part), ns * (1 + spread_part)}; };
+  const auto around = [&](double ns) {
+    return figure{ns, ns * (1 - 2 * spread_part), ns * (1 + 2 * spread_part), ns * (1 - spread_part),
+                  ns * (1 + spread_part)};
+  };
   return {.family = family,
           .compression = how,
           .over = "tcp",
@@ -45,14 +48,23 @@ comparison comparison_of(std::vector<comparison_row> rows) {
 } // namespace
 
 TEST(comparison_figure, has_the_median_and_the_range_of_its_rounds) {
-  EXPECT_EQ(figure::of({5, 1, 3}), (figure{3, 1, 5}));
-  EXPECT_EQ(figure::of({4, 2}), (figure{3, 2, 4}));
-  EXPECT_EQ(figure::of({7}), (figure{7, 7, 7}));
+  EXPECT_EQ(figure::of({5, 1, 3}), (figure{3, 1, 5, 1, 5}));
+  EXPECT_EQ(figure::of({4, 2}), (figure{3, 2, 4, 2, 4}));
+  EXPECT_EQ(figure::of({7}), (figure{7, 7, 7, 7, 7}));
+}
+
+TEST(comparison_figure, has_a_middle_half_that_one_disturbed_round_does_not_move) {
+  EXPECT_EQ(figure::of({10, 11, 12, 13, 900}), (figure{12, 10, 900, 11, 13}));
 }
 
 TEST(comparison_advice, names_the_fastest_family_and_how_the_others_compare) {
   const auto of = comparison_of({row_of("json", 410, 410, 100), row_of("typed", 100, 100, 60)});
   EXPECT_EQ(of.advice(), "typed: 4.1 x faster than json and 0.6 of its bytes");
+}
+
+TEST(comparison_advice, writes_large_ratios_in_whole_numbers) {
+  const auto of = comparison_of({row_of("json", 36'040, 36'000, 100), row_of("typed", 100, 100, 50)});
+  EXPECT_EQ(of.advice(), "typed: 360 x faster than json and 0.5 of its bytes");
 }
 
 TEST(comparison_advice, does_not_rank_families_whose_spreads_overlap) {
@@ -89,6 +101,14 @@ TEST(comparison_advice, says_that_a_compression_saves_nothing) {
 TEST(comparison_advice, gives_the_reason_if_nothing_was_measured) {
   EXPECT_EQ(comparison_of({failed_row("cereal", "it is too round")}).advice(),
             "no family was measured: cereal: it is too round");
+}
+
+TEST(comparison_advice, compares_bytes_only_if_a_familys_times_need_the_program) {
+  auto typed = row_of("typed", 1, 1, 60);
+  typed.needs_program = true;
+  const auto of = comparison_of({row_of("json", 400, 400, 100), typed, row_of("msgpack", 200, 200, 61)});
+  EXPECT_EQ(of.advice(), "typed: 0.6 of the bytes of json; as many bytes as msgpack; times need the program");
+  EXPECT_THAT(of.table(), testing::ContainsRegex("\ntyped +none +60 B +- +- "));
 }
 
 TEST(comparison_break_even, is_where_both_take_equally_long) {
