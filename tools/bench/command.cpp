@@ -7,6 +7,7 @@
 #include "bench/report.hpp"
 #include "bench/request.hpp"
 #include "bench/running.hpp"
+#include "bench/sample/command.hpp"
 #include "bench/workspace.hpp"
 
 #include "arguments.hpp"
@@ -128,6 +129,7 @@ constexpr const char* examples =
     "  troupe bench --size 1Mi --spill never            # large payloads through the socket, not by handle\n"
     "  troupe bench --transport tcp --compression none,lz4,zstd --data records --size 1Mi\n"
     "  troupe bench --pattern fan-in,fan-out,ring --peers 8 --json\n"
+    "  troupe bench --sample order.json --contract shop.contract --compression none,lz4 # which family suits my type?\n"
     "  troupe bench --serve tls://0.0.0.0:4000 --certificate b.pem --key b.key --secret-file s # on host b; on "
     "another:\n"
     "  troupe bench --to tls://b:4000 --authority ca.pem --secret-file s --rate 100k --arrivals poisson --seconds 30\n"
@@ -200,6 +202,7 @@ void add_part_command(CLI::App& bench) {
 void add_bench_command(CLI::App& app, std::ostream& out, std::ostream& err, int& status) {
   auto asked = std::make_shared<bench_request>();
   auto load = std::make_shared<load_arguments>();
+  auto sample = std::make_shared<sample_arguments>();
   const answer_to to{out, err, status};
   auto* const command = app.add_subcommand(
       "bench",
@@ -209,14 +212,19 @@ void add_bench_command(CLI::App& app, std::ostream& out, std::ostream& err, int&
   add_what(*command, *asked);
   add_how(*command, *asked);
   add_load_options(*command, *load);
+  add_sample_options(*command, *sample);
   add_diff_command(*command, to);
   add_merge_command(*command, to);
   add_part_command(*command);
   command->footer(examples);
-  command->callback([asked, load, command, to] {
+  command->callback([asked, load, sample, command, to] {
     if (!command->get_subcommands().empty())
       return;
-    if (load->is_given())
+    if (sample->is_given() && load->is_given())
+      to.fail("--sample compares within this process: without --serve and --to", bad_arguments);
+    else if (sample->is_given())
+      compare_sample(*sample, *asked, *command, to);
+    else if (load->is_given())
       run_load(*load, *asked, *command, to);
     else
       measure(*asked, to);
