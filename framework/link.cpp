@@ -14,6 +14,7 @@
 #include <troupe/framework/message_types.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/node_report.hpp>
+#include <troupe/framework/remote_recording.hpp>
 #include <troupe/serializers/internal/words/type_text.hpp>
 
 namespace troupe {
@@ -102,6 +103,11 @@ std::expected<memory_summary, node_error> link::memory_summary(std::chrono::mill
 std::expected<node_report, node_error> link::report(std::chrono::milliseconds timeout,
                                                     const report_query& query) const {
   return asked<node_report>(*core_, timeout, query);
+}
+
+std::expected<recording_part, node_error> link::record(std::chrono::milliseconds timeout, recording_query query) const {
+  query.observer = core_->node().options().name;
+  return asked<recording_part>(*core_, timeout, query);
 }
 
 std::expected<node_contract, node_error> link::contract(std::chrono::milliseconds timeout) const {

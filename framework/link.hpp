@@ -31,6 +31,8 @@ namespace troupe {
 struct node_contract;
 struct node_report;
 struct report_query;
+struct recording_part;
+struct recording_query;
 
 /// A reference to a link. Copies refer to the same link. A link is used once: after its end, connecting again makes a
 /// new link, and the actors reached through the old link stay down.
@@ -131,6 +133,10 @@ public:
   /// Blocks, and fails, as memory_summary() does.
   [[nodiscard]] std::expected<node_contract, node_error>
   contract(std::chrono::milliseconds timeout = std::chrono::seconds(10)) const;
+
+  /// @private For record_peer (remote_recording.hpp).
+  [[nodiscard]] std::expected<recording_part, node_error> record(std::chrono::milliseconds timeout,
+                                                                 recording_query query) const;
 
   /// Measures the round trip to the peer's I/O thread. The time includes the writing of what is already queued. Blocks
   /// until the answer or the timeout. Fails with `timed_out` or `link_down`.

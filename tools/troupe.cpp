@@ -9,6 +9,7 @@
 #include "nodes/command.hpp"
 #include "store/command.hpp"
 #include "tape/command.hpp"
+#include "tape/recording.hpp"
 #include "tape/replaying.hpp"
 #include "text.hpp"
 #include "top/command.hpp"
@@ -40,7 +41,8 @@ namespace {
 int main(int argument_count, char** arguments) {
   CLI::App app{
       "Inspects what Troupe's programs share on this host, cleans up after killed programs, shows and examines "
-      "clusters, compares versions of a program as their peers see them, shows recordings of links and sends them "
+      "clusters, compares versions of a program as their peers see them, records links, shows recordings and sends "
+      "them "
       "again, and measures throughput and latency.",
       "troupe"};
   app.require_subcommand(1);
@@ -52,6 +54,7 @@ int main(int argument_count, char** arguments) {
   troupe::tools::add_links_command(app, std::cout, std::cerr, status);
   troupe::tools::add_memory_command(app, std::cout, std::cerr, status);
   troupe::tools::add_ping_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_record_command(app, std::cout, std::cerr, status);
   troupe::tools::add_replay_command(app, std::cout, std::cerr, status);
   troupe::tools::add_store_command(app, std::cout, std::cerr, status);
   troupe::tools::add_tape_command(app, std::cout, std::cerr, status);

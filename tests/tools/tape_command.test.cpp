@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <sstream>
 
@@ -142,6 +143,43 @@ TEST_F(tape_command, replays_to_a_node_and_tells_which_answers_differ) {
   EXPECT_EQ(nlohmann::json::parse(documented.text)["different"], 3);
   EXPECT_EQ(run(replay + " --speed fast").status, 2);
   EXPECT_EQ(run("replay " + file_ + " --to unix://@troupe-no-such-node --timeout 0.1").status, 2);
+}
+
+TEST_F(tape_command, records_a_node_that_allows_it) {
+  auto options = options_of("watched");
+  options.accepted_links.allow_recording = true;
+  program watched{options};
+  ASSERT_TRUE(watched.home.publish("adder", watched.system.spawn([](caf::event_based_actor*) -> caf::behavior {
+    return {[](int x) { return x + 1; }};
+  })));
+  const auto address = watched.home.addresses()[0];
+  const auto recorded = (home_ / "recorded.tape").string();
+  auto running =
+      std::async(std::launch::async, [&] { return run("record " + address + " --seconds 3 -o " + recorded); });
+  {
+    auto dialing = options_of("dialing");
+    dialing.listen = {};
+    program from{dialing};
+    auto link = from.home.connect(address).value();
+    const auto there = link.find("adder").value();
+    caf::scoped_actor self{from.system};
+    while (running.wait_for(std::chrono::milliseconds{10}) != std::future_status::ready)
+      self->request(there, 10s, 1).receive([](int) {}, [](const caf::error&) { FAIL(); });
+  }
+  const auto answer = running.get();
+  EXPECT_EQ(answer.status, 0) << answer.text;
+  const auto shown = run("tape show " + recorded);
+  expect_contains(shown.text, "a recording by \"watched\"");
+  expect_contains(shown.text, "to \"adder\": [i32] by typed");
+  EXPECT_EQ(run("record " + address).status, 2);
+  EXPECT_EQ(run("record " + address + " -o " + recorded).status, 2) << "it exists already";
+}
+
+TEST_F(tape_command, is_refused_without_the_right_to_record) {
+  program silent{options_of("silent")};
+  const auto refused = run("record " + silent.home.addresses()[0] + " -o " + (home_ / "none.tape").string());
+  EXPECT_EQ(refused.status, 2);
+  expect_contains(refused.text, "allow_recording");
 }
 
 TEST_F(tape_command, says_what_is_damaged_and_reads_the_rest) {

@@ -12,6 +12,7 @@
 #include <troupe/framework/memory_summary.hpp>
 #include <troupe/framework/node_report.hpp>
 #include <troupe/framework/remote_call.hpp>
+#include <troupe/framework/remote_recording.hpp>
 #include <troupe/framework/spawn_request.hpp>
 #include <troupe/serializers/cereal/cereal_type.hpp>
 
@@ -61,6 +62,8 @@ void add_builtin_types(type_registry& types) {
   add_once<memory_summary>(types, "troupe.memory_summary");
   add_once<report_query>(types, "troupe.report_query");
   add_once<node_report>(types, "troupe.node_report");
+  add_once<recording_query>(types, "troupe.recording_query");
+  add_once<recording_part>(types, "troupe.recording_part");
 }
 
 const std::type_info* info_of(const caf::rtti_pair& type) {

@@ -143,6 +143,7 @@ constexpr std::array all_link_rows{
     link_row<&link_options::allow_exit>("allow-exit", "whether the peer may end actors here"),
     link_row<&link_options::allow_memory_summary>("allow-memory-summary", "whether the peer may ask what is kept here"),
     link_row<&link_options::allow_report>("allow-report", "whether it may ask for links, figures and types"),
+    link_row<&link_options::allow_recording>("allow-recording", "whether it may record the links of this node"),
     link_row<&link_options::allow_find>("allow-find", "published names that the peer may find"),
     link_row<&link_options::dial_introduced>("dial-introduced", "whether nodes that the peer names may be dialed"),
     link_row<&link_options::peer_identity>("peer-identity", "what the peer's node must prove to be"),
@@ -218,6 +219,7 @@ constexpr std::array all_role_rows{
     role_row<&peer_role::allow_exit>("allow-exit", "whether it may end actors here"),
     role_row<&peer_role::allow_memory_summary>("allow-memory-summary", "whether it may ask what is kept here"),
     role_row<&peer_role::allow_report>("allow-report", "whether it may ask for links, figures and types"),
+    role_row<&peer_role::allow_recording>("allow-recording", "whether it may record the links of this node"),
     role_row<&peer_role::allow_find>("allow-find", "published names that it may find"),
 };
 

@@ -56,6 +56,10 @@ public:
   [[nodiscard]] std::uint64_t plain_number(const link_held&, const caf::strong_actor_ptr& actor) const {
     return exports_.plain_number(actor);
   }
+  /// The number by which the peer knows this node's actor; 0 if the peer does not know it.
+  [[nodiscard]] std::uint64_t number_of_own(const link_held&, const caf::strong_actor_ptr& actor) const {
+    return exports_.has(actor) ? exports_.plain_number(actor) : 0;
+  }
   /// Names an actor that has a plain_number() and counts the naming. `may_return`: calls allow_return() for it.
   void name_plainly(const link_held&, const caf::strong_actor_ptr& actor, bool may_return) {
     const auto number = exports_.add(actor);

@@ -495,8 +495,11 @@ std::expected<void, node_error> link_core::on_packet(const packet_head& head, by
   } else if (incoming_.is_described() && head.kind != packet_kind::message && head.kind != packet_kind::handles) {
     handled = fail(node_errc::protocol_violation, "a description of objects is not followed by its message");
   } else {
-    if (recording_) [[unlikely]]
+    if (recording_) [[unlikely]] {
       recording_->on_received(head.kind, head.detail, body);
+      if (recording_->is_over())
+        stop_recording();
+    }
     switch (head.kind) {
     case packet_kind::message:
       handled = receiver_.on_message(head.detail, body);

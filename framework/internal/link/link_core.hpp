@@ -165,6 +165,7 @@ public:
     meters_.handlers().add(took, stands_for);
   }
   void flush_batch() override;
+  void record_to(const recording_target& target) override;
 
   [[nodiscard]] introduce introduction_of(std::uint64_t number) const override {
     return introductions_.of_peers_actor(number);
@@ -229,6 +230,8 @@ private:
   std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
   std::expected<void, node_error> become_open(agreed_terms terms);
   void begin_to_record(const link_held& held);
+  void add_recording(const link_held& held, const recording_target& target, const known_words& known, bool is_late);
+  void stop_recording();
   void end_greeting(const node_error& reason);
 
   // -- link_core.cpp

@@ -19,6 +19,7 @@
 #include <troupe/framework/internal/net/ring_budget.hpp>
 #include <troupe/framework/internal/objects/handle_counter.hpp>
 #include <troupe/framework/internal/objects/object_environment.hpp>
+#include <troupe/framework/internal/tape/remote_recordings.hpp>
 #include <troupe/framework/internal/tape/tape_recorders.hpp>
 #include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/traces/span_recorder.hpp>
@@ -70,6 +71,8 @@ public:
 
   /// Returns null if nothing has that name.
   [[nodiscard]] virtual caf::strong_actor_ptr find(std::string_view name) const = 0;
+  /// All names, with their actors.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, caf::strong_actor_ptr>> all() const = 0;
 };
 
 /// The links of the node. Threads: any.
@@ -141,6 +144,8 @@ public:
   [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
   /// The tapes on which links are recorded.
   [[nodiscard]] tape_recorders& recorders() noexcept { return recorders_; }
+  /// What other nodes record here.
+  [[nodiscard]] remote_recordings& observers() noexcept { return observers_; }
   /// Encodes large messages. It encodes few of them at a time for the whole node, so that links take turns.
   [[nodiscard]] virtual job_actor& encoder() noexcept = 0;
   [[nodiscard]] virtual dead_letter_box& letters() noexcept = 0;
@@ -170,6 +175,7 @@ protected:
   const std::shared_ptr<encoding_cache> encodings_;
   ring_budget rings_;
   tape_recorders recorders_;
+  remote_recordings observers_;
   const std::shared_ptr<answer_memory> answers_;
   const std::shared_ptr<span_recorder> spans_ = std::make_shared<span_recorder>();
   const node_key key_; // Tells this node from others that claim its id.

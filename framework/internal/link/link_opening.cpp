@@ -233,10 +233,19 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
 }
 
 void link_core::begin_to_record(const link_held& held) {
-  if (!recorder_)
-    return;
+  if (recorder_)
+    add_recording(held, {.to = recorder_}, {}, false);
+  for (const auto& each : node_->observers().targets())
+    if (each.wants_link_to(agreed().peer.name))
+      add_recording(held, each, {}, false);
+}
+
+/// `is_late`: the link has carried messages before.
+void link_core::add_recording(const link_held& held, const recording_target& target, const known_words& known,
+                              bool is_late) {
   const auto& agreed = agreement_.now();
   tape_link_began link{
+      .is_repeated = is_late,
       .recorder_name = *node_->options().name,
       .peer_name = agreed.peer.name,
       .recorder_address = addresses_.near,
@@ -248,8 +257,39 @@ void link_core::begin_to_record(const link_held& held) {
   for (const auto& [name, version] : known_features)
     if (agreed.features.has(name))
       link.features.push_back(name);
-  recording_ = std::make_unique<link_recording>(recorder_, link);
+  if (!recording_)
+    recording_ = std::make_unique<link_recording>();
+  recording_->add(target, link, known);
   connection_->tap(held, recording_.get());
+}
+
+void link_core::record_to(const recording_target& target) {
+  run_on(seat_.io(), [self = shared_from_this(), target] {
+    const auto names = self->node_->names().all(); // Released after the lock.
+    known_words known;
+    self->received_words_.each([&](packet_kind kind, byte_vector body) {
+      known.definitions.push_back({tape_side::peer, kind, std::move(body)});
+    });
+    const auto held = self->mutex_.lock();
+    const auto is_wanted = self->life_.now() == link_state::open && target.wants_link_to(self->agreed().peer.name);
+    if (!is_wanted || (self->recording_ && self->recording_->has(target.to.get())))
+      return;
+    self->sent_words_.each(held, [&](packet_kind kind, byte_vector body) {
+      known.definitions.push_back({tape_side::recorder, kind, std::move(body)});
+    });
+    for (const auto& [name, actor] : names)
+      if (const auto number = self->actors_.number_of_own(held, actor); number != 0)
+        known.names.push_back({tape_side::recorder, number, name});
+    self->add_recording(held, target, known, true);
+  });
+}
+
+/// On the I/O thread.
+void link_core::stop_recording() {
+  std::unique_ptr<link_recording> ended;
+  const auto held = mutex_.lock();
+  connection_->tap(held, nullptr);
+  ended = std::move(recording_);
 }
 
 void link_core::displace() {

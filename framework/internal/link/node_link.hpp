@@ -37,6 +37,7 @@ class refusal_log;
 class transport;
 struct introduce;
 struct link_memory;
+struct recording_target;
 struct link_security;
 
 /// Joins a node to one peer.
@@ -93,6 +94,8 @@ public:
   virtual void flush_batch() = 0;
   /// Tells the peer where this node listens, if the peer may know it. Requires: open.
   virtual void say_whereabouts() = 0;
+  /// Records the link there, if it is open and wanted. A link that opens later does so itself.
+  virtual void record_to(const recording_target& target) = 0;
   /// Tells the peer that the name was withdrawn or published anew, if the peer has found it.
   virtual void tell_name_change(const std::string& name) = 0;
   /// Returns this node's actor if the introduction proves that this link has given it to the peer; otherwise null.

@@ -64,6 +64,19 @@ std::expected<received_header, node_error> received_dictionary::admit(bytes_view
   return result;
 }
 
+void received_dictionary::each(const std::function<void(packet_kind, byte_vector)>& tell) const {
+  for (std::size_t i = 0; i < signatures_->size(); ++i) {
+    byte_vector body;
+    append_signature(body, {.number = i, .aliases = (*signatures_)[i].aliases});
+    tell(packet_kind::signature, std::move(body));
+  }
+  for (std::size_t i = 0; i < headers_.size(); ++i) {
+    byte_vector body;
+    append_header(body, {i + 1, headers_[i]->bytes});
+    tell(packet_kind::header, std::move(body));
+  }
+}
+
 std::expected<const received_header*, node_error> received_dictionary::header(std::uint64_t number) const {
   if (number == 0 || number > headers_.size())
     return violation("an element names header " + grouped(number) + " of " + grouped(headers_.size()));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,8 @@ public:
   [[nodiscard]] const std::shared_ptr<std::deque<signature>>& signatures_kept() const noexcept { return signatures_; }
 
   [[nodiscard]] std::expected<const received_header*, node_error> header(std::uint64_t number) const;
+  /// Calls `tell` with each definition, as the body of its packet.
+  void each(const std::function<void(packet_kind, byte_vector)>& tell) const;
   [[nodiscard]] std::size_t headers() const noexcept { return headers_.size(); }
 
   /// Reads a header that has no number. Refuses a family that is not accepted, before that family decodes anything.

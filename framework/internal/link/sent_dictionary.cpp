@@ -1,5 +1,8 @@
 #include <troupe/framework/internal/link/sent_dictionary.hpp>
 
+#include <span>
+#include <utility>
+
 #include <troupe/framework/internal/wire/packet.hpp>
 
 namespace troupe::internal {
@@ -110,6 +113,26 @@ sent_dictionary::numbered sent_dictionary::header_for_others(const link_held&, b
   others_bytes_ += bytes;
   others_headers_.emplace(std::move(text), number);
   return {++headers_, true};
+}
+
+void sent_dictionary::each(const link_held&, const std::function<void(packet_kind, byte_vector)>& tell) const {
+  for (const auto& [types, number] : own_signatures_) {
+    std::vector<std::string> aliases;
+    for (const auto* type : types)
+      aliases.emplace_back(type->alias());
+    tell(packet_kind::signature, body_of(number, aliases));
+  }
+  for (const auto& [aliases, number] : others_signatures_)
+    tell(packet_kind::signature, body_of(number, aliases));
+  const auto tell_header = [&](std::uint64_t number, bytes_view header) {
+    byte_vector body;
+    append_header(body, {number, header});
+    tell(packet_kind::header, std::move(body));
+  };
+  for (const auto& [what, number] : own_headers_)
+    tell_header(number, standard_header(*what.first, *what.second).bytes());
+  for (const auto& [header, number] : others_headers_)
+    tell_header(number, std::as_bytes(std::span{header}));
 }
 
 } // namespace troupe::internal

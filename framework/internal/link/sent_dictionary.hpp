@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -59,6 +60,9 @@ public:
                                                                   const std::vector<std::string>& aliases, outbox& out);
   /// Number 0: there is no room for the header, so each element has to carry it.
   numbered header_for_others(const link_held& held, bytes_view header, outbox& out);
+
+  /// Calls `tell` with each definition, as the body of its packet.
+  void each(const link_held& held, const std::function<void(packet_kind, byte_vector)>& tell) const;
 
   /// How many signatures the peer was told, and how many bytes it keeps in all.
   [[nodiscard]] std::uint64_t signatures(const link_held&) const noexcept { return signatures_; }

@@ -259,6 +259,7 @@ void node_core::shut_down() {
   // work, which continues after this call.
   if (io_loop::may_wait()) {
     links_.wait_for_all();
+    observers_.end();
     recorders_.end(); // Else with the last link, which keeps this node.
   }
   names_.clear();
@@ -294,6 +295,21 @@ query_answers node_core::answers_of(const query_rights& rights) {
       if (!node)
         return ended();
       return report_of(*node, query);
+    };
+  if (rights.recording)
+    result.recording =
+        [of = weak_from_this()](const recording_query& query) -> std::expected<recording_part, node_error> {
+      const auto node = of.lock();
+      if (!node)
+        return ended();
+      if (query.recording != 0)
+        return query.ends ? node->observers().end(query.recording) : node->observers().take(query.recording);
+      const auto begun = node->observers().begin(query);
+      if (!begun)
+        return std::unexpected{begun.error()};
+      for (const auto& link : node->links().open())
+        link->record_to(begun->target);
+      return recording_part{.recording = begun->number, .records = {}};
     };
   return result;
 }

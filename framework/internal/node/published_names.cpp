@@ -44,6 +44,11 @@ caf::strong_actor_ptr published_names::find(std::string_view name) const {
   return found == names_.end() ? nullptr : found->second;
 }
 
+std::vector<std::pair<std::string, caf::strong_actor_ptr>> published_names::all() const {
+  std::lock_guard guard{mutex_};
+  return {names_.begin(), names_.end()};
+}
+
 std::size_t published_names::size() const {
   std::lock_guard guard{mutex_};
   return names_.size();

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
 #include <troupe/framework/internal/link/link_host.hpp>
@@ -30,6 +31,7 @@ public:
   /// Returns false if no actor has that name.
   bool unpublish(std::string_view name);
   [[nodiscard]] caf::strong_actor_ptr find(std::string_view name) const override;
+  [[nodiscard]] std::vector<std::pair<std::string, caf::strong_actor_ptr>> all() const override;
   [[nodiscard]] std::size_t size() const;
   /// Withdraws all names for good: publish() fails with `link_down`. Keeps the actors until clear().
   void withdraw_all();

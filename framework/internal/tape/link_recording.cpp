@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/tape/link_recording.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <troupe/framework/internal/wire/admin.hpp>
@@ -9,21 +10,108 @@ namespace troupe::internal {
 namespace {
 
 constexpr std::size_t questions_max = 1024;
+// Actors of one name at a time, for a tape that wants some actors only.
+constexpr std::size_t actors_max = 65'536;
+// A message may be described by several packets.
+constexpr std::size_t descriptions_max = 1024;
 
 } // namespace
 
+void link_recording::add(const recording_target& target, const tape_link_began& link, const known_words& known) {
+  auto made = std::make_unique<track>(track{.target = target, .link = target.to->begin_link(link)});
+  for (const auto& each : known.definitions)
+    target.to->packet(made->link, each.writer, each.kind, 0, each.body);
+  for (const auto& each : known.names)
+    name(*made, {each.exporter, each.number}, each.name);
+  tracks_.push_back(std::move(made));
+}
+
 void link_recording::on_sent(packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) noexcept {
   if (is_recorded(kind))
-    to_->packet(link_, tape_side::recorder, kind, detail, begin, end);
+    record(tape_side::recorder, kind, detail, begin, end);
   else if (kind == packet_kind::admin && end.empty())
     learn(tape_side::recorder, detail, begin);
 }
 
 void link_recording::on_received(packet_kind kind, std::uint8_t detail, bytes_view body) noexcept {
   if (is_recorded(kind))
-    to_->packet(link_, tape_side::peer, kind, detail, body);
+    record(tape_side::peer, kind, detail, body, {});
   else if (kind == packet_kind::admin)
     learn(tape_side::peer, detail, body);
+}
+
+void link_recording::end(std::string_view reason) noexcept {
+  for (const auto& each : tracks_)
+    each->target.to->end_link(each->link, reason);
+}
+
+bool link_recording::has(const tape_queue* to) const noexcept {
+  return std::ranges::any_of(tracks_, [&](const auto& each) { return each->target.to.get() == to; });
+}
+
+bool link_recording::is_over() const noexcept {
+  return std::ranges::all_of(tracks_, [](const auto& each) { return each->target.to->is_closed(); });
+}
+
+void link_recording::record(tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
+                            bytes_view end) noexcept {
+  for (const auto& each : tracks_)
+    if (each->target.actors.empty())
+      each->target.to->packet(each->link, writer, kind, detail, begin, end);
+    else
+      record_some(*each, writer, kind, detail, begin, end);
+}
+
+/// Records a packet if it belongs to an actor that is wanted. A chunk comes before it is known to which message it
+/// belongs, so none is recorded.
+void link_recording::record_some(track& of, tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
+                                 bytes_view end) noexcept {
+  auto& waiting = writer == tape_side::peer ? of.by_peer : of.by_recorder;
+  try {
+    if (kind == packet_kind::handles) {
+      if (waiting.size() < descriptions_max) {
+        waiting.push_back({detail, {begin.begin(), begin.end()}});
+        waiting.back().body.insert(waiting.back().body.end(), end.begin(), end.end());
+      }
+    } else if (is_definition(kind)) {
+      of.target.to->packet(of.link, writer, kind, detail, begin, end);
+    } else if (is_message(kind)) {
+      if (is_wanted(of, writer, detail, begin)) {
+        for (const auto& each : waiting)
+          of.target.to->packet(of.link, writer, packet_kind::handles, each.detail, each.body);
+        of.target.to->packet(of.link, writer, kind, detail, begin, end);
+      }
+      waiting.clear();
+    }
+  } catch (...) { // No memory: the description is missing, and reading says so.
+    return;
+  }
+}
+
+/// `begin` has at least the head of the message.
+bool link_recording::is_wanted(const track& of, tape_side writer, std::uint8_t detail, bytes_view begin) {
+  packet_reader in{begin};
+  const auto head = read_message_head(in, detail);
+  if (!in.ok())
+    return false;
+  const auto is_returned = (head.flags & message_flags::returned) != 0;
+  const std::lock_guard guard{mutex_};
+  return of.actors.contains({other_end(writer), head.receiver})
+         || of.actors.contains({is_returned ? other_end(writer) : writer, head.sender});
+}
+
+/// Notes that the actor is found under that name.
+void link_recording::name(track& of, const actor_key& actor, const std::string& name) noexcept {
+  of.target.to->name_actor(of.link, actor.first, actor.second, name);
+  if (std::ranges::find(of.target.actors, name) == of.target.actors.end())
+    return;
+  try {
+    const std::lock_guard guard{mutex_};
+    if (of.actors.size() < actors_max)
+      of.actors.insert(actor);
+  } catch (...) { // No memory: the actor's messages are not recorded.
+    return;
+  }
 }
 
 /// Learns the name of an actor from the question for a name and its answer.
@@ -49,7 +137,8 @@ void link_recording::learn(tape_side writer, std::uint8_t operation, bytes_view 
     held.unlock();
     const auto asker = writer == tape_side::peer ? tape_side::recorder : tape_side::peer;
     if (asked && answer->actor != 0)
-      to_->name_actor(link_, answer->readers ? asker : writer, answer->actor, asked.mapped());
+      for (const auto& each : tracks_)
+        name(*each, {answer->readers ? asker : writer, answer->actor}, asked.mapped());
   } catch (...) { // No memory: the actor has no name on the tape.
     return;
   }

@@ -196,6 +196,10 @@ void append_tape_record(byte_vector& out, const tape_ended& record);
 /// record; the reader has then failed. Requires: bytes are left.
 [[nodiscard]] std::optional<tape_record> read_tape_record(packet_reader& in);
 
+[[nodiscard]] constexpr tape_side other_end(tape_side side) noexcept {
+  return side == tape_side::peer ? tape_side::recorder : tape_side::peer;
+}
+
 /// Whether a packet of that kind can be on a tape.
 [[nodiscard]] constexpr bool is_recorded(packet_kind kind) noexcept {
   return kind == packet_kind::message || kind == packet_kind::chunk || kind == packet_kind::signature

@@ -20,10 +20,6 @@ nanoseconds time_of(std::uint64_t at) {
   return nanoseconds{static_cast<nanoseconds::rep>(std::min<std::uint64_t>(at, INT64_MAX))};
 }
 
-tape_side other(tape_side side) {
-  return side == tape_side::peer ? tape_side::recorder : tape_side::peer;
-}
-
 std::vector<std::string> strings(const std::vector<std::string_view>& texts) {
   return {texts.begin(), texts.end()};
 }
@@ -279,8 +275,8 @@ std::expected<tape_message, std::string> tape_messages::message_of(link_state& l
                                                                : tape_message_kind::plain;
   message.is_urgent = (head.flags & message_flags::urgent) != 0;
   const auto is_returned = (head.flags & message_flags::returned) != 0;
-  message.from = actor_of(link, is_returned ? other(packet.writer) : packet.writer, head.sender);
-  message.to = actor_of(link, other(packet.writer), head.receiver);
+  message.from = actor_of(link, is_returned ? other_end(packet.writer) : packet.writer, head.sender);
+  message.to = actor_of(link, other_end(packet.writer), head.receiver);
   message.request_number = head.request_number;
   message.wire_bytes = packet_head_bytes + packet.body.size() + by.described_bytes;
   if (packet.kind == packet_kind::value) {
@@ -367,7 +363,7 @@ std::expected<void, std::string> tape_messages::read_one(link_state& link, const
     }
   }
   for (const auto& each : descriptor.actors)
-    element.actors.push_back(actor_of(link, each.readers ? other(packet.writer) : packet.writer, each.number));
+    element.actors.push_back(actor_of(link, each.readers ? other_end(packet.writer) : packet.writer, each.number));
   element.objects = descriptor.objects;
   return {};
 }

@@ -13,7 +13,8 @@ constexpr std::chrono::milliseconds gathering_time{100};
 
 } // namespace
 
-tape_queue::tape_queue(std::size_t bytes_max) : bytes_max_(bytes_max) {
+tape_queue::tape_queue(std::size_t bytes_max, std::optional<std::chrono::nanoseconds> lease)
+    : bytes_max_(bytes_max), lease_(lease) {
   records_.reserve(bytes_max); // So that recording allocates nothing. Pages are taken as they are filled.
 }
 
@@ -60,6 +61,15 @@ std::uint64_t tape_queue::begin_link(tape_link_began what) {
   return what.link;
 }
 
+/// Requires: the lock is held.
+bool tape_queue::is_abandoned(std::uint64_t now) {
+  if (now - taken_at_ < static_cast<std::uint64_t>(lease_->count()))
+    return false;
+  is_closed_ = true;
+  records_ = {};
+  return true;
+}
+
 void tape_queue::packet(std::uint64_t link, tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
                         bytes_view end) noexcept {
   tape_packet packet{.link = link, .writer = writer, .kind = kind, .detail = detail, .body = begin};
@@ -67,6 +77,8 @@ void tape_queue::packet(std::uint64_t link, tape_side writer, packet_kind kind, 
   if (is_closed_)
     return;
   packet.at = elapsed(); // Under the lock, so that times ascend.
+  if (lease_ && is_abandoned(packet.at))
+    return;
   const auto body_bytes = begin.size() + end.size();
   const auto before = records_.size();
   const auto room = bytes_max_ + (is_definition(kind) ? definition_room_bytes : 0);
@@ -111,6 +123,13 @@ bool tape_queue::take(byte_vector& into, std::chrono::steady_clock::time_point u
   say_dropped(); // Now there is room.
   std::swap(into, records_);
   return is_closed_;
+}
+
+byte_vector tape_queue::take_now() {
+  std::lock_guard guard{mutex_};
+  taken_at_ = elapsed();
+  say_dropped(); // Now there is room.
+  return std::exchange(records_, {});
 }
 
 tape_queue::figures tape_queue::now() const {

@@ -1,11 +1,13 @@
 // Where links leave what is recorded, without waiting.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include <troupe/framework/internal/tape/tape_format.hpp>
@@ -23,7 +25,9 @@ public:
   /// The room of definitions, names, beginnings and ends of links beyond that of other records.
   static constexpr std::size_t definition_room_bytes = 64 * 1024 * 1024;
 
-  explicit tape_queue(std::size_t bytes_max);
+  /// `lease`: if nothing is taken for this time, the queue closes at the next packet, and drops what it has. Nullopt:
+  /// never.
+  explicit tape_queue(std::size_t bytes_max, std::optional<std::chrono::nanoseconds> lease = std::nullopt);
 
   /// Begins a link and returns its number. The `link` and `at` of `what` are not used.
   [[nodiscard]] std::uint64_t begin_link(tape_link_began what);
@@ -40,6 +44,12 @@ public:
   /// closed. Replaces `into` by all records, and returns whether the queue was closed before: then nothing follows.
   [[nodiscard]] bool take(byte_vector& into, std::chrono::steady_clock::time_point until);
 
+  /// All records that wait, at once.
+  [[nodiscard]] byte_vector take_now();
+
+  /// Whether the queue takes no more.
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
+
   /// The time of records: nanoseconds since the queue was made.
   [[nodiscard]] std::uint64_t elapsed() const noexcept;
 
@@ -55,8 +65,10 @@ private:
   void say_dropped();
   void append(const auto& record) noexcept;
   void wake_if_needed(std::size_t before);
+  [[nodiscard]] bool is_abandoned(std::uint64_t now);
 
   const std::size_t bytes_max_;
+  const std::optional<std::chrono::nanoseconds> lease_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 
   mutable std::mutex mutex_;
@@ -65,7 +77,8 @@ private:
   byte_vector records_;
   tape_lost_counts dropped_; // Since the records have last said what was dropped.
   std::uint64_t next_link_ = 1;
-  bool is_closed_ = false;
+  std::atomic<bool> is_closed_{false}; // Read anywhere.
+  std::uint64_t taken_at_ = 0;
   figures figures_;
 };
 

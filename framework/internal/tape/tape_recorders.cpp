@@ -8,22 +8,16 @@
 
 namespace troupe::internal {
 
-namespace {
-
-tape_codec codec_for(compression which) {
-  switch (which) {
-  case compression::none:
-    return tape_codec::none;
-  case compression::zstd:
-    return tape_codec::zstd;
-  case compression::lz4:
-  case compression::automatic:
-    break;
-  }
-  return tape_codec::lz4;
+tape_place place_of(const recording_options& options) {
+  const auto codec = options.compression == compression::none   ? tape_codec::none
+                     : options.compression == compression::zstd ? tape_codec::zstd
+                                                                : tape_codec::lz4;
+  return {.file = options.file,
+          .directory = options.directory,
+          .file_bytes_max = options.file_bytes,
+          .files_max = options.files_most,
+          .codec = codec};
 }
-
-} // namespace
 
 std::expected<std::shared_ptr<tape_queue>, node_error> tape_recorders::of(const recording_options& options,
                                                                           const std::string& node) {
@@ -36,11 +30,7 @@ std::expected<std::shared_ptr<tape_queue>, node_error> tape_recorders::of(const 
   const std::lock_guard guard{at->mutex};
   if (!at->recorder) {
     auto made =
-        tape_recorder::open({.place = {.file = options.file,
-                                       .directory = options.directory,
-                                       .file_bytes_max = options.file_bytes,
-                                       .files_max = options.files_most,
-                                       .codec = codec_for(options.compression)},
+        tape_recorder::open({.place = place_of(options),
                              .node = node,
                              .software = TROUPE_VERSION,
                              .queue_bytes = options.queue_bytes,

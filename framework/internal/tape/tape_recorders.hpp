@@ -19,6 +19,8 @@ namespace troupe::internal {
   return !options.file.empty() || !options.directory.empty();
 }
 
+[[nodiscard]] tape_place place_of(const recording_options& options);
+
 /// Keeps one recorder for each place to which links of the node are recorded, so that links with the same options share
 /// a tape, and a link that is made again continues it.
 ///

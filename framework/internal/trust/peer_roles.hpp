@@ -33,6 +33,7 @@ struct peer_rights {
   bool exits = false;
   bool memory_summary = false;
   bool report = false;
+  bool recording = false;
   std::vector<std::string> find = {}; // As link_options::allow_find.
 
   friend bool operator==(const peer_rights&, const peer_rights&) = default;

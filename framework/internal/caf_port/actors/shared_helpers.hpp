@@ -18,6 +18,7 @@ namespace troupe::internal {
 struct query_rights {
   bool memory = false;
   bool report = false;
+  bool recording = false;
   std::string role = {}; // That the peer has here, for errors.
 
   auto operator<=>(const query_rights&) const = default;

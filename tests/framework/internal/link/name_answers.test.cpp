@@ -18,6 +18,9 @@ protected:
       const auto found = actors.find(name);
       return found != actors.end() ? found->second : nullptr;
     }
+    std::vector<std::pair<std::string, caf::strong_actor_ptr>> all() const override {
+      return {actors.begin(), actors.end()};
+    }
     std::map<std::string, caf::strong_actor_ptr, std::less<>> actors;
   };
 

@@ -187,7 +187,8 @@ TEST_F(tape_recorder_test, a_tape_that_cannot_be_made_is_refused) {
 
 TEST_F(tape_recorder_test, of_admin_packets_only_names_of_actors_are_recorded) {
   auto recorder = open();
-  link_recording link{recorder->queue(), {.peer_name = "b"}};
+  link_recording link;
+  link.add({.to = recorder->queue()}, {.peer_name = "b"}, {});
   const auto pass = [&](bool is_sent, admin_op op, const auto& what) {
     const auto body = encode_admin(what);
     if (is_sent)
