@@ -152,13 +152,15 @@ TEST_F(owners_of_a_shard, inherit_what_an_owner_knows_that_has_released_it) {
 
 TEST_F(owners_of_a_shard, inherit_nothing_from_an_owner_that_was_lost) {
   change({shard(10)});
-  remove({key_, member_key("a")}); // The lease.
-  change({entry_of(member("a"), 7), shard(20)});
-  EXPECT_EQ(past(), pair(20, 10));
-  remove({member_key("a")});
   remove({key_});
+  change({shard(20)});
+  remove({key_, member_key("a")}); // The lease.
   change({entry_of(member("a"), 7), shard(30)});
   EXPECT_EQ(past(), pair(30, 20));
+  remove({member_key("a")});
+  remove({key_});
+  change({entry_of(member("a"), 7), shard(40)});
+  EXPECT_EQ(past(), pair(40, 30));
 }
 
 TEST_F(owners_of_a_shard, inherit_nothing_from_an_owner_that_has_more_to_tell) {
