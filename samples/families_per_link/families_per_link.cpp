@@ -1,6 +1,7 @@
 // A hub and three peers. Each link has its own families. Shows which family carries each message, which messages are
 // refused and why, and messages between peers that the hub forwards without decoding them. README.md shows the output.
-// `families_per_link compare readings.svg` measures what a reading costs by each family instead.
+// `families_per_link compare readings.svg` measures what a reading costs by each family instead, and
+// `families_per_link record readings.tape` records readings, for `troupe tape cost`.
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
@@ -109,7 +110,27 @@ void compare_families(const std::string& file) {
 }
 #endif
 
+/// Records a link that sends readings by json. The file is complete once the hub has ended.
+void record_readings(const std::string& file) {
+  constexpr int count = 1000;
+  station plant("plant", {.serializers = {"json"}});
+  station hub("hub");
+  auto to_plant =
+      troupe::value_or_throw(hub.node->connect(plant.address, {.serializers = {"json"}, .recording = {.file = file}}));
+  const auto teller = troupe::value_or_throw(to_plant.find("teller"));
+  caf::scoped_actor self{hub.system};
+  for (auto number = 0; number < count; ++number)
+    self->request(teller, std::chrono::seconds(5), reading{"sensor " + std::to_string(number % 7), 20 + number * 0.001})
+        .receive([](const std::string&) {},
+                 [](const caf::error& error) { throw std::runtime_error(troupe::text_of(error)); });
+  std::cout << count << " readings and their answers are in " << file << '\n';
+}
+
 int main(int argument_count, char** arguments) try {
+  if (argument_count == 3 && std::string(arguments[1]) == "record") {
+    record_readings(arguments[2]);
+    return 0;
+  }
   if (argument_count == 3 && std::string(arguments[1]) == "compare") {
 #ifdef HAS_COMPARISON
     compare_families(arguments[2]);
