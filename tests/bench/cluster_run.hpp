@@ -55,7 +55,7 @@ protected:
     const std::pair<std::string, std::string> writes{
         "keys written by the take-over, less one for each transaction / shards of the killed member", directory};
     ASSERT_THAT(values, testing::Contains(testing::Key(writes)));
-    EXPECT_EQ(values.at(writes), 1);
+    EXPECT_NEAR(values.at(writes), 1, 0.05); // A transaction that writes nothing counts as well.
   }
 };
 
