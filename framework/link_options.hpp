@@ -120,9 +120,9 @@ struct peer_role {
 /// Where the messages of links are recorded: on a tape (tape.hpp reads it; framework/guides/recording.md). Set `file`
 /// or `directory`. If both are empty, nothing is recorded.
 ///
-/// A tape has the messages of the program as they travelled, whatever they contain: whoever can read the file can read
-/// them. It has no secrets of links. Its files are made for this user only. Of what is in a store that both ends share,
-/// it has the sizes.
+/// A tape has the messages of the program as they travelled, with all their contents. A reader of the file reads them.
+/// A tape has no secrets of links. Its files are made for this user only. If both ends share a store, the tape has only
+/// the sizes of frames and objects in it.
 ///
 /// Recording never holds up a link and loses none of its messages. What the recorder cannot follow, or what the disk
 /// has no room for, is missing on the tape, which says how much. All links of a node with the same place share one

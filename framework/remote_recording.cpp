@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// Who records, and the end, are this node's own words.
+  /// This node itself writes the records that name the recorder and that end the tape.
   static bool belongs(const internal::tape_record& record) {
     const auto* packet = std::get_if<internal::tape_packet>(&record);
     return packet != nullptr ? internal::is_recorded(packet->kind)

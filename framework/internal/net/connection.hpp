@@ -82,7 +82,7 @@ public:
   /// Returns the outbox to append to, or null after the end. After appending, call flush() or flush_soon().
   [[nodiscard]] outbox* open_outbox(const link_held&) noexcept { return closing_ ? nullptr : &waiting_; }
 
-  /// From now on tells `who` of each packet that is appended. Requires: `who` lives until the last event.
+  /// Shows each packet that is appended from now on to the tap. Requires: the tap `who` lives until the last event.
   void tap(const link_held&, packet_tap* who) noexcept { waiting_.tap(who); }
 
   /// Writes what was appended, on this thread or another one. Releases the lock.

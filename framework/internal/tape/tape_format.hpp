@@ -78,7 +78,7 @@ inline constexpr std::size_t tape_text_bytes_max = 4096;
 /// The most texts of a list in a record.
 inline constexpr std::size_t tape_texts_max = 1024;
 
-/// Says who records. The first record of a file.
+/// Names the recording node. The first record of a file.
 struct tape_recorder_named {
   std::string_view node;
   std::string_view software;

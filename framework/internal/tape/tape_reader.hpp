@@ -37,7 +37,7 @@ struct tape_gap {
 };
 
 /// Reads one file, record by record. Continues after damage with the next whole block, and says what it passes over.
-/// Needs at most 9 MiB, whatever the file contains.
+/// A reader uses at most 9 MiB of memory, for hostile files as well.
 ///
 /// Threads: one.
 class tape_reader {

@@ -238,7 +238,7 @@ void tape_writer::remove_oldest() {
   }
 }
 
-/// Writes who records and all that is in force, so that the following blocks can be read without earlier ones.
+/// Writes the name of the recording node and all definitions in force. A reader then needs no earlier blocks.
 std::expected<void, std::string> tape_writer::write_beginning() {
   byte_vector records;
   append_tape_record(records, tape_recorder_named{.node = who_.node, .software = who_.software});

@@ -30,7 +30,8 @@ public:
   /// Appends a packet whose body ends with a frame, which is kept alive until the outbox is cleared.
   void append_packet(packet_kind kind, std::uint8_t detail, bytes_view begin, frame end);
 
-  /// From now on tells `who` of each packet; null: nobody. Requires: `who` outlives the appending.
+  /// Shows each packet that is appended from now on to the tap `who`; null: there is no tap. Requires: the tap outlives
+  /// the appending.
   void tap(packet_tap* who) noexcept { tap_ = who; }
   [[nodiscard]] packet_tap* tapped_by() const noexcept { return tap_; }
 

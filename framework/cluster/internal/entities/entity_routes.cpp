@@ -240,7 +240,7 @@ private:
     std::function<void()> wakes;
     if (to->is_asleep)
       wakes = [handle = to->handle] { wake(handle); };
-    // What waits has no fencing number, because it was not known who would own the shard. What is passed on has one.
+    // Messages that wait have no fencing number yet: the shard had no known owner. Messages of other members have one.
     if (!passes_for_region && (!is_same || !of.is_stamped)) {
       if (!is_same || !of.stamp)
         of.stamp = make_stamp(of);

@@ -142,7 +142,7 @@ bool cluster_view::hands_over(const directory_change& removal, std::span<const d
 void cluster_view::shard_past::take(std::uint64_t fence) {
   if (fence == last)
     return;
-  if (last == 0) // Nobody knows who was there before.
+  if (last == 0) // The owner before is not known.
     oldest = fence;
   else if (!is_handed_over)
     oldest = last;
