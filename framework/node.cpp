@@ -155,6 +155,14 @@ caf::actor_system& node::system() const {
   return core_->system();
 }
 
+const type_registry& node::types() const {
+  return core_->types();
+}
+
+const family_set& node::families() const {
+  return core_->families();
+}
+
 std::expected<caf::strong_actor_ptr, node_error> node::lasting_untyped(std::span<const std::string> addresses,
                                                                        std::string name,
                                                                        std::set<std::string> interface,

@@ -202,6 +202,10 @@ public:
   /// The actor system that the node was opened for.
   [[nodiscard]] caf::actor_system& system() const;
 
+  /// The types and the families that the node was opened with.
+  [[nodiscard]] const type_registry& types() const;
+  [[nodiscard]] const family_set& families() const;
+
   /// The name that this node was opened with.
   [[nodiscard]] const std::string& name() const;
 

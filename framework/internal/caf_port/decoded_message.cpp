@@ -69,28 +69,42 @@ private:
 
 } // namespace
 
-signature resolve_signature(const std::vector<std::string>& aliases, const type_registry& types) {
+signature signature_of(std::span<const type_entry* const> types) {
   signature result;
-  result.aliases = aliases;
   result.type_token = caf::make_type_token<>();
+  for (const auto* const type : types) {
+    auto rtti = rtti_of(*type);
+    result.aliases.push_back(type->alias());
+    result.entries.push_back(type->shared_from_this());
+    result.types.push_back(rtti);
+    result.type_token = caf::add_to_type_token(result.type_token, rtti.first);
+    result.storage_bytes = align_up(result.storage_bytes, type->alignment_bytes());
+    result.offsets.push_back(result.storage_bytes);
+    result.storage_bytes += type->size_bytes();
+    result.alignment = std::max(result.alignment, type->alignment_bytes());
+  }
+  result.kind = kind_of(result.type_token);
+  return result;
+}
+
+signature resolve_signature(const std::vector<std::string>& aliases, const type_registry& types) {
+  std::vector<const type_entry*> entries;
+  std::string unknown_alias;
   for (const auto& alias : aliases) {
     const auto* entry = types.find(std::string_view{alias});
     if (entry == nullptr)
       entry = raw_type(types);
     if (entry == nullptr) {
-      result.unknown_alias = alias;
-      return result;
+      unknown_alias = alias;
+      break;
     }
-    auto rtti = rtti_of(*entry);
-    result.entries.push_back(entry->shared_from_this());
-    result.types.push_back(rtti);
-    result.type_token = caf::add_to_type_token(result.type_token, rtti.first);
-    result.storage_bytes = align_up(result.storage_bytes, entry->alignment_bytes());
-    result.offsets.push_back(result.storage_bytes);
-    result.storage_bytes += entry->size_bytes();
-    result.alignment = std::max(result.alignment, entry->alignment_bytes());
+    entries.push_back(entry);
   }
-  result.kind = kind_of(result.type_token);
+  auto result = signature_of(entries);
+  if (!unknown_alias.empty())
+    result.kind = message_kind::ordinary;
+  result.aliases = aliases;
+  result.unknown_alias = std::move(unknown_alias);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct signature {
   message_kind kind = message_kind::ordinary;
 };
 
+[[nodiscard]] signature signature_of(std::span<const type_entry* const> types);
 [[nodiscard]] signature resolve_signature(const std::vector<std::string>& aliases, const type_registry& types);
 
 class decoded_message;
