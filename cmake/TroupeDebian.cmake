@@ -56,7 +56,7 @@ debian_package(runtime libtroupe${TROUPE_SOVERSION} libs SHLIBDEPS
        "immutable objects in shared memory."
        "."
        "These are the shared libraries.")
-foreach(component cluster otlp protobuf prometheus)
+foreach(component cluster gateway otlp protobuf prometheus)
   if(NOT TARGET troupe_${component})
     continue()
   endif()
@@ -100,7 +100,7 @@ if(TROUPE_TOOLS)
 endif()
 
 # The folders in which dpkg-shlibdeps finds the libraries that are not installed yet.
-foreach(component base serializers store framework bench directory cluster otlp protobuf prometheus)
+foreach(component base serializers store framework bench directory cluster gateway otlp protobuf prometheus)
   if(TARGET troupe_${component})
     get_target_property(folder troupe_${component} BINARY_DIR)
     list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${folder})

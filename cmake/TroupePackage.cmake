@@ -23,7 +23,7 @@ function(troupe_install_component name)
   set(runtime runtime)
   if(name MATCHES "^(cluster|directory)$")
     set(runtime runtime_cluster)
-  elseif(name MATCHES "^(otlp|protobuf|prometheus)$")
+  elseif(name MATCHES "^(gateway|otlp|protobuf|prometheus)$")
     set(runtime runtime_${name})
   endif()
   install(TARGETS troupe_${name} EXPORT troupe_${name} ARCHIVE COMPONENT development

@@ -46,6 +46,7 @@ check_rooms() {
 check_rooms framework/internal words threads handles wire tape traces trust flow net objects caf_port caf_port/actors config link lasting node workers supervision
 check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
+check_rooms framework/gateway/internal words access messages objects server
 check_rooms framework/cluster/internal address watching etcd host members fixed dns membership ownership entities inspection draining join
 # Only caf_port/ and the public headers may include CAF. link/, lasting/ and node/ include the headers of caf_port/.
 for room in words threads handles wire tape traces trust flow net objects config link lasting node workers supervision; do
@@ -64,12 +65,17 @@ done < <(grep -rn '#include <troupe/processes/' framework | grep -v '^framework/
 for folder in samples bench tools; do
   if [ -d "$folder" ]; then
     support=$([ "$folder" = samples ] || echo '|certificates|processes')
-    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(bench|caf_family|cluster|otlp|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
+    may_include "$folder" "(base|framework|serializers|store$support)/[^/]*\.hpp|(framework/(bench|caf_family|cluster|gateway|otlp|prometheus)|serializers/(cereal|extend|json|msgpack|protobuf))/|troupe\.hpp"
   fi
 done
 while IFS= read -r line; do
   [ -n "$line" ] && breach "a component includes internal headers: $line"
-done < <(grep -rnE '#include <troupe/([a-z]+/)+internal/' framework/otlp framework/prometheus framework/cluster framework/bench | grep -v '<troupe/framework/cluster/internal/')
+done < <(grep -rnE '#include <troupe/([a-z]+/)+internal/' framework/otlp framework/prometheus framework/cluster framework/bench framework/gateway |
+  grep -vE '<troupe/framework/(cluster|gateway)/internal/')
+while IFS= read -r line; do
+  [ -n "$line" ] && breach "mixes Boost's Asio, which only gateway/internal/server may include, with others: $line"
+done < <(grep -rnE '#include <boost/(asio|beast)' framework --include='*.hpp' --include='*.cpp' | grep -v '^framework/gateway/internal/server/boost_net.hpp:'
+  grep -rnE '#include <asio' framework/gateway)
 for folder in store serializers; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "knows CAF: $line"

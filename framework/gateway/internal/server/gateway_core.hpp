@@ -1,0 +1,92 @@
+// Everything that a gateway has.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <troupe/framework/gateway/gateway.hpp>
+#include <troupe/framework/gateway/internal/access/doorkeeper.hpp>
+#include <troupe/framework/gateway/internal/access/site_check.hpp>
+#include <troupe/framework/gateway/internal/messages/actor_shelf.hpp>
+#include <troupe/framework/gateway/internal/messages/json_messages.hpp>
+#include <troupe/framework/gateway/internal/objects/object_shelf.hpp>
+#include <troupe/framework/gateway/internal/server/boost_net.hpp>
+#include <troupe/framework/gateway/internal/server/connection_table.hpp>
+#include <troupe/framework/gateway/internal/server/loop_door.hpp>
+
+namespace troupe::web {
+
+/// Joins the parts of a gateway, and runs them on its threads until it is stopped.
+///
+/// Threads: any. Connections refer to it, and run on its threads only.
+class gateway_core {
+public:
+  gateway_core(node& of, gateway_options options, token_book tokens);
+  ~gateway_core();
+  gateway_core(const gateway_core&) = delete;
+  gateway_core& operator=(const gateway_core&) = delete;
+
+  /// Listens, and starts the threads. Fails as gateway::open does.
+  [[nodiscard]] std::expected<void, node_error> start();
+  /// Closes all connections and ends the threads.
+  void stop();
+
+  [[nodiscard]] node& home() noexcept { return home_; }
+  [[nodiscard]] const gateway_options& options() const noexcept { return options_; }
+  [[nodiscard]] web::doorkeeper& doorkeeper() noexcept { return doorkeeper_; }
+  /// Requires: start() has succeeded.
+  [[nodiscard]] const site_check& sites() const noexcept { return *sites_; }
+  [[nodiscard]] actor_shelf& actors() noexcept { return actors_; }
+  [[nodiscard]] object_shelf& objects() noexcept { return objects_; }
+  [[nodiscard]] const json_messages& messages() const noexcept { return messages_; }
+  [[nodiscard]] const std::shared_ptr<loop_door>& door() const noexcept { return door_; }
+  [[nodiscard]] net::thread_pool& workers() noexcept { return workers_; }
+  [[nodiscard]] connection_table& connections() noexcept { return connections_; }
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] const std::string& url() const noexcept { return url_; }
+  [[nodiscard]] gateway_stats stats() const;
+
+  /// Counts an answered request.
+  void note_answer(unsigned status) noexcept;
+  void note_socket(bool is_open) noexcept;
+
+private:
+  [[nodiscard]] std::expected<void, node_error> load_certificate();
+  [[nodiscard]] std::expected<void, node_error> listen();
+  [[nodiscard]] net::any_io_executor executor_for_connection();
+  net::awaitable<void> accept_all();
+  net::awaitable<void> expire_objects();
+  void begin(net::ip::tcp::socket socket);
+
+  node& home_;
+  const gateway_options options_;
+  web::doorkeeper doorkeeper_;
+  std::optional<site_check> sites_; // Set by start().
+  actor_shelf actors_;
+  object_shelf objects_;
+  const json_messages messages_;
+  connection_table connections_;
+  const std::shared_ptr<loop_door> door_ = std::make_shared<loop_door>();
+  std::uint16_t port_ = 0;
+  std::string url_;
+  std::optional<net::ssl::context> tls_; // Set if there is a certificate.
+
+  std::atomic<std::uint64_t> requests_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> sockets_{0};
+
+  // Destroyed first, with the connections that wait in it.
+  net::io_context loop_;
+  std::optional<net::ip::tcp::acceptor> acceptor_;
+  net::thread_pool workers_{2}; // For what blocks: the store.
+  std::vector<std::thread> threads_;
+};
+
+} // namespace troupe::web

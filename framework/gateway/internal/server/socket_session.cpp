@@ -1,0 +1,385 @@
+#include <troupe/framework/gateway/internal/server/socket_session.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/gateway/internal/messages/socket_words.hpp>
+#include <troupe/framework/outside_actor.hpp>
+
+namespace troupe::web {
+
+namespace {
+
+namespace websocket = beast::websocket;
+using std::chrono::steady_clock;
+
+constexpr std::size_t token_text_bytes_max = 4096;
+
+/// One WebSocket. A coroutine reads and one writes; both end soon after end() or a failure.
+///
+/// Threads: those of the connection's executor, one at a time, except push() and the functions that actors call.
+template <class Stream>
+class socket_session : public std::enable_shared_from_this<socket_session<Stream>> {
+public:
+  socket_session(gateway_core& core, Stream stream, socket_opening opening)
+      : core_(core),
+        opening_(std::move(opening)),
+        socket_(std::move(stream)),
+        can_write_(socket_.get_executor()),
+        can_read_(socket_.get_executor()),
+        write_limit_(socket_.get_executor()) {}
+  ~socket_session() {
+    if (is_counted_)
+      core_.note_socket(false);
+  }
+
+  net::awaitable<void> run(http::request<http::empty_body> request) {
+    auto self = this->shared_from_this(); // Keeps the session while this coroutine waits.
+    beast::error_code failure;
+    prepare();
+    co_await socket_.async_accept(request, into(failure));
+    if (failure)
+      co_return;
+    begin();
+    co_await read_all();
+    end(websocket::close_code::none, {node_errc::link_down, "the client has closed the WebSocket"});
+    actor_.reset(); // Actors that monitor the handle are told, and nothing refers to this session any more.
+  }
+
+private:
+  /// Something that a client has sent and that is not done: its message is not consumed, or its request not answered.
+  struct unfinished {
+    unfinished(std::shared_ptr<loop_door> door, std::weak_ptr<socket_session> of)
+        : door_(std::move(door)), session_(std::move(of)) {}
+    unfinished(const unfinished&) = delete;
+    unfinished& operator=(const unfinished&) = delete;
+    ~unfinished() {
+      door_->enter([&] {
+        if (auto session = session_.lock()) {
+          auto executor = session->socket_.get_executor();
+          net::post(executor, [session = std::move(session)] { session->note_finished(); });
+        }
+      });
+    }
+
+  private:
+    const std::shared_ptr<loop_door> door_;
+    const std::weak_ptr<socket_session> session_;
+  };
+
+  [[nodiscard]] std::weak_ptr<socket_session> weak() { return this->weak_from_this(); }
+
+  void prepare() {
+    const auto& options = core_.options();
+    beast::get_lowest_layer(socket_).expires_never(); // The WebSocket has time limits of its own.
+    websocket::stream_base::timeout limits{};
+    limits.handshake_timeout = options.header_timeout;
+    limits.idle_timeout = options.idle_timeout;
+    limits.keep_alive_pings = true;
+    socket_.set_option(limits);
+    socket_.read_message_max(opening_.rights ? options.body_bytes_max : token_text_bytes_max);
+    socket_.auto_fragment(true);
+    socket_.text(true);
+    if (!opening_.protocol.empty())
+      socket_.set_option(
+          websocket::stream_base::decorator([protocol = opening_.protocol](websocket::response_type& to) {
+            to.set(http::field::sec_websocket_protocol, protocol);
+          }));
+  }
+
+  void begin() {
+    core_.note_socket(true);
+    is_counted_ = true;
+    actor_.emplace(core_.home().system(), [door = core_.door(), to = weak()](relayed_message message) {
+      door->enter([&] {
+        if (const auto session = to.lock())
+          session->take(std::move(message));
+      });
+    });
+    if (opening_.rights)
+      opening_.place->set_idle(false);
+    else
+      demand_token();
+    net::co_spawn(
+        socket_.get_executor(),
+        [self = this->shared_from_this()]() -> net::awaitable<void> { co_await self->write_all(); }, net::detached);
+  }
+
+  /// Until the token comes, the socket makes room for other connections.
+  void demand_token() {
+    opening_.place->set_idle(true);
+    opening_.place->set_close([door = core_.door(), to = weak()] {
+      door->enter([&] {
+        if (auto session = to.lock()) {
+          auto executor = session->socket_.get_executor();
+          net::post(executor, [session = std::move(session)] {
+            if (!session->opening_.rights)
+              beast::get_lowest_layer(session->socket_).close();
+          });
+        }
+      });
+    });
+    write_limit_.expires_after(core_.options().header_timeout);
+    write_limit_.async_wait([to = weak()](beast::error_code failure) {
+      const auto session = to.lock();
+      if (!failure && session && !session->opening_.rights)
+        session->end(websocket::close_code::policy_error, {node_errc::refused, "no token came in time"});
+    });
+  }
+
+  // Reading.
+
+  net::awaitable<void> read_all() {
+    beast::flat_buffer buffer;
+    beast::error_code failure;
+    while (!is_ending_) {
+      co_await wait_for_room();
+      if (is_ending_)
+        co_return;
+      co_await socket_.async_read(buffer, into(failure));
+      if (failure)
+        co_return;
+      if (!socket_.got_text())
+        co_return end(websocket::close_code::unknown_data, {node_errc::refused, "the client sent binary data"});
+      handle({static_cast<const char*>(buffer.data().data()), buffer.size()});
+      buffer.consume(buffer.size());
+    }
+  }
+
+  [[nodiscard]] bool has_room() const {
+    return unfinished_ < core_.options().socket_requests_max
+           && outbox_bytes_.load(std::memory_order_relaxed) <= core_.options().socket_outbox_bytes / 2;
+  }
+
+  /// Does not read while the client has enough under way, or has not read enough. Then its sends wait.
+  net::awaitable<void> wait_for_room() {
+    const auto limit = steady_clock::now() + core_.options().idle_timeout;
+    beast::error_code failure;
+    while (!has_room() && !is_ending_) {
+      if (steady_clock::now() >= limit)
+        co_return end(websocket::close_code::try_again_later,
+                      {node_errc::link_busy, "the client's messages were not handled in time"});
+      can_read_.expires_at(limit);
+      co_await can_read_.async_wait(into(failure));
+    }
+  }
+
+  void note_finished() {
+    --unfinished_;
+    can_read_.cancel();
+  }
+
+  void handle(std::string_view text) {
+    auto word = read_socket_word(text, core_.messages().bounds());
+    if (!word)
+      return refuse(std::nullopt, word.error());
+    if (!opening_.rights)
+      return recognize(*word);
+    if (!word->token.empty())
+      return refuse(word->id, {.status = 400, .code = "malformed", .text = "the token is known already"});
+    if (auto counted = core_.doorkeeper().count(*opening_.rights); !counted)
+      return refuse(word->id, counted.error());
+    if (auto sent = send(*word); !sent)
+      refuse(word->id, sent.error());
+  }
+
+  void recognize(const socket_word& word) {
+    auto rights = core_.doorkeeper().recognize(word.token, opening_.address);
+    if (rights && !(*rights)->calls.covers(opening_.actor))
+      rights =
+          std::unexpected{refusal{.status = 403, .code = "not_allowed", .text = "this token may not use this actor"}};
+    if (!rights) {
+      refuse(word.id, rights.error());
+      return end(websocket::close_code::policy_error, {node_errc::refused, rights.error().text});
+    }
+    opening_.rights = *std::move(rights);
+    write_limit_.cancel();
+    socket_.read_message_max(core_.options().body_bytes_max);
+    opening_.place->set_idle(false);
+  }
+
+  std::expected<void, refusal> send(const socket_word& word) {
+    auto target = core_.actors().find(opening_.actor);
+    if (!target)
+      return std::unexpected{std::move(target).error()};
+    auto values = core_.messages().cut(word.message);
+    if (!values)
+      return std::unexpected{std::move(values).error()};
+    if (auto checked = (*target)->check(*values); !checked)
+      return checked;
+    ++unfinished_;
+    const auto mark = std::make_shared<const unfinished>(core_.door(), weak());
+    auto message = core_.messages().decode(*values, mark);
+    if (!message)
+      return std::unexpected{std::move(message).error()};
+    if (!word.id)
+      actor_->tell((*target)->actor, *std::move(message));
+    else
+      ask((*target)->actor, *std::move(message), word, mark);
+    return {};
+  }
+
+  void ask(const caf::actor& target, caf::message message, const socket_word& word,
+           const std::shared_ptr<const unfinished>& mark) {
+    const auto id = *word.id;
+    const auto timeout =
+        std::min(word.timeout.value_or(core_.options().answer_timeout), core_.options().answer_timeout_max);
+    const auto request =
+        actor_->ask(target, std::move(message), timeout,
+                    [door = core_.door(), to = weak(), id, mark](std::expected<caf::message, node_error> answer) {
+                      door->enter([&] {
+                        if (const auto session = to.lock())
+                          session->push_answer(id, answer);
+                      });
+                    });
+    auto limit = std::make_shared<net::steady_timer>(socket_.get_executor(), timeout);
+    limits_.emplace_back(limit);
+    limit->async_wait([this, self = this->shared_from_this(), limit, request, id, timeout](beast::error_code failure) {
+      std::erase(limits_, limit);
+      if (!failure && actor_ && actor_->give_up(request))
+        refuse(id, {.status = 504,
+                    .code = "timed_out",
+                    .text = "no answer within " + std::to_string(timeout.count()) + " ms"});
+    });
+  }
+
+  // Writing. Called by any thread.
+
+  void take(relayed_message message) {
+    if (message.is_request())
+      return std::move(message).fail({node_errc::unsupported, "a WebSocket does not answer requests"});
+    auto text = core_.messages().encode(message.content(), text_bytes_max());
+    push(text ? "{\"message\":" + *text + "}" : json_of(text.error()));
+  }
+
+  void push_answer(std::uint64_t id, const std::expected<caf::message, node_error>& answer) {
+    auto text = answer ? core_.messages().encode(*answer, text_bytes_max())
+                       : std::expected<std::string, refusal>(std::unexpected{refusal_of(answer.error())});
+    push(text ? "{\"id\":" + std::to_string(id) + ",\"answer\":" + *text + "}" : with_id(id, text.error()));
+  }
+
+  static std::string with_id(std::uint64_t id, const refusal& why) {
+    return "{\"id\":" + std::to_string(id) + "," + json_of(why).substr(1);
+  }
+
+  [[nodiscard]] std::size_t text_bytes_max() const {
+    return std::min(core_.options().answer_bytes_max, core_.options().socket_outbox_bytes / 2);
+  }
+
+  void refuse(std::optional<std::uint64_t> id, const refusal& why) { push(id ? with_id(*id, why) : json_of(why)); }
+
+  /// Each text takes memory besides its bytes.
+  static std::size_t weight_of(const std::string& text) { return text.size() + 128; }
+
+  void push(std::string text) {
+    const auto weight = weight_of(text);
+    const auto before = outbox_bytes_.fetch_add(weight, std::memory_order_relaxed);
+    auto executor = socket_.get_executor();
+    if (before + weight > core_.options().socket_outbox_bytes) {
+      outbox_bytes_.fetch_sub(weight, std::memory_order_relaxed);
+      if (!has_overflown_.exchange(true))
+        net::post(executor, [self = this->shared_from_this()] {
+          self->outbox_.clear();
+          self->end(websocket::close_code::try_again_later, {node_errc::link_busy, "the client does not read"});
+        });
+      return;
+    }
+    net::post(executor, [self = this->shared_from_this(), text = std::move(text)]() mutable {
+      self->outbox_.push_back(std::move(text));
+      self->can_write_.cancel();
+    });
+  }
+
+  net::awaitable<void> write_all() {
+    beast::error_code failure;
+    while (!failure && !(is_ending_ && (outbox_.empty() || has_overflown_))) {
+      if (outbox_.empty()) {
+        can_write_.expires_at(steady_clock::time_point::max());
+        co_await can_write_.async_wait(into(failure));
+        failure = {};
+        continue;
+      }
+      const auto text = std::move(outbox_.front());
+      outbox_.pop_front();
+      limit_writing();
+      co_await socket_.async_write(net::buffer(text), into(failure));
+      write_limit_.cancel();
+      outbox_bytes_.fetch_sub(weight_of(text), std::memory_order_relaxed);
+      can_read_.cancel();
+    }
+    end(websocket::close_code::none, {node_errc::link_down, "the WebSocket is broken"});
+    if (!failure && close_code_ != websocket::close_code::none) {
+      limit_writing();
+      co_await socket_.async_close(websocket::close_reason(close_code_, close_text_), into(failure));
+      write_limit_.cancel();
+    }
+    beast::get_lowest_layer(socket_).close();
+  }
+
+  void limit_writing() {
+    if (!opening_.rights)
+      return; // The time for the token runs.
+    write_limit_.expires_after(core_.options().write_timeout);
+    write_limit_.async_wait([to = weak()](beast::error_code failure) {
+      if (const auto session = to.lock(); !failure && session)
+        beast::get_lowest_layer(session->socket_).close();
+    });
+  }
+
+  /// The first call counts. Both coroutines end soon.
+  void end(websocket::close_code code, const node_error& why) {
+    if (std::exchange(is_ending_, true))
+      return;
+    close_code_ = code;
+    close_text_ = why.message().substr(0, 120); // A close frame has room for 123 bytes.
+    if (actor_)
+      actor_->end(why);
+    for (const auto& limit : limits_)
+      limit->cancel();
+    can_read_.cancel();
+    can_write_.cancel();
+    if (opening_.place)
+      opening_.place->set_idle(true);
+  }
+
+  gateway_core& core_;
+  socket_opening opening_;
+  websocket::stream<Stream> socket_;
+  std::optional<outside_actor> actor_; // Set by begin().
+  bool is_counted_ = false;
+  bool is_ending_ = false;
+  websocket::close_code close_code_ = websocket::close_code::none;
+  std::string close_text_;
+
+  std::size_t unfinished_ = 0;
+  std::deque<std::string> outbox_;
+  std::vector<std::shared_ptr<net::steady_timer>> limits_; // Of requests that wait for their answers.
+  net::steady_timer can_write_;
+  net::steady_timer can_read_;
+  net::steady_timer write_limit_;
+
+  // Any thread.
+  std::atomic<std::size_t> outbox_bytes_{0}; // Of texts in the outbox or on their way there.
+  std::atomic<bool> has_overflown_{false};
+};
+
+} // namespace
+
+template <class Stream>
+net::awaitable<void> serve_socket(gateway_core& core, Stream stream, socket_opening opening,
+                                  http::request<http::empty_body> request) {
+  auto session = std::make_shared<socket_session<Stream>>(core, std::move(stream), std::move(opening));
+  co_await session->run(std::move(request));
+}
+
+template net::awaitable<void> serve_socket(gateway_core&, plain_stream, socket_opening,
+                                           http::request<http::empty_body>);
+template net::awaitable<void> serve_socket(gateway_core&, tls_stream, socket_opening, http::request<http::empty_body>);
+
+} // namespace troupe::web
