@@ -1,0 +1,60 @@
+// A kitchen that programs in any language can use: an actor that stirs, one that rings, and a table of numbers.
+#include <iostream>
+#include <stdexcept>
+
+#include <troupe/framework/gateway/gateway.hpp>
+#include <troupe/troupe.hpp>
+
+using namespace std::chrono_literals;
+using stir_atom = caf::atom_constant<caf::atom("stir")>;
+using ring_atom = caf::atom_constant<caf::atom("ring")>;
+
+struct spoon {
+  std::string metal;
+  std::uint32_t turns = 1;
+};
+TROUPE_DESCRIBE(spoon, metal, turns)
+
+// The schema describes the messages of a typed actor.
+using cup_actor = caf::typed_actor<caf::replies_to<stir_atom, spoon>::with<std::string>>;
+
+cup_actor::behavior_type cup() {
+  return {[](stir_atom, const spoon& with) -> caf::result<std::string> {
+    if (with.metal.empty())
+      return troupe::to_caf_error({troupe::node_errc::bad_option, "a spoon needs a metal"});
+    return "stirred " + std::to_string(with.turns) + " times by " + with.metal;
+  }};
+}
+
+/// Rings three times for each client that asks for it. The handle of a WebSocket is an ordinary handle.
+caf::behavior bell(caf::event_based_actor* self) {
+  return {[self](ring_atom) {
+    const auto guest = caf::actor_cast<caf::actor>(self->current_sender());
+    for (std::uint32_t i = 1; i <= 3; ++i)
+      self->send(guest, "ring " + std::to_string(i));
+  }};
+}
+
+int main(int argument_count, char** arguments) try { // gateway TOKEN-FILE [ADDRESS]
+  if (argument_count < 2)
+    throw std::runtime_error("usage: gateway TOKEN-FILE [ADDRESS]");
+  troupe::type_registry types;
+  types.add<spoon>("kitchen.spoon");
+  troupe::family_set families;
+  troupe::system_config config;
+  caf::actor_system system{config};
+  auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "kitchen", .store = {}}));
+
+  auto gateway = troupe::value_or_throw(troupe::gateway::open(
+      node, {.address = argument_count > 2 ? arguments[2] : "127.0.0.1:8080", .token_file = arguments[1]}));
+  troupe::value_or_throw(gateway.expose("cup", system.spawn(cup), {.description = "stirs with a spoon"}));
+  troupe::value_or_throw(gateway.expose("bell", system.spawn(bell), {.description = "rings three times"}));
+  const troupe::array<double> degrees({20.5, 21, 21.5, 60, 70.25, 80}, {2, 3});
+  troupe::value_or_throw(gateway.expose_object("degrees", troupe::value_or_throw(node.put(degrees))));
+
+  std::cout << "serving " << gateway.url() << " until Enter is pressed" << std::endl;
+  std::cin.get();
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}
