@@ -84,8 +84,8 @@ int measure(const step_program& program, const step_options& told) {
   });
   if (outcome.is_stopped)
     return 128 + signals.came();
-  const auto rows = outcome.values.rows({});
-  std::cout << table(rows, {});
+  const auto rows = outcome.values.rows(program.peers);
+  std::cout << table(rows, program.peers);
   for (const auto& [subject, failed] : outcome.failures)
     std::cout << fmt::format("\n{} failed: {}\n", subject, failed.reason);
   if (json.is_open())

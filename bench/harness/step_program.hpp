@@ -19,6 +19,7 @@ struct step_program {
   std::string name;
   std::string description; // For --help.
   std::vector<std::string> subjects;
+  std::vector<std::string> peers = {};  // Subjects to which the ratios of all others are shown.
   std::string step;                     // Its count is the time in milliseconds.
   std::vector<quantity> quantities;     // The numbers that the step answers with.
   std::chrono::milliseconds time{2000}; // Of a step, unless the user says otherwise.
