@@ -2,6 +2,7 @@
 
 #include "gateway/beast_echo.hpp"
 #include "harness/statistics.hpp"
+#include "peers/small_messages.hpp"
 #include "peers/troupe_process.hpp"
 
 #include <troupe/framework/gateway/gateway.hpp>
