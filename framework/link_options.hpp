@@ -145,6 +145,12 @@ struct recording_options {
   /// bursts are recorded whole.
   std::size_t queue_bytes = 8_MiB;
 
+  /// Frames and objects in a store that both ends share are recorded with their bytes if they have at most this size,
+  /// otherwise as sizes only. 0: none has its bytes on the tape. Higher: the tape grows by the bytes of each message
+  /// that mentions them, and the objects stay in the store until they are written: at most `queue_bytes` of them, or a
+  /// single larger one.
+  std::size_t object_bytes_max = 0;
+
   /// How the tape is compressed. Higher compression may make the recorder too slow for a fast link.
   troupe::compression compression = troupe::compression::lz4;
 

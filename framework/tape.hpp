@@ -14,6 +14,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/framework/node_errc.hpp>
+#include <troupe/serializers/frame.hpp>
 #include <troupe/serializers/payload.hpp>
 #include <troupe/serializers/record.hpp>
 
@@ -61,7 +62,7 @@ struct tape_actor {
 enum class tape_frame_place : std::uint8_t {
   message = 0, ///< Inside the message.
   chunks = 1,  ///< In chunks before the message.
-  store = 2,   ///< They stayed in the store that both ends share.
+  store = 2,   ///< They stayed in the store that both ends share. On the tape with recording_options::object_bytes_max.
 };
 
 /// A frame of a payload.
@@ -71,15 +72,24 @@ struct tape_frame {
   bool is_recorded = true; ///< If false, the frame is empty in tape_element::content.
 };
 
+/// An object in a store that an element mentions.
+struct tape_mention {
+  std::string object = {}; ///< Its name, as `troupe store` shows it; empty if the sender had lost it.
+  std::uint64_t size_bytes = 0;
+  bool is_recorded = false;
+  frame content = {}; ///< The object's bytes; empty if they are not on the tape.
+};
+
 /// One element of a message.
 struct tape_element {
   std::string type = {};   ///< The alias. Empty if the message's signature is missing on the tape.
   std::string family = {}; ///< Empty if the header is missing on the tape.
   payload content = {};    ///< As it travelled.
   std::vector<tape_frame> frames = {};
-  std::vector<tape_actor> actors = {}; ///< That the payload mentions.
-  std::uint64_t objects = 0;           ///< How many objects it mentions.
-  std::string missing = {};            ///< Why `content` is not whole; empty: it is whole.
+  std::vector<tape_actor> actors = {};     ///< That the payload mentions.
+  std::uint64_t objects = 0;               ///< How many objects it mentions.
+  std::vector<tape_mention> mentions = {}; ///< These objects, as far as the tape describes them.
+  std::string missing = {};                ///< Why `content` is not whole; empty: it is whole.
 };
 
 enum class tape_message_kind : std::uint8_t {
@@ -156,7 +166,8 @@ struct tape_limits {
   std::uint64_t frame_bytes = 1ULL << 30;        ///< One frame that came in chunks.
   std::uint64_t open_frame_bytes = 1ULL << 30;   ///< All frames in chunks whose message has not come yet.
   std::size_t open_requests = 65'536;            ///< Without an answer; the oldest are forgotten.
-  std::size_t frames = 65'536;                   ///< Of one element.
+  std::size_t frames = 65'536;                   ///< Of one element; also the objects that one message mentions.
+  std::uint64_t object_bytes = 1ULL << 30;       ///< Of objects in shared stores; the first ones are forgotten first.
 };
 
 /// Reads a tape from its beginning to its end.

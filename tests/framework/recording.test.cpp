@@ -207,6 +207,93 @@ TEST_F(recording, has_the_sizes_of_what_is_in_a_shared_store) {
   EXPECT_EQ(requests[1].elements.at(0).missing, "");
 }
 
+class recording_of_objects : public recording {
+protected:
+  recording_of_objects() {
+    far_options_.store = near_options_.store = store::options{.name = store_, .capacity_bytes = 64_MiB};
+  }
+
+  static link_options with_objects(link_options options, std::size_t bytes_max) {
+    options.recording.object_bytes_max = bytes_max;
+    options.recording.queue_bytes = 64_MiB; // So that none finds no room.
+    return options;
+  }
+  /// Of 2.4 MB, so that a record cannot have all of it.
+  static array<double> large_array() {
+    std::vector<double> values(300'000);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(i);
+    return array<double>(values);
+  }
+  void expect_large_array(const tape_message& of) {
+    const auto& element = of.elements.at(0);
+    EXPECT_EQ(element.missing, "");
+    EXPECT_TRUE(std::ranges::any_of(element.frames, [](const auto& frame) {
+      return frame.place == tape_frame_place::store && frame.is_recorded && frame.size_bytes == 2'400'000;
+    }));
+    const auto back = deserialize<array<double>>(element.content, {}, near_types_, families_);
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_TRUE(std::ranges::equal(back->span(), large_array().span()));
+  }
+
+  const type_registry near_types_;
+  const family_set families_;
+};
+
+TEST_F(recording_of_objects, has_the_bytes_of_frames_in_a_shared_store) {
+  publish("echo", far().system.spawn(echo));
+  connect(with_objects(recorded(), 4_MiB));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_TRUE(ask<array<double>>(near().system, find("echo"), large_array()));
+  const auto tape = content();
+  EXPECT_TRUE(tape.damage.empty());
+  const auto requests = tape.of(tape_message_kind::request, tape_side::recorder);
+  const auto answers = tape.of(tape_message_kind::answer, tape_side::peer);
+  ASSERT_EQ(requests.size(), 5u);
+  ASSERT_EQ(answers.size(), 5u);
+  for (int i = 0; i < 5; ++i) {
+    expect_large_array(requests[i]);
+    expect_large_array(answers[i]);
+  }
+}
+
+TEST_F(recording_of_objects, has_the_bytes_of_objects_that_messages_mention) {
+  publish("echo", far().system.spawn(echo));
+  connect(with_objects(recorded(), 4_MiB));
+  {
+    const auto ref = near().home->put(large_array()).value();
+    EXPECT_EQ(ask<int>(near().system, find("echo"), ref), 1);
+  }
+  const auto requests = content().of(tape_message_kind::request, tape_side::recorder);
+  ASSERT_EQ(requests.size(), 1u);
+  const auto& mentions = requests[0].elements.at(0).mentions;
+  ASSERT_EQ(mentions.size(), 1u);
+  EXPECT_TRUE(mentions[0].is_recorded);
+  EXPECT_FALSE(mentions[0].object.empty());
+  EXPECT_GE(mentions[0].size_bytes, 2'400'000u);
+  EXPECT_EQ(mentions[0].content.size_bytes(), mentions[0].size_bytes);
+}
+
+TEST_F(recording_of_objects, has_only_the_sizes_of_larger_ones) {
+  publish("echo", far().system.spawn(echo));
+  connect(with_objects(recorded(), 1_MiB));
+  EXPECT_TRUE(ask<array<double>>(near().system, find("echo"), array<double>(many_doubles())));
+  EXPECT_TRUE(ask<array<double>>(near().system, find("echo"), large_array()));
+  const auto requests = content().of(tape_message_kind::request, tape_side::recorder);
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0].elements.at(0).missing, "");
+  EXPECT_NE(requests[1].elements.at(0).missing.find("2,400,000 bytes was in the store"), std::string::npos)
+      << requests[1].elements.at(0).missing;
+}
+
+TEST_F(recording_of_objects, keeps_no_object_after_it_is_written) {
+  publish("echo", far().system.spawn(echo));
+  connect(with_objects(recorded(), 4_MiB));
+  EXPECT_TRUE(ask<array<double>>(near().system, find("echo"), large_array()));
+  auto store = store::object_store::open(**near_options_.store).value();
+  EXPECT_TRUE(eventually([&] { return store.totals().value().objects == 0; }));
+}
+
 TEST_F(recording, has_the_memory_of_values_that_pass_within_the_process) {
   address_ = "inproc://" + unique_name("recorded");
   far_options_.listen = {address_};

@@ -25,7 +25,8 @@ constexpr tape_limits few{.links = 8,
                           .frame_bytes = 4_KiB,
                           .open_frame_bytes = 8_KiB,
                           .open_requests = 8,
-                          .frames = 64};
+                          .frames = 64,
+                          .object_bytes = 8_KiB};
 
 byte_vector with_head() {
   const auto head = tape_head_of({.file = file_id});

@@ -179,13 +179,16 @@ json json_of_element(const tape_element& of, bool with_values) {
     frames.push_back({{"bytes", each.size_bytes},
                       {"place", each.place == tape_frame_place::store    ? "store"
                                 : each.place == tape_frame_place::chunks ? "chunks"
-                                                                         : "message"}});
+                                                                         : "message"},
+                      {"recorded", each.is_recorded}});
   result["frames"] = frames;
   if (!of.actors.empty())
     for (const auto& each : of.actors)
       result["actors"].push_back(json_of_actor(each));
   if (of.objects > 0)
     result["objects"] = of.objects;
+  for (const auto& each : of.mentions)
+    result["mentions"].push_back({{"object", each.object}, {"bytes", each.size_bytes}, {"recorded", each.is_recorded}});
   if (!of.missing.empty())
     result["missing"] = of.missing;
   else if (with_values)

@@ -182,6 +182,8 @@ constexpr std::array all_link_rows{
                                                                        positive),
     link_bytes<&link_options::recording, &recording_options::queue_bytes>("recording.queue-bytes",
                                                                           "waiting to be written", positive),
+    link_bytes<&link_options::recording, &recording_options::object_bytes_max>("recording.object-bytes-max",
+                                                                               "an object recorded with its bytes"),
     link_row<&link_options::recording, &recording_options::compression>("recording.compression", "of these files"),
     limit_bytes<&limits::header_bytes>("receive-limits.header-bytes", "one payload's header"),
     limit_row<&limits::frames>("receive-limits.frames", "frames of one payload"),

@@ -229,6 +229,7 @@ private:
              std::shared_ptr<refusal_log> refusals);
   std::expected<void, node_error> on_greeting(const packet_head& head, bytes_view body);
   std::expected<void, node_error> become_open(agreed_terms terms);
+  [[nodiscard]] recording_target recording_of_options() const;
   void begin_to_record(const link_held& held);
   void add_recording(const link_held& held, const recording_target& target, const known_words& known, bool is_late);
   void stop_recording();

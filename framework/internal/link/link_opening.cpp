@@ -232,9 +232,19 @@ std::expected<void, node_error> link_core::become_open(agreed_terms terms) {
   return {};
 }
 
+recording_target link_core::recording_of_options() const {
+  recording_target target{.to = recorder_};
+  const auto object_bytes_max = options_.recording.object_bytes_max;
+  if (object_bytes_max > 0 && agreement_.now().shares_store && node_->store()) {
+    target.store = node_->store();
+    target.object_bytes_max = object_bytes_max;
+  }
+  return target;
+}
+
 void link_core::begin_to_record(const link_held& held) {
   if (recorder_)
-    add_recording(held, {.to = recorder_}, {}, false);
+    add_recording(held, recording_of_options(), {}, false);
   for (const auto& each : node_->observers().targets())
     if (each.wants_link_to(agreed().peer.name))
       add_recording(held, each, {}, false);

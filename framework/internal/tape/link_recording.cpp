@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <troupe/framework/internal/tape/stored_parts.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
 
 namespace troupe::internal {
@@ -56,10 +57,40 @@ bool link_recording::is_over() const noexcept {
 void link_recording::record(tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
                             bytes_view end) noexcept {
   for (const auto& each : tracks_)
-    if (each->target.actors.empty())
+    if (each->target.actors.empty()) {
+      if (each->target.store)
+        record_objects(*each, kind, detail, begin, end);
       each->target.to->packet(each->link, writer, kind, detail, begin, end);
-    else
+    } else {
       record_some(*each, writer, kind, detail, begin, end);
+    }
+}
+
+/// Records the bytes in the shared store that the packet mentions. They are held for as long as it takes to write them,
+/// because the receiver may be done with them at once.
+void link_recording::record_objects(track& of, packet_kind kind, std::uint8_t detail, bytes_view begin,
+                                    bytes_view end) noexcept {
+  auto& target = of.target;
+  try {
+    byte_vector whole;
+    if (!end.empty()) {
+      whole.assign(begin.begin(), begin.end());
+      whole.insert(whole.end(), end.begin(), end.end());
+      begin = whole;
+    }
+    for (const auto& each : stored_parts_of(kind, detail, begin))
+      if (each.size_bytes <= target.object_bytes_max) {
+        auto held = target.store->find({target.store->number(), each.index, each.generation});
+        target.to->object({.link = of.link,
+                           .store = target.store->number(),
+                           .index = each.index,
+                           .generation = each.generation,
+                           .offset = each.offset},
+                          each.offset + each.size_bytes, held ? *std::move(held) : store::handle{});
+      }
+  } catch (...) { // No memory: the bytes are missing, and reading says so.
+    return;
+  }
 }
 
 /// Records a packet if it belongs to an actor that is wanted. A chunk comes before it is known to which message it

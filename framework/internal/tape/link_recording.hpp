@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include <troupe/framework/internal/tape/tape_queue.hpp>
 #include <troupe/framework/internal/wire/packet_tap.hpp>
+#include <troupe/store/object_store.hpp>
 
 namespace troupe::internal {
 
@@ -23,6 +25,10 @@ struct recording_target {
   std::shared_ptr<tape_queue> to;
   std::vector<std::string> actors = {}; // Only messages from or to actors of these names. Empty: all.
   std::string observer = {};            // Links to the node of this name are not recorded. Empty: all are.
+  // Of links whose ends share this store, frames and objects of at most this size are recorded with their bytes. Not
+  // for a recording that wants some actors only.
+  std::optional<store::object_store> store = std::nullopt;
+  std::size_t object_bytes_max = 0;
 
   [[nodiscard]] bool wants_link_to(const std::string& peer) const { return observer.empty() || observer != peer; }
 };
@@ -78,6 +84,7 @@ private:
   };
 
   void record(tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) noexcept;
+  void record_objects(track& of, packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) noexcept;
   void record_some(track& of, tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
                    bytes_view end) noexcept;
   [[nodiscard]] bool is_wanted(const track& of, tape_side writer, std::uint8_t detail, bytes_view begin);

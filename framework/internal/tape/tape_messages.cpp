@@ -55,6 +55,7 @@ void tape_messages::note_gap() {
   for (auto& [number, link] : links_)
     for (auto* each : {&link.of_recorder, &link.of_peer}) {
       each->described_objects = 0;
+      each->described.clear();
       each->described_bytes = 0;
     }
 }
@@ -68,10 +69,15 @@ std::expected<std::optional<tape_event>, std::string> tape_messages::take_any(co
   if (const auto* actor = std::get_if<tape_actor_named>(&record)) {
     if (auto named = name(*actor); !named)
       return fault{std::move(named).error()};
+  } else if (const auto* object = std::get_if<tape_object>(&record)) {
+    if (auto link = find(object->link); !link)
+      return fault{std::move(link).error()};
+    objects_.add(*object);
   } else if (const auto* lost = std::get_if<tape_dropped>(&record)) {
     if (const auto link = links_.find(lost->link); link != links_.end()) {
       auto& by = link->second.written_by(lost->writer);
       by.described_objects = 0;
+      by.described.clear();
       by.described_bytes = 0;
     }
     return tape_drop{.link = lost->link,
@@ -96,7 +102,7 @@ std::expected<tape_messages::link_state*, std::string> tape_messages::find(std::
     return &known->second;
   if (links_.size() >= bounds_.links)
     return fault{"more than " + grouped(bounds_.links) + " links are open"};
-  return &links_[link]; // Its beginning may be damaged.
+  return &links_.try_emplace(link, link).first->second; // Its beginning may be damaged.
 }
 
 std::expected<std::optional<tape_event>, std::string> tape_messages::begin(const tape_link_began& record) {
@@ -144,6 +150,7 @@ void tape_messages::end(std::uint64_t link) {
     drop_transfers(*each);
   }
   kept_bytes_ -= known->second.name_bytes;
+  objects_.forget(link);
   links_.erase(known);
 }
 
@@ -185,6 +192,7 @@ std::expected<std::optional<tape_event>, std::string> tape_messages::take_packet
   case packet_kind::value: {
     auto message = message_of(**link, packet);
     by.described_objects = 0;
+    by.described.clear();
     by.described_bytes = 0;
     if (!message)
       return fault{std::move(message).error()};
@@ -214,8 +222,10 @@ std::expected<void, std::string> tape_messages::describe(direction& by, bytes_vi
   by.described_bytes += packet_head_bytes + body.size();
   packet_reader in{body};
   while (in.ok() && !in.rest().empty()) {
-    static_cast<void>(read_object_mention(in));
+    auto mention = read_object_mention(in);
     ++by.described_objects;
+    if (in.ok() && by.described.size() < bounds_.frames)
+      by.described.push_back(std::move(mention));
   }
   if (!in.ok())
     return fault{"a description of objects cannot be read"};
@@ -359,19 +369,43 @@ std::expected<void, std::string> tape_messages::read_one(link_state& link, const
       element.content.frames.push_back(frame::copy_of(bytes));
       element.frames.push_back({tape_frame_place::message, where.size_bytes, true});
     } else {
-      element.content.frames.push_back(claim(by, where, message, element));
+      element.content.frames.push_back(claim(link, by, where, message, element));
     }
   }
   for (const auto& each : descriptor.actors)
     element.actors.push_back(actor_of(link, each.readers ? other_end(packet.writer) : packet.writer, each.number));
   element.objects = descriptor.objects;
+  for (std::uint64_t i = 0; i < element.objects && !by.described.empty(); ++i) {
+    element.mentions.push_back(mention_of(link, by.described.front()));
+    by.described.pop_front();
+  }
   return {};
 }
 
+tape_mention tape_messages::mention_of(const link_state& link, const object_mention& described) const {
+  const auto& id = described.handle.name;
+  tape_mention mention{.size_bytes = described.handle.size_bytes};
+  if (described.what == object_mention::kind::lost)
+    return mention;
+  mention.object = to_string(id);
+  if (described.what != object_mention::kind::stored)
+    return mention;
+  if (auto bytes = objects_.find(link.number, id.index, id.generation, 0, mention.size_bytes)) {
+    mention.is_recorded = true;
+    mention.content = *std::move(bytes);
+  }
+  return mention;
+}
+
 /// The bytes of a frame that is not in the message's packet; empty if the tape does not have them.
-frame tape_messages::claim(direction& by, const frame_descriptor& where, tape_message& message, tape_element& element) {
+frame tape_messages::claim(link_state& link, direction& by, const frame_descriptor& where, tape_message& message,
+                           tape_element& element) {
   if (where.place == frame_place::stored) {
-    element.frames.push_back({tape_frame_place::store, where.size_bytes, false});
+    auto bytes =
+        objects_.find(link.number, where.object_index, where.object_generation, where.object_offset, where.size_bytes);
+    element.frames.push_back({tape_frame_place::store, where.size_bytes, bytes.has_value()});
+    if (bytes)
+      return *std::move(bytes);
     note(element.missing, "a frame of " + grouped(where.size_bytes) + " bytes was in the store that both ends shared");
     return {};
   }

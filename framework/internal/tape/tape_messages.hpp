@@ -13,6 +13,7 @@
 
 #include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/tape/link_words.hpp>
+#include <troupe/framework/internal/tape/recorded_objects.hpp>
 #include <troupe/framework/internal/tape/tape_format.hpp>
 #include <troupe/framework/tape.hpp>
 
@@ -44,8 +45,9 @@ private:
   struct direction {
     link_words words;
     std::unordered_map<std::uint64_t, transfer, detail::salted_hash> transfers;
-    std::uint64_t described_objects = 0; // For the next message.
-    std::uint64_t described_bytes = 0;   // Of the packets that describe them.
+    std::uint64_t described_objects = 0;  // For the next message.
+    std::deque<object_mention> described; // At most tape_limits::frames of them.
+    std::uint64_t described_bytes = 0;    // Of the packets that describe them.
   };
   struct asked {
     std::uint64_t message = 0;
@@ -59,6 +61,8 @@ private:
     auto operator<=>(const question&) const = default;
   };
   struct link_state {
+    explicit link_state(std::uint64_t with_number) : number(with_number) {}
+    std::uint64_t number = 0;
     direction of_recorder;
     direction of_peer;
     std::map<std::pair<tape_side, std::uint64_t>, std::string> names;
@@ -85,7 +89,9 @@ private:
   [[nodiscard]] std::expected<void, std::string> read_one(link_state& link, const tape_packet& packet,
                                                           packet_reader& in, tape_message& message,
                                                           tape_element& element);
-  [[nodiscard]] frame claim(direction& by, const frame_descriptor& where, tape_message& message, tape_element& element);
+  [[nodiscard]] frame claim(link_state& link, direction& by, const frame_descriptor& where, tape_message& message,
+                            tape_element& element);
+  [[nodiscard]] tape_mention mention_of(const link_state& link, const object_mention& described) const;
   [[nodiscard]] tape_actor actor_of(const link_state& link, tape_side exporter, std::uint64_t number) const;
   void match(tape_message& message);
   void end(std::uint64_t link);
@@ -96,6 +102,7 @@ private:
   std::uint64_t kept_bytes_ = 0; // Definitions and names of all links.
   std::uint64_t open_bytes_ = 0; // Of transfers.
   std::size_t open_transfers_ = 0;
+  recorded_objects objects_{bounds_.object_bytes};
   std::map<question, asked> asked_;
   std::deque<question> asked_order_; // Oldest first; may contain some that were answered.
   std::uint64_t messages_ = 0;

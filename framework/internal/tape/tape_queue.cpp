@@ -1,5 +1,6 @@
 #include <troupe/framework/internal/tape/tape_queue.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe::internal {
@@ -10,6 +11,8 @@ namespace {
 constexpr std::size_t early_bytes = 256 * 1024;
 // Otherwise it gathers for this long, so that slow links cost few wake-ups.
 constexpr std::chrono::milliseconds gathering_time{100};
+// Objects that wait, beside the bound of their bytes.
+constexpr std::size_t objects_max = 4096;
 
 } // namespace
 
@@ -23,9 +26,14 @@ std::uint64_t tape_queue::elapsed() const noexcept {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
 
+/// Whether the writing thread has enough to do. Requires: the lock is held.
+bool tape_queue::has_gathered(std::size_t record_bytes) const noexcept {
+  return record_bytes >= early_bytes || object_bytes_ >= early_bytes;
+}
+
 /// Wakes the thread if it waits for the first record, or if it has gathered enough. Requires: the lock is held.
 void tape_queue::wake_if_needed(std::size_t before) {
-  if (before == 0 || (before < early_bytes && records_.size() >= early_bytes))
+  if (before == 0 || (!has_gathered(before) && has_gathered(records_.size())))
     changed_.notify_one();
 }
 
@@ -99,6 +107,34 @@ void tape_queue::packet(std::uint64_t link, tape_side writer, packet_kind kind, 
   wake_if_needed(before);
 }
 
+void tape_queue::object(const tape_object& what, std::uint64_t end, store::handle held) noexcept {
+  auto record = what;
+  record.size_bytes = held.size_bytes();
+  std::unique_lock guard{mutex_};
+  if (is_closed_)
+    return;
+  record.at = elapsed();
+  const auto wanted_bytes = end - what.offset;
+  const auto has_room =
+      objects_.empty() || wanted_bytes <= bytes_max_ - std::min<std::uint64_t>(bytes_max_, object_bytes_);
+  const auto before = records_.size();
+  if (held.empty() || end < what.offset || end > held.size_bytes() || !has_room || objects_.size() >= objects_max) {
+    guard.unlock(); // The handle may be the object's last.
+    record.state = tape_object::how::gone;
+    record.size_bytes = end;
+    append(record);
+    return;
+  }
+  try {
+    objects_.push_back({.position = before, .what = record, .end = end, .held = std::move(held)});
+    object_bytes_ += wanted_bytes;
+    if (object_bytes_ >= early_bytes)
+      changed_.notify_one();
+  } catch (...) { // No memory: the message lacks the bytes, and reading says so.
+    return;
+  }
+}
+
 void tape_queue::name_actor(std::uint64_t link, tape_side exporter, std::uint64_t number,
                             std::string_view name) noexcept {
   append(tape_actor_named{.link = link, .exporter = exporter, .number = number, .name = name});
@@ -114,14 +150,17 @@ void tape_queue::close() {
   changed_.notify_one();
 }
 
-bool tape_queue::take(byte_vector& into, std::chrono::steady_clock::time_point until) {
-  into.clear();
+bool tape_queue::take(waiting_records& into, std::chrono::steady_clock::time_point until) {
+  into.bytes.clear();
+  into.objects.clear();
   std::unique_lock held{mutex_};
   changed_.wait_until(held, until, [this] { return is_closed_ || !records_.empty(); });
   if (!records_.empty())
-    changed_.wait_for(held, gathering_time, [this] { return is_closed_ || records_.size() >= early_bytes; });
+    changed_.wait_for(held, gathering_time, [this] { return is_closed_ || has_gathered(records_.size()); });
   say_dropped(); // Now there is room.
-  std::swap(into, records_);
+  std::swap(into.bytes, records_);
+  std::swap(into.objects, objects_);
+  object_bytes_ = 0;
   return is_closed_;
 }
 

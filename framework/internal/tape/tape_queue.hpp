@@ -9,11 +9,27 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <troupe/framework/internal/tape/tape_format.hpp>
 #include <troupe/framework/internal/tape/tape_writer.hpp>
+#include <troupe/store/handle.hpp>
 
 namespace troupe::internal {
+
+/// Bytes of an object in a shared store that wait to be recorded.
+struct waiting_object {
+  std::size_t position = 0; // The bytes belong before what is there in the records that wait.
+  tape_object what;         // Without the bytes; those from `what.offset` to `end` are wanted.
+  std::uint64_t end = 0;
+  store::handle held = {};
+};
+
+/// What the writing thread takes at once.
+struct waiting_records {
+  byte_vector bytes;
+  std::vector<waiting_object> objects; // In the order of their positions.
+};
 
 /// Takes packets from any number of links into bounded memory, as encoded records for the one thread that writes them.
 /// What finds no room is dropped, and a record says how much. Definitions have more room, because later packets need
@@ -34,6 +50,9 @@ public:
   /// Takes a packet, or counts it as dropped. The body consists of two parts.
   void packet(std::uint64_t link, tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
               bytes_view end = {}) noexcept;
+  /// Keeps the bytes of an object for the writing thread: those from `what.offset` to `end`. Without a handle, or
+  /// without room, the tape says that they are not recorded. The link, the id and the offset of `what` are used.
+  void object(const tape_object& what, std::uint64_t end, store::handle held) noexcept;
   void name_actor(std::uint64_t link, tape_side exporter, std::uint64_t number, std::string_view name) noexcept;
   void end_link(std::uint64_t link, std::string_view reason) noexcept;
 
@@ -42,9 +61,9 @@ public:
 
   /// Waits for records, and gathers them for a short time. Returns after `until` at the latest, or when the queue is
   /// closed. Replaces `into` by all records, and returns whether the queue was closed before: then nothing follows.
-  [[nodiscard]] bool take(byte_vector& into, std::chrono::steady_clock::time_point until);
+  [[nodiscard]] bool take(waiting_records& into, std::chrono::steady_clock::time_point until);
 
-  /// All records that wait, at once.
+  /// All records that wait, at once. Requires: no objects were given.
   [[nodiscard]] byte_vector take_now();
 
   /// Whether the queue takes no more.
@@ -64,6 +83,7 @@ public:
 private:
   void say_dropped();
   void append(const auto& record) noexcept;
+  [[nodiscard]] bool has_gathered(std::size_t record_bytes) const noexcept;
   void wake_if_needed(std::size_t before);
   [[nodiscard]] bool is_abandoned(std::uint64_t now);
 
@@ -75,7 +95,9 @@ private:
   std::condition_variable changed_;
   // Guarded by mutex_.
   byte_vector records_;
-  tape_lost_counts dropped_; // Since the records have last said what was dropped.
+  std::vector<waiting_object> objects_;
+  std::uint64_t object_bytes_ = 0; // Of `objects_`.
+  tape_lost_counts dropped_;       // Since the records have last said what was dropped.
   std::uint64_t next_link_ = 1;
   std::atomic<bool> is_closed_{false}; // Read anywhere.
   std::uint64_t taken_at_ = 0;

@@ -21,6 +21,8 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds flush_interval{1};
 // The thread has nothing to do meanwhile.
 constexpr std::chrono::hours idle_interval{1};
+// Of one record.
+constexpr std::size_t object_piece_bytes = 1024 * 1024;
 
 } // namespace
 
@@ -42,7 +44,8 @@ public:
 
 private:
   void record();
-  void write(const byte_vector& records);
+  void write(const waiting_records& records);
+  void write_object(const waiting_object& object);
   void note(std::size_t unwritten_bytes);
   [[nodiscard]] bool is_given_up() const;
 
@@ -121,17 +124,18 @@ void tape_recorder::work::run() {
 }
 
 void tape_recorder::work::record() {
-  byte_vector records;
-  records.reserve(how_.queue_bytes);
+  waiting_records records;
+  records.bytes.reserve(how_.queue_bytes);
   auto next_flush = steady_clock::now() + flush_interval;
   auto has_unwritten = false; // The writer has records that are not in the file.
   for (auto is_last = false; !is_last && !is_given_up();) {
     is_last = queue_->take(records, has_unwritten ? next_flush : steady_clock::now() + idle_interval);
-    note(records.size());
-    has_unwritten = has_unwritten || !records.empty();
-    if (how_.before_writing && !records.empty())
+    note(records.bytes.size());
+    has_unwritten = has_unwritten || !records.bytes.empty();
+    if (how_.before_writing && !records.bytes.empty())
       how_.before_writing();
     write(records);
+    records.objects.clear(); // Their memory is free again.
     const auto now = steady_clock::now();
     if (is_given_up())
       return;
@@ -148,15 +152,45 @@ void tape_recorder::work::record() {
   }
 }
 
-void tape_recorder::work::write(const byte_vector& records) {
-  packet_reader in{records};
+void tape_recorder::work::write(const waiting_records& records) {
+  packet_reader in{records.bytes};
+  auto object = records.objects.begin();
+  const auto write_objects_before = [&](std::size_t position) {
+    for (; object != records.objects.end() && object->position <= position && !is_given_up(); ++object)
+      write_object(*object);
+  };
   while (!in.rest().empty() && !is_given_up()) {
     const auto begin = in.rest();
+    write_objects_before(records.bytes.size() - begin.size());
     const auto record = read_tape_record(in);
     if (!record) // Never: this process has written it.
       return;
     writer_.add(*record, begin.first(begin.size() - in.rest().size()), queue_->elapsed());
   }
+  write_objects_before(records.bytes.size());
+}
+
+/// Writes the bytes of an object in pieces, because a block is bounded.
+void tape_recorder::work::write_object(const waiting_object& object) {
+  auto record = object.what;
+  byte_vector encoded;
+  const auto add = [&] {
+    encoded.clear();
+    append_tape_record(encoded, record);
+    writer_.add(record, encoded, queue_->elapsed());
+  };
+  const auto pinned = object.held.pin(std::chrono::milliseconds{0});
+  if (!pinned) {
+    record.state = tape_object::how::gone;
+    add();
+    return;
+  }
+  do {
+    const auto piece_bytes = std::min<std::uint64_t>(object.end - record.offset, object_piece_bytes);
+    record.bytes = pinned->bytes().subspan(record.offset, piece_bytes);
+    add();
+    record.offset += piece_bytes;
+  } while (record.offset < object.end && !is_given_up());
 }
 
 /// Notes how far the thread is.

@@ -5,11 +5,13 @@
 #include <thread>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include <troupe/framework/internal/tape/link_recording.hpp>
 #include <troupe/framework/internal/wire/admin.hpp>
+#include <troupe/store/object_store.hpp>
 
 #include "../../../eventually.hpp"
 #include "tape_support.hpp"
@@ -90,6 +92,70 @@ TEST_F(tape_recorder_test, records_reach_the_file_while_the_recording_goes_on) {
   auto recorder = open();
   recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("hello"));
   EXPECT_TRUE(tests::eventually([&] { return read().size() == 2; }));
+}
+
+class objects_on_a_tape : public tape_recorder_test {
+protected:
+  tape_object named(const store::handle& of) const {
+    return {.link = 1, .store = of.id().store, .index = of.id().index, .generation = of.id().generation};
+  }
+  store::object_store store_ =
+      store::object_store::open({.name = "taped-" + std::to_string(::getpid()), .capacity_bytes = 64_MiB}).value();
+};
+
+TEST_F(objects_on_a_tape, precede_the_message_that_mentions_them) {
+  auto recorder = open();
+  auto held = store_.put(bytes_of("some bytes")).value();
+  const auto id = named(held);
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("first"));
+  recorder->queue()->object(id, 10, std::move(held));
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("second"));
+  end(*recorder);
+  EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", ">1 kind 2: first", "object of 10 from 0: 10",
+                                              ">1 kind 2: second", "ended 1"}));
+}
+
+TEST_F(objects_on_a_tape, are_recorded_in_pieces_if_they_are_large) {
+  auto recorder = open(8'000'000);
+  auto held = store_.put(std::vector<std::byte>(2'500'000)).value();
+  auto id = named(held);
+  id.offset = 100'000;
+  recorder->queue()->object(id, 2'500'000, std::move(held));
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("it"));
+  end(*recorder);
+  EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", "object of 2500000 from 100000: 1048576",
+                                              "object of 2500000 from 1148576: 1048576",
+                                              "object of 2500000 from 2197152: 302848", ">1 kind 2: it", "ended 1"}));
+}
+
+// Goal: a recorder that does not follow keeps no more of the store than its bound.
+// Method: its thread is held up; each object is half of the bound and a little more.
+TEST_F(objects_on_a_tape, that_find_no_room_are_not_kept) {
+  gate slow;
+  auto recorder = open(10'000, [&] { slow.pass(); });
+  recorder->queue()->packet(1, tape_side::recorder, packet_kind::message, 0, bytes_of("first"));
+  ASSERT_TRUE(slow.await_waiting());
+  for (int i = 0; i < 3; ++i) {
+    auto held = store_.put(std::vector<std::byte>(6'000)).value();
+    const auto id = named(held);
+    recorder->queue()->object(id, 6'000, std::move(held));
+  }
+  EXPECT_EQ(store_.totals().value().objects, 1u);
+  slow.open();
+  end(*recorder);
+  EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", ">1 kind 2: first", "object of 6000 from 0: 6000",
+                                              "no object", "no object", "ended 1"}));
+  EXPECT_EQ(store_.totals().value().objects, 0u);
+}
+
+TEST_F(objects_on_a_tape, are_not_recorded_beyond_their_end) {
+  auto recorder = open();
+  auto held = store_.put(bytes_of("some bytes")).value();
+  const auto id = named(held);
+  recorder->queue()->object(id, 11, std::move(held));
+  recorder->queue()->object(id, 5, {});
+  end(*recorder);
+  EXPECT_EQ(read(), (std::vector<std::string>{"by kitchen", "no object", "no object", "ended 1"}));
 }
 
 // Goal: a recorder that does not follow costs messages on the tape, never time of the link.

@@ -71,7 +71,12 @@ inline std::string shown(const internal::tape_record& record) {
     std::string operator()(const tape_actor_named& of) const {
       return "actor " + std::to_string(of.number) + " is " + std::string{of.name};
     }
-    std::string operator()(const tape_object& of) const { return "object of " + std::to_string(of.size_bytes); }
+    std::string operator()(const tape_object& of) const {
+      return of.state == tape_object::how::gone
+                 ? "no object"
+                 : "object of " + std::to_string(of.size_bytes) + " from " + std::to_string(of.offset) + ": "
+                       + std::to_string(of.bytes.size());
+    }
     std::string operator()(const tape_dropped& of) const {
       return "dropped " + std::to_string(of.packets) + " packets, " + std::to_string(of.messages) + " messages, "
              + std::to_string(of.bytes) + " bytes, why " + std::to_string(static_cast<int>(of.why));

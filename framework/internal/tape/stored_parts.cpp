@@ -1,0 +1,45 @@
+#include <troupe/framework/internal/tape/stored_parts.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+// Of a message; more are recorded as sizes only.
+constexpr std::size_t parts_max = 4096;
+
+void add_described(std::vector<stored_part>& to, bytes_view body) {
+  packet_reader in{body};
+  while (in.ok() && !in.rest().empty() && to.size() < parts_max) {
+    const auto mention = read_object_mention(in);
+    if (in.ok() && mention.what == object_mention::kind::stored)
+      to.push_back({mention.handle.name.index, mention.handle.name.generation, 0, mention.handle.size_bytes});
+  }
+}
+
+void add_frames(std::vector<stored_part>& to, std::uint8_t detail, bytes_view body) {
+  packet_reader in{body};
+  static_cast<void>(read_message_head(in, detail));
+  element_descriptor element;
+  while (in.ok() && !in.rest().empty() && to.size() < parts_max) {
+    element = {};
+    read_element(in, element, {packet_body_bytes_max, parts_max, element_actors_max, UINT64_MAX >> frame_place_bits});
+    for (const auto& each : element.frames)
+      if (each.place == frame_place::inline_)
+        static_cast<void>(in.take(each.size_bytes));
+      else if (in.ok() && each.place == frame_place::stored)
+        to.push_back({each.object_index, each.object_generation, each.object_offset, each.size_bytes});
+  }
+}
+
+} // namespace
+
+std::vector<stored_part> stored_parts_of(packet_kind kind, std::uint8_t detail, bytes_view body) {
+  std::vector<stored_part> parts;
+  if (kind == packet_kind::handles)
+    add_described(parts, body);
+  else if (kind == packet_kind::message)
+    add_frames(parts, detail, body);
+  return parts;
+}
+
+} // namespace troupe::internal
