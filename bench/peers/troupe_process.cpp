@@ -66,7 +66,10 @@ std::expected<void, std::string> troupe_process::open(std::vector<std::string> l
 }
 
 std::expected<troupe::link, std::string> troupe_process::dial(const std::string& address) {
-  auto link = node->connect(address, link_of_this_run(*this));
+  auto options = link_of_this_run(*this);
+  options.recording.directory = tapes;
+  options.recording.files_most = 2; // A long run shall not fill the disk.
+  auto link = node->connect(address, options);
   if (!link)
     return std::unexpected{link.error().message()};
   return *std::move(link);

@@ -30,6 +30,13 @@ question what_seeing_costs() {
           .cases = {pair_cases().front()}};
 }
 
+question what_recording_costs() {
+  return {.rounds = 15,
+          .subjects = {{troupe_unix_recorded()}, {troupe_unix_unrecorded()}, {troupe_unix_unrecorded_again()}},
+          .peers = {"troupe-unix-unrecorded"},
+          .cases = {pair_cases().front()}};
+}
+
 question from_and_to_several() {
   constexpr std::size_t several = 8;
   return {.rounds = 5,
@@ -57,8 +64,8 @@ question within_a_process() {
 } // namespace
 
 const std::vector<question>& all_questions() {
-  static const std::vector<question> all{between_processes(), what_seeing_costs(), from_and_to_several(),
-                                         many_to_a_message(), within_a_process()};
+  static const std::vector<question> all{between_processes(),   what_seeing_costs(), what_recording_costs(),
+                                         from_and_to_several(), many_to_a_message(), within_a_process()};
   return all;
 }
 

@@ -3,6 +3,10 @@
 #include "peers/caf_ends.hpp"
 #include "peers/troupe_process.hpp"
 
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
 #include <caf/all.hpp>
 
 namespace bench {
@@ -14,6 +18,7 @@ struct end_options {
   seeing what = seeing::as_users_get_it;
   troupe::wait_mode wait = troupe::wait_mode::adaptive;
   load carried = load::one_struct; // For streams one way.
+  bool is_recorded = false;        // By the near end.
 };
 
 void add_message_types(troupe::type_registry& types) {
@@ -37,11 +42,35 @@ std::expected<void, std::string> serve_at(const std::string& address, const read
   std::_Exit(0); // Skips the shutdown of the actors.
 }
 
+/// A folder that is removed at the end.
+class temporary_folder {
+public:
+  temporary_folder() {
+    auto pattern = (std::filesystem::temp_directory_path() / "troupe-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) != nullptr)
+      path_ = pattern; // Else connecting fails, and says so.
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+  ~temporary_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  std::string path_ = "/nonexistent";
+};
+
 class troupe_near_end : public near_end {
 public:
   std::expected<void, std::string> connect(const std::string& address, const end_options& how) {
     process_.what = how.what;
     process_.wait = how.wait;
+    if (how.is_recorded) {
+      tapes_.emplace();
+      process_.tapes = tapes_->path();
+    }
     add_message_types(process_.types);
     auto link = process_.connect(address);
     if (!link)
@@ -61,6 +90,7 @@ public:
   }
 
 private:
+  std::optional<temporary_folder> tapes_; // Outlives the node, which writes to it.
   troupe_process process_;
   std::unique_ptr<near_end> near_;
 };
@@ -110,6 +140,18 @@ subject troupe_unix_seen() {
 
 subject troupe_unix_unseen() {
   return over_unix_socket("troupe-unix-unseen", {.what = seeing::nothing});
+}
+
+subject troupe_unix_recorded() {
+  return over_unix_socket("troupe-unix-recorded", {.is_recorded = true});
+}
+
+subject troupe_unix_unrecorded() {
+  return over_unix_socket("troupe-unix-unrecorded");
+}
+
+subject troupe_unix_unrecorded_again() {
+  return over_unix_socket("troupe-unix-unrecorded-again");
 }
 
 subject batches_troupe_unix() {

@@ -13,6 +13,11 @@ namespace bench {
 /// Over a unix socket: with everything counted and logged, and with nothing.
 [[nodiscard]] subject troupe_unix_seen();
 [[nodiscard]] subject troupe_unix_unseen();
+/// Over a unix socket: with a link that the near end records, with one that nobody records, and with another such one,
+/// which shows how much two like subjects differ.
+[[nodiscard]] subject troupe_unix_recorded();
+[[nodiscard]] subject troupe_unix_unrecorded();
+[[nodiscard]] subject troupe_unix_unrecorded_again();
 /// With many structs per message, over a unix socket and through rings.
 [[nodiscard]] subject batches_troupe_unix();
 [[nodiscard]] subject batches_troupe_shm();

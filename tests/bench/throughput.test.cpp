@@ -37,9 +37,19 @@ const std::vector<std::string> long_run{"--subjects", "raw-asio-unix", "--cases"
                                         "--messages", "1000000000",    "--deadline", "60"};
 
 TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity) {
-  const std::vector<std::string> others{
-      "troupe-unix-seen",   "troupe-unix-unseen",    "one-pair",     "fan-in-8", "fan-out-8", "batches-troupe-unix",
-      "batches-troupe-shm", "batches-raw-asio-unix", "troupe-local", "caf-local"};
+  const std::vector<std::string> others{"troupe-unix-seen",
+                                        "troupe-unix-unseen",
+                                        "troupe-unix-recorded",
+                                        "troupe-unix-unrecorded",
+                                        "troupe-unix-unrecorded-again",
+                                        "one-pair",
+                                        "fan-in-8",
+                                        "fan-out-8",
+                                        "batches-troupe-unix",
+                                        "batches-troupe-shm",
+                                        "batches-raw-asio-unix",
+                                        "troupe-local",
+                                        "caf-local"};
   std::string asked = "troupe-unix,raw-asio-unix";
   for (const auto& other : others)
     asked += ',' + other;
@@ -53,11 +63,11 @@ TEST_F(throughput, a_quick_run_has_a_line_of_json_for_each_subject_and_quantity)
     quantities.insert(line.at("case").get<std::string>());
     subjects.insert(line.at("subject").get<std::string>());
   }
-  // Each group has subjects of its own: between two processes, with and without counting and logging, several pairs
-  // together, many structs to a message, and within one process.
+  // Each group has subjects of its own: between two processes, with and without counting and logging, with and without
+  // recording, several pairs together, many structs to a message, and within one process.
   EXPECT_THAT(quantities, SizeIs(quantities_of_a_pair + 1 + quantities_of_batches + 3));
   EXPECT_THAT(subjects, SizeIs(2 + others.size()));
-  EXPECT_THAT(lines, SizeIs(quantities_of_a_pair * 2 + 2 * 2 + 3 * 1 + quantities_of_batches * 3 + 2 * 3));
+  EXPECT_THAT(lines, SizeIs(quantities_of_a_pair * 2 + 2 * 2 + 3 * 2 + 3 * 1 + quantities_of_batches * 3 + 2 * 3));
 }
 
 /// Each alternative to Troupe alone: the run has its row, or gives the reason why there is none.
