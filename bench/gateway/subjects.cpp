@@ -24,6 +24,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <caf/all.hpp>
+
 namespace bench {
 
 namespace {

@@ -43,7 +43,8 @@ struct gateway_options {
 
   /// Names that clients may use for this gateway in the header Host, besides the listening address and, for loopback,
   /// "localhost". A request that names another host is refused, so that a web page cannot reach the gateway by a name
-  /// of its own (DNS rebinding). A name without a port stands for the listening port.
+  /// of its own (DNS rebinding). A name without a port stands for the listening port. Add the port 80 (with TLS 443)
+  /// for clients that name no port.
   std::vector<std::string> hosts;
 
   /// Web pages that may use the gateway, as the header Origin names them: "https://example.org". Requests and

@@ -93,6 +93,9 @@ TEST(a_site_check, knows_its_own_names) {
   const site_check usual{"10.0.0.1", 443, true, {"kitchen.example"}, {}};
   EXPECT_TRUE(usual.is_own_host("kitchen.example") && usual.is_own_host("10.0.0.1:443"));
   EXPECT_FALSE(usual.is_own_host("localhost"));
+  const site_check behind_a_proxy{"127.0.0.1", 8080, false, {"shop.example:80"}, {}};
+  EXPECT_TRUE(behind_a_proxy.is_own_host("shop.example") && behind_a_proxy.is_own_host("shop.example:80"));
+  EXPECT_FALSE(behind_a_proxy.is_own_host("shop.example:8080"));
 }
 
 TEST(a_site_check, lets_only_named_pages_and_its_own_use_it) {

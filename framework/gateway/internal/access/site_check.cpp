@@ -43,13 +43,12 @@ site_check::site_check(const std::string& listening, std::uint16_t port, bool is
 
 void site_check::add_host(std::string host) {
   host = in_small_letters(host);
-  if (has_port(host)) {
-    hosts_.insert(std::move(host));
-    return;
-  }
-  if (port_ == (is_tls_ ? https_port : http_port)) // Clients leave the usual port out.
-    hosts_.insert(host);
-  hosts_.insert(host + ":" + std::to_string(port_));
+  if (!has_port(host))
+    host += ":" + std::to_string(port_);
+  const auto usual = ":" + std::to_string(is_tls_ ? https_port : http_port);
+  if (host.ends_with(usual)) // Clients leave the usual port out.
+    hosts_.insert(host.substr(0, host.size() - usual.size()));
+  hosts_.insert(std::move(host));
 }
 
 bool site_check::is_own_host(std::string_view host) const {
