@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <troupe/framework/internal/tape/remote_recordings.hpp>
 #include <troupe/framework/internal/tape/tape_format.hpp>
 #include <troupe/framework/internal/tape/tape_queue.hpp>
 #include <troupe/framework/tape.hpp>
@@ -200,6 +201,27 @@ TEST_F(remote_recording, ends_with_the_link_and_keeps_what_it_has) {
   ASSERT_TRUE(report) << report.error().message();
   EXPECT_NE(report->ended_early, "");
   EXPECT_FALSE(messages().empty());
+}
+
+// Goal: observers that were killed take nobody's place, also while no message passes.
+TEST(remote_recordings, that_nobody_takes_make_room_for_others) {
+  internal::remote_recordings recordings{1ms};
+  for (std::size_t i = 0; i < internal::remote_recordings::recordings_max; ++i)
+    ASSERT_TRUE(recordings.begin({}));
+  EXPECT_TRUE(eventually([&] { return recordings.begin({}).has_value(); }));
+}
+
+TEST(remote_recordings, that_are_taken_from_stay) {
+  internal::remote_recordings recordings{10min};
+  const auto begun = recordings.begin({}).value();
+  EXPECT_TRUE(recordings.take(begun.number));
+  for (std::size_t i = 1; i < internal::remote_recordings::recordings_max; ++i)
+    ASSERT_TRUE(recordings.begin({}));
+  const auto refused = recordings.begin({});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), node_errc::link_busy);
+  EXPECT_TRUE(recordings.end(begun.number));
+  EXPECT_TRUE(recordings.begin({}));
 }
 
 TEST(tape_queue, that_nobody_empties_closes_after_its_lease) {

@@ -28,7 +28,7 @@ std::unexpected<node_error> no_such_recording() {
 
 /// Requires: the lock is held.
 void remote_recordings::drop_ended() {
-  std::erase_if(open_, [](const auto& each) { return each.second.to->is_closed(); });
+  std::erase_if(open_, [](const auto& each) { return each.second.to->close_if_abandoned(); });
 }
 
 std::expected<remote_recordings::begun, node_error> remote_recordings::begin(const recording_query& query) {
@@ -40,7 +40,7 @@ std::expected<remote_recordings::begun, node_error> remote_recordings::begin(con
   auto number = detail::random_salt(); // Nobody guesses the number of another observer's recording.
   while (number == 0 || open_.contains(number))
     number = detail::random_salt();
-  recording_target target{.to = std::make_shared<tape_queue>(static_cast<std::size_t>(bytes), lease),
+  recording_target target{.to = std::make_shared<tape_queue>(static_cast<std::size_t>(bytes), lease_),
                           .actors = query.actors,
                           .observer = query.observer};
   open_.emplace(number, target);

@@ -25,6 +25,10 @@ public:
   static constexpr std::uint64_t queue_bytes_max = 64 * 1024 * 1024;
   static constexpr std::chrono::seconds lease{10};
 
+  remote_recordings() = default;
+  /// With another lease, for tests.
+  explicit remote_recordings(std::chrono::nanoseconds lease_of_test) : lease_(lease_of_test) {}
+
   struct begun {
     std::uint64_t number = 0;
     recording_target target;
@@ -44,6 +48,7 @@ public:
 private:
   void drop_ended();
 
+  const std::chrono::nanoseconds lease_ = lease;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<std::uint64_t, recording_target> open_;

@@ -78,6 +78,11 @@ bool tape_queue::is_abandoned(std::uint64_t now) {
   return true;
 }
 
+bool tape_queue::close_if_abandoned() {
+  std::lock_guard guard{mutex_};
+  return is_closed_ || (lease_ && is_abandoned(elapsed()));
+}
+
 void tape_queue::packet(std::uint64_t link, tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
                         bytes_view end) noexcept {
   tape_packet packet{.link = link, .writer = writer, .kind = kind, .detail = detail, .body = begin};

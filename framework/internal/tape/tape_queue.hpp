@@ -66,6 +66,9 @@ public:
   /// All records that wait, at once. Requires: no objects were given.
   [[nodiscard]] byte_vector take_now();
 
+  /// Closes the queue if its lease has ended, also if no packet comes. Returns whether it is closed.
+  bool close_if_abandoned();
+
   /// Whether the queue takes no more.
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
 
