@@ -67,8 +67,8 @@ std::expected<void, std::string> troupe_process::open(std::vector<std::string> l
 
 std::expected<troupe::link, std::string> troupe_process::dial(const std::string& address) {
   auto options = link_of_this_run(*this);
-  options.recording.directory = tapes;
-  options.recording.files_most = 2; // A long run shall not fill the disk.
+  options.recording.file = tape;
+  options.recording.file_bytes = 16ULL << 30; // More than a run records.
   auto link = node->connect(address, options);
   if (!link)
     return std::unexpected{link.error().message()};

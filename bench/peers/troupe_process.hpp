@@ -42,7 +42,7 @@ struct troupe_process {
   seeing what = seeing::as_users_get_it;
   troupe::wait_mode wait = troupe::wait_mode::adaptive;
   std::size_t io_threads = 1;
-  std::string tapes;       // A directory into which dialed links are recorded. Empty: they are not.
+  std::string tape;        // A file into which dialed links are recorded. Empty: they are not.
   troupe::tls_options tls; // For addresses that begin with "tls://".
 
   troupe::type_registry types;

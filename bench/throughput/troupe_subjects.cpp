@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
+#include <system_error>
 
 #include <caf/all.hpp>
 
@@ -42,25 +42,11 @@ std::expected<void, std::string> serve_at(const std::string& address, const read
   std::_Exit(0); // Skips the shutdown of the actors.
 }
 
-/// A folder that is removed at the end.
-class temporary_folder {
-public:
-  temporary_folder() {
-    auto pattern = (std::filesystem::temp_directory_path() / "troupe-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr)
-      path_ = pattern; // Else connecting fails, and says so.
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  ~temporary_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-  std::string path_ = "/nonexistent";
-};
+/// The path of a file in a new folder. Empty if there can be none.
+std::string path_for_a_tape() {
+  auto folder = (std::filesystem::temp_directory_path() / "troupe-bench-XXXXXX").string();
+  return ::mkdtemp(folder.data()) == nullptr ? "" : folder + "/tape";
+}
 
 class troupe_near_end : public near_end {
 public:
@@ -68,11 +54,16 @@ public:
     process_.what = how.what;
     process_.wait = how.wait;
     if (how.is_recorded) {
-      tapes_.emplace();
-      process_.tapes = tapes_->path();
+      process_.tape = path_for_a_tape();
+      if (process_.tape.empty())
+        return std::unexpected{"no folder for a tape can be made"};
     }
     add_message_types(process_.types);
     auto link = process_.connect(address);
+    if (how.is_recorded) { // The process may be killed. The tape has no name from now on.
+      std::error_code ignored;
+      std::filesystem::remove_all(std::filesystem::path(process_.tape).parent_path(), ignored);
+    }
     if (!link)
       return std::unexpected{std::move(link).error()};
     auto consumer = link->find("consumer");
@@ -90,7 +81,6 @@ public:
   }
 
 private:
-  std::optional<temporary_folder> tapes_; // Outlives the node, which writes to it.
   troupe_process process_;
   std::unique_ptr<near_end> near_;
 };

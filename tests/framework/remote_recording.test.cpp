@@ -146,9 +146,18 @@ TEST_F(remote_recording, of_some_actors_has_only_their_messages) {
     EXPECT_EQ(ask<int>(near().system, find("adder"), 10), 11);
     return messages().size() >= 4;
   }));
+  const std::string large(100'000, 'x'); // Travels in chunks.
+  for (const auto* const name : {"other", "adder", "other"})
+    EXPECT_EQ(ask<std::size_t>(near().system, find(name), large), large.size());
   ASSERT_TRUE(end_recording());
-  for (const auto& each : messages())
+  std::size_t in_chunks = 0;
+  for (const auto& each : messages()) {
     EXPECT_EQ((each.kind == tape_message_kind::request ? each.to : each.from).name, "adder");
+    EXPECT_EQ(each.elements.at(0).missing, "");
+    for (const auto& frame : each.elements.at(0).frames)
+      in_chunks += frame.place == tape_frame_place::chunks && frame.is_recorded ? 1 : 0;
+  }
+  EXPECT_EQ(in_chunks, 1u);
 }
 
 // Goal: the recorded node waits for nobody.

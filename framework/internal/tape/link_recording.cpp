@@ -16,10 +16,21 @@ constexpr std::size_t actors_max = 65'536;
 // A message may be described by several packets.
 constexpr std::size_t descriptions_max = 1024;
 
+/// The body of a packet, in `memory` if it consists of two parts.
+bytes_view whole_of(bytes_view begin, bytes_view end, byte_vector& memory) {
+  if (end.empty())
+    return begin;
+  memory.assign(begin.begin(), begin.end());
+  memory.insert(memory.end(), end.begin(), end.end());
+  return memory;
+}
+
 } // namespace
 
 void link_recording::add(const recording_target& target, const tape_link_began& link, const known_words& known) {
-  auto made = std::make_unique<track>(track{.target = target, .link = target.to->begin_link(link)});
+  auto made = std::make_unique<track>();
+  made->target = target;
+  made->link = target.to->begin_link(link);
   for (const auto& each : known.definitions)
     target.to->packet(made->link, each.writer, each.kind, 0, each.body);
   for (const auto& each : known.names)
@@ -73,12 +84,7 @@ void link_recording::record_objects(track& of, packet_kind kind, std::uint8_t de
   auto& target = of.target;
   try {
     byte_vector whole;
-    if (!end.empty()) {
-      whole.assign(begin.begin(), begin.end());
-      whole.insert(whole.end(), end.begin(), end.end());
-      begin = whole;
-    }
-    for (const auto& each : stored_parts_of(kind, detail, begin))
+    for (const auto& each : stored_parts_of(kind, detail, whole_of(begin, end, whole)))
       if (each.size_bytes <= target.object_bytes_max) {
         auto held = target.store->find({target.store->number(), each.index, each.generation});
         target.to->object({.link = of.link,
@@ -93,21 +99,30 @@ void link_recording::record_objects(track& of, packet_kind kind, std::uint8_t de
   }
 }
 
-/// Records a packet if it belongs to an actor that is wanted. A chunk comes before it is known to which message it
-/// belongs, so none is recorded.
+/// Records a packet if it belongs to an actor that is wanted. Descriptions and chunks wait for their message.
 void link_recording::record_some(track& of, tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin,
                                  bytes_view end) noexcept {
+  byte_vector whole; // If the body has two parts.
   auto& waiting = writer == tape_side::peer ? of.by_peer : of.by_recorder;
+  auto& chunks = writer == tape_side::peer ? of.chunks_by_peer : of.chunks_by_recorder;
   try {
     if (kind == packet_kind::handles) {
       if (waiting.size() < descriptions_max) {
         waiting.push_back({detail, {begin.begin(), begin.end()}});
         waiting.back().body.insert(waiting.back().body.end(), end.begin(), end.end());
       }
+    } else if (kind == packet_kind::chunk) {
+      chunks.add(detail, begin, end);
     } else if (is_definition(kind)) {
       of.target.to->packet(of.link, writer, kind, detail, begin, end);
     } else if (is_message(kind)) {
-      if (is_wanted(of, writer, detail, begin)) {
+      const auto wanted = is_wanted(of, writer, detail, begin);
+      if (kind == packet_kind::message)
+        for (const auto transfer : transfers_of(detail, whole_of(begin, end, whole)))
+          for (const auto& each : chunks.take(transfer))
+            if (wanted)
+              of.target.to->packet(of.link, writer, packet_kind::chunk, each.detail, each.body);
+      if (wanted) {
         for (const auto& each : waiting)
           of.target.to->packet(of.link, writer, packet_kind::handles, each.detail, each.body);
         of.target.to->packet(of.link, writer, kind, detail, begin, end);

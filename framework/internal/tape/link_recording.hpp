@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/tape/tape_queue.hpp>
+#include <troupe/framework/internal/tape/waiting_chunks.hpp>
 #include <troupe/framework/internal/wire/packet_tap.hpp>
 #include <troupe/store/object_store.hpp>
 
@@ -68,6 +69,8 @@ public:
   [[nodiscard]] bool is_over() const noexcept;
 
 private:
+  // Of each end, for a recording that wants some actors only.
+  static constexpr std::uint64_t waiting_chunk_bytes = 8 * 1024 * 1024;
   using questions = std::map<std::uint64_t, std::string>; // Names that one end has asked for.
   using actor_key = std::pair<tape_side, std::uint64_t>;
   struct described {
@@ -81,6 +84,8 @@ private:
     std::set<actor_key> actors = {};         // Guarded by mutex_.
     std::vector<described> by_recorder = {}; // Descriptions that belong to the next message of that end.
     std::vector<described> by_peer = {};
+    waiting_chunks chunks_by_recorder{waiting_chunk_bytes};
+    waiting_chunks chunks_by_peer{waiting_chunk_bytes};
   };
 
   void record(tape_side writer, packet_kind kind, std::uint8_t detail, bytes_view begin, bytes_view end) noexcept;

@@ -1,4 +1,4 @@
-// Which bytes in a shared store a packet mentions.
+// Which bytes elsewhere a packet mentions: in a shared store, or in chunks before it.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +20,9 @@ struct stored_part {
 /// The frames of a message, and the objects that a description mentions, whose bytes are in the shared store. Of a
 /// packet that cannot be read, those up to the damage. Pure.
 [[nodiscard]] std::vector<stored_part> stored_parts_of(packet_kind kind, std::uint8_t detail, bytes_view body);
+
+/// The numbers of the frames of a message that came in chunks before it. Of a message that cannot be read, those up to
+/// the damage. Pure.
+[[nodiscard]] std::vector<std::uint64_t> transfers_of(std::uint8_t detail, bytes_view message);
 
 } // namespace troupe::internal

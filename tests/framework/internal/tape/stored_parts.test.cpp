@@ -41,6 +41,10 @@ TEST(stored_parts_test, a_description_has_the_objects_that_both_ends_can_find) {
   EXPECT_EQ(stored_parts_of(packet_kind::handles, 0, body), (std::vector<stored_part>{{7, 2, 0, 100}, {10, 1, 0, 3}}));
 }
 
+TEST(stored_parts_test, a_message_names_the_frames_that_came_in_chunks) {
+  EXPECT_EQ(transfers_of(0, message_with_frames()), (std::vector<std::uint64_t>{1}));
+}
+
 TEST(stored_parts_test, other_packets_have_none) {
   EXPECT_TRUE(stored_parts_of(packet_kind::chunk, 0, message_with_frames()).empty());
   EXPECT_TRUE(stored_parts_of(packet_kind::value, 0, message_with_frames()).empty());
