@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <troupe/framework/gateway/internal/server/gateway_core.hpp>
+#include <troupe/framework/gateway/internal/view/own_node.hpp>
 #include <troupe/framework/gateway/internal/words/names.hpp>
 
 namespace troupe {
@@ -123,6 +124,14 @@ std::expected<void, node_error> gateway::expose_page(std::string id, bool is_emp
 
 bool gateway::withdraw_object(std::string_view id) {
   return core_->objects().withdraw(id);
+}
+
+void gateway::serve_view(std::shared_ptr<view_source> source) {
+  core_->serve_view(std::move(source));
+}
+
+void gateway::serve_own_view(bool takes_orders) {
+  core_->serve_view(std::make_shared<web::own_node>(core_->home(), takes_orders));
 }
 
 std::expected<void, node_error> gateway::reload_tokens() {

@@ -22,6 +22,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/gateway/view.hpp>
 #include <troupe/framework/node.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/object_ref.hpp>
@@ -234,6 +235,14 @@ public:
   }
   /// Returns false if no object is exposed under that id.
   bool withdraw_object(std::string_view id);
+
+  /// Serves the page at /view, which shows what the source tells (view.hpp). Clients need the right `view`, and `act`
+  /// for orders. Calling it again replaces the source. Nothing is asked, and no thread runs, while nobody looks, except
+  /// one that waits. Requires: `source` is not null.
+  void serve_view(std::shared_ptr<view_source> source);
+  /// Serves the page for the gateway's own node. With `takes_orders`, holders of the right `act` may close and
+  /// reconfigure its links.
+  void serve_own_view(bool takes_orders = false);
 
   /// Reads the token file again. Connections keep their tokens' old rights for the requests under way. Fails with
   /// `bad_option` as open() does; the old tokens then stay.

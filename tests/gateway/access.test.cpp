@@ -121,8 +121,8 @@ TEST(a_route, names_the_action_or_why_there_is_none) {
   EXPECT_EQ(action_of("GET", "/schema"), static_cast<int>(action::show_schema));
   EXPECT_EQ(action_of("OPTIONS", "/schema"), static_cast<int>(action::ask_leave));
   EXPECT_EQ(action_of("TRACE", "/schema"), -405);
-  for (const auto* const unknown :
-       {"/", "/actors/", "/actors/..", "/actors/a/b", "/actors/a%62", "//actors/a", "/objects/", "/view", "/schema/"})
+  for (const auto* const unknown : {"/", "/actors/", "/actors/..", "/actors/a/b", "/actors/a%62", "//actors/a",
+                                    "/objects/", "/view/a/b", "/schema/"})
     EXPECT_EQ(action_of("GET", unknown), -404) << unknown;
   for (const auto* const bad : {"", "schema", "*", "http://x/schema", "/schema?token=x"})
     EXPECT_EQ(action_of("GET", bad), -400) << bad;

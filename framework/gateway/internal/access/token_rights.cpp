@@ -45,6 +45,10 @@ std::expected<void, std::string> token_rights::add(std::string_view word) {
     schema = true;
     return {};
   }
+  if (word == "view" || word == "act") {
+    (word == "view" ? view : act) = true;
+    return {};
+  }
   if (word.starts_with(call) && word.size() > call.size()) {
     calls.add(word.substr(call.size()));
     return {};
@@ -60,7 +64,7 @@ std::expected<void, std::string> token_rights::add(std::string_view word) {
     }
   }
   return std::unexpected{"\"" + std::string(word)
-                         + "\" is no right; there are call:NAME, read:ID, schema and put:BYTES"};
+                         + "\" is no right; there are call:NAME, read:ID, schema, view, act and put:BYTES"};
 }
 
 } // namespace troupe::web

@@ -28,10 +28,12 @@ struct token_rights {
   name_list calls;  ///< Exposed actors to which messages may be sent.
   name_list reads;  ///< Exposed objects that may be read. What the token has made, it may always read.
   bool schema = false;
+  bool view = false;           ///< The page at /view shows the nodes.
+  bool act = false;            ///< The page takes orders.
   std::uint64_t put_bytes = 0; ///< How much the objects that the token makes may take together. 0: it may make none.
 
-  /// Adds the right that a word of the token file names: "call:NAME", "read:ID", "schema" or "put:BYTES". BYTES may end
-  /// with KiB, MiB or GiB. Fails with a text that names the word.
+  /// Adds the right that a word of the token file names: "call:NAME", "read:ID", "schema", "view", "act" or
+  /// "put:BYTES". BYTES may end with KiB, MiB or GiB. Fails with a text that names the word.
   [[nodiscard]] std::expected<void, std::string> add(std::string_view word);
 };
 

@@ -96,6 +96,10 @@ void gateway_core::stop() {
   threads_.clear();
   workers_.stop();
   workers_.join();
+  if (view_thread_) {
+    view_thread_->stop();
+    view_thread_->join();
+  }
   door_->close();
 }
 
@@ -189,6 +193,21 @@ net::awaitable<void> gateway_core::expire_objects() {
       co_return;
     objects_.expire(object_shelf::clock::now());
   }
+}
+
+void gateway_core::serve_view(std::shared_ptr<view_source> source) {
+  auto made = std::make_shared<view_desk>(std::move(source));
+  const std::lock_guard guard{view_mutex_};
+  if (!view_thread_) {
+    const blocked_signals during_start;
+    view_thread_.emplace(1);
+  }
+  view_ = std::move(made);
+}
+
+std::shared_ptr<view_desk> gateway_core::view() const {
+  const std::lock_guard guard{view_mutex_};
+  return view_;
 }
 
 gateway_stats gateway_core::stats() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,6 +20,7 @@
 #include <troupe/framework/gateway/internal/server/boost_net.hpp>
 #include <troupe/framework/gateway/internal/server/connection_table.hpp>
 #include <troupe/framework/gateway/internal/server/loop_door.hpp>
+#include <troupe/framework/gateway/internal/view/view_desk.hpp>
 
 namespace troupe::web {
 
@@ -47,6 +49,12 @@ public:
   [[nodiscard]] const json_messages& messages() const noexcept { return messages_; }
   [[nodiscard]] const std::shared_ptr<loop_door>& door() const noexcept { return door_; }
   [[nodiscard]] net::thread_pool& workers() noexcept { return workers_; }
+  /// Shows that source from now on. The view has a thread of its own, because its source may block.
+  void serve_view(std::shared_ptr<view_source> source);
+  /// Null if there is none. Only to be used on the view's thread.
+  [[nodiscard]] std::shared_ptr<view_desk> view() const;
+  /// Requires: there is a view.
+  [[nodiscard]] net::thread_pool& view_thread() noexcept { return *view_thread_; }
   [[nodiscard]] connection_table& connections() noexcept { return connections_; }
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
@@ -86,6 +94,9 @@ private:
   net::io_context loop_;
   std::optional<net::ip::tcp::acceptor> acceptor_;
   net::thread_pool workers_{2}; // For what blocks: the store.
+  mutable std::mutex view_mutex_;
+  std::shared_ptr<view_desk> view_;             // Guarded by view_mutex_.
+  std::optional<net::thread_pool> view_thread_; // Set with the first view, and not changed then.
   std::vector<std::thread> threads_;
 };
 

@@ -11,6 +11,7 @@
 #include <troupe/framework/gateway/internal/objects/byte_range.hpp>
 #include <troupe/framework/gateway/internal/server/request_head.hpp>
 #include <troupe/framework/gateway/internal/server/socket_session.hpp>
+#include <troupe/framework/gateway/internal/view/page_files.hpp>
 #include <troupe/framework/gateway/internal/words/routes.hpp>
 #include <troupe/framework/outside_actor.hpp>
 
@@ -191,6 +192,8 @@ private:
       co_return co_await respond(found.error(), has_no_body(parser));
     if (found->what == action::ask_leave)
       co_return co_await respond_leave(has_no_body(parser));
+    if (found->what == action::show_page)
+      co_return co_await show_page(parser, found->name);
     const auto token = found->what == action::open_socket ? token_for_socket(head)
                                                           : bearer_token(value_of(head, http::field::authorization));
     std::shared_ptr<const token_rights> rights;
@@ -215,6 +218,13 @@ private:
       co_return co_await make_object(parser, *rights);
     case action::delete_object:
       co_return co_await delete_object(parser, found->name, *rights);
+    case action::view_state:
+    case action::view_link:
+    case action::view_memory:
+      co_return co_await show_view(parser, *found, *rights);
+    case action::view_act:
+      co_return co_await act_on_view(parser, *rights);
+    case action::show_page:
     case action::ask_leave:
       break;
     }
@@ -314,6 +324,20 @@ private:
     co_return !failure;
   }
 
+  /// The body of a request. Fails with the result of serve_one(), after the client has been told.
+  net::awaitable<std::expected<std::string, bool>> receive_text(empty_parser& parser) {
+    if (!co_await invite_body(parser))
+      co_return std::unexpected{false};
+    lowest().expires_after(time_for(parser.content_length().value_or(core_.options().body_bytes_max)));
+    text_parser body{std::move(parser)};
+    body.body_limit(core_.options().body_bytes_max);
+    beast::error_code failure;
+    co_await http::async_read(stream_, buffer_, body, into(failure));
+    if (failure)
+      co_return std::unexpected{co_await refuse_unread(failure)};
+    co_return std::move(body.get().body());
+  }
+
   // Actors.
 
   net::awaitable<bool> call_actor(empty_parser& parser, const std::string& name, const token_rights& by) {
@@ -328,17 +352,11 @@ private:
     auto timeout = timeout_of(parser.get());
     if (!timeout)
       co_return co_await respond(timeout.error(), false);
-    if (!co_await invite_body(parser))
-      co_return false;
-    lowest().expires_after(time_for(parser.content_length().value_or(core_.options().body_bytes_max)));
-    text_parser body{std::move(parser)};
-    body.body_limit(core_.options().body_bytes_max);
-    beast::error_code failure;
-    co_await http::async_read(stream_, buffer_, body, into(failure));
-    if (failure)
-      co_return co_await refuse_unread(failure);
+    const auto text = co_await receive_text(parser);
+    if (!text)
+      co_return text.error();
     auto answered =
-        co_await ask((*target)->actor, **target, body.get().body(),
+        co_await ask((*target)->actor, **target, *text,
                      std::min(timeout->value_or(core_.options().answer_timeout), core_.options().answer_timeout_max));
     if (!answered)
       co_return co_await respond(answered.error(), true);
@@ -449,14 +467,83 @@ private:
     co_return co_await respond_json(200, std::move(text), has_no_body(parser));
   }
 
+  // The view.
+
+  net::awaitable<bool> show_page(empty_parser& parser, const std::string& name) {
+    const auto* const file = core_.view() ? find_page_file(name) : nullptr;
+    if (file == nullptr)
+      co_return co_await respond(
+          refused_with(404, "not_found", core_.view() ? "the view has no such file" : "this gateway has no view"),
+          has_no_body(parser));
+    text_response made;
+    made.set(http::field::content_type, std::string(file->content_type));
+    made.set(http::field::cache_control, "no-store");
+    made.set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+                                        "img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+                                        "frame-ancestors 'none'");
+    made.set("Referrer-Policy", "no-referrer");
+    made.set("Cross-Origin-Resource-Policy", "same-origin");
+    made.body() = file->bytes;
+    co_return co_await respond_text(made, has_no_body(parser));
+  }
+
+  net::awaitable<bool> show_view(empty_parser& parser, const route& wanted, const token_rights& by) {
+    const auto view = core_.view();
+    if (!view || !by.view) {
+      const auto why = view ? refused_with(403, "not_allowed", "this token may not look at the view")
+                            : refused_with(404, "not_found", "this gateway has no view");
+      co_return co_await respond(why, has_no_body(parser));
+    }
+    std::expected<view_desk::text, refusal> shown;
+    const auto show = [&] {
+      shown = wanted.what == action::view_state    ? view->state()
+              : wanted.what == action::view_memory ? view->memory()
+                                                   : view->link(wanted.name, wanted.number);
+    };
+    co_await elsewhere(core_.view_thread(), show);
+    if (!shown)
+      co_return co_await respond(shown.error(), has_no_body(parser));
+    text_response made;
+    made.set(http::field::content_type, "application/json");
+    made.set(http::field::cache_control, "no-store");
+    if (by.act) // The page offers orders to these tokens only.
+      made.set("Troupe-View-Act", "1");
+    made.body() = **shown;
+    co_return co_await respond_text(made, has_no_body(parser));
+  }
+
+  net::awaitable<bool> act_on_view(empty_parser& parser, const token_rights& by) {
+    const auto view = core_.view();
+    if (!view || !by.act) {
+      const auto why = view ? refused_with(403, "not_allowed", "this token may not give orders")
+                            : refused_with(404, "not_found", "this gateway has no view");
+      co_return co_await respond(why, has_no_body(parser));
+    }
+    if (auto checked = check_json(parser); !checked)
+      co_return co_await respond(checked.error(), false);
+    auto order = co_await receive_text(parser);
+    if (!order)
+      co_return order.error();
+    std::expected<view_desk::text, refusal> done;
+    const auto act = [&] { done = view->act(*order, by.name); };
+    co_await elsewhere(core_.view_thread(), act);
+    if (!done)
+      co_return co_await respond(done.error(), true);
+    co_return co_await respond_json(200, **done, true);
+  }
+
   // Objects.
 
   /// Runs what may block on another thread.
   template <class Work>
   net::awaitable<void> elsewhere(Work& work) {
+    co_await elsewhere(core_.workers(), work);
+  }
+  template <class Work>
+  net::awaitable<void> elsewhere(net::thread_pool& threads, Work& work) {
     lowest().expires_never();
     co_await net::co_spawn(
-        core_.workers().get_executor(),
+        threads.get_executor(),
         [&work]() -> net::awaitable<void> {
           work();
           co_return;

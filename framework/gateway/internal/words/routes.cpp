@@ -1,5 +1,6 @@
 #include <troupe/framework/gateway/internal/words/routes.hpp>
 
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -40,6 +41,42 @@ std::expected<route, refusal> object_route(std::string_view method, std::string 
   return wrong_method("GET, HEAD or DELETE; new objects are made by PUT /objects");
 }
 
+/// "NODE/NUMBER".
+std::optional<route> link_route(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos || !is_name(path.substr(0, slash)))
+    return std::nullopt;
+  const auto digits = path.substr(slash + 1);
+  route made{action::view_link, std::string(path.substr(0, slash))};
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), made.number);
+  if (failure != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
+  return made;
+}
+
+/// `path` is what follows "/view".
+std::expected<route, refusal> view_route(std::string_view method, std::string_view path) {
+  constexpr std::string_view links = "/links/";
+  if (path == "/act")
+    return method == "POST" ? std::expected<route, refusal>(route{action::view_act}) : wrong_method("POST");
+  if (path == "/state" || path == "/memory" || path.starts_with(links)) {
+    if (method != "GET")
+      return wrong_method("GET");
+    if (path == "/state")
+      return route{action::view_state};
+    if (path == "/memory")
+      return route{action::view_memory};
+    if (auto found = link_route(path.substr(links.size())))
+      return *std::move(found);
+    return refused(404, "not_found", "there is /view/links/NODE/NUMBER");
+  }
+  if (!path.empty() && !is_name(path.substr(1)))
+    return refused(404, "not_found", "the view has no such file");
+  if (method != "GET" && method != "HEAD")
+    return wrong_method("GET");
+  return route{action::show_page, std::string(path.empty() ? path : path.substr(1))};
+}
+
 } // namespace
 
 std::expected<route, refusal> find_route(std::string_view method, std::string_view target, bool is_upgrade) {
@@ -47,10 +84,16 @@ std::expected<route, refusal> find_route(std::string_view method, std::string_vi
     return refused(400, "bad_target", "the target of a request must be a path");
   if (target.find('?') != std::string_view::npos)
     return refused(400, "bad_target", "addresses have no query; a token belongs in the header Authorization");
+  constexpr std::string_view view = "/view";
+  if (target == view || target.starts_with("/view/")) {
+    if (method == "OPTIONS")
+      return route{action::ask_leave};
+    return view_route(method, target.substr(view.size()));
+  }
   auto actor = name_behind("/actors/", target);
   auto object = name_behind("/objects/", target);
   if (!actor && !object && target != "/objects" && target != "/schema")
-    return refused(404, "not_found", "there are /actors/NAME, /objects, /objects/ID and /schema");
+    return refused(404, "not_found", "there are /actors/NAME, /objects, /objects/ID, /schema and /view");
   if (method == "OPTIONS")
     return route{action::ask_leave};
   if (actor)

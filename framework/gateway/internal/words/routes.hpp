@@ -17,12 +17,18 @@ enum class action : std::uint8_t {
   read_object,   ///< GET or HEAD /objects/ID
   make_object,   ///< PUT or POST /objects
   delete_object, ///< DELETE /objects/ID
+  show_page,     ///< GET or HEAD /view and /view/FILE: needs no token, because it is the same for everybody.
+  view_state,    ///< GET /view/state
+  view_link,     ///< GET /view/links/NODE/NUMBER
+  view_memory,   ///< GET /view/memory
+  view_act,      ///< POST /view/act
   ask_leave,     ///< OPTIONS of any of these: a browser asks whether a page may send a request.
 };
 
 struct route {
   action what;
-  std::string name = {}; ///< Of the actor or the object.
+  std::string name = {};    ///< Of the actor, the object, the page's file (empty: the page itself) or the link's node.
+  std::uint64_t number = 0; ///< Of the link.
 };
 
 /// Finds the action. `is_upgrade`: the request asks to become a WebSocket. Fails with 400 for a target that is no path,

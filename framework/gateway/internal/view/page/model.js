@@ -1,0 +1,244 @@
+// What the page knows: the nodes, their links joined to edges, rates, and ten minutes of history. Pure: no document, no
+// network, no clock of its own.
+
+export const HISTORY_SECONDS = 600;
+export const LOST_SECONDS = 60;
+
+// Numbers and times as text.
+
+export function count(value) {
+  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+function scaled(value, units, base = 1000) {
+  let unit = 0;
+  while (Math.abs(value) >= base - 0.5 && unit + 1 < units.length) {
+    value /= base;
+    unit += 1;
+  }
+  const digits = unit === 0 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return `${value.toFixed(digits)} ${units[unit]}`.trim();
+}
+
+/// "1.20 MB": three digits and a unit, in powers of 1,000, as `troupe links` writes it.
+export const bytes = value => scaled(value, ["B", "kB", "MB", "GB", "TB"]);
+export const byteRate = value => `${bytes(value)}/s`;
+/// "12.3 k": three digits.
+export const short = value => value < 10 && value % 1 !== 0 ? value.toFixed(1) : scaled(value, ["", "k", "M", "G"]);
+
+export function nanoseconds(value) {
+  if (value < 0) return "-";
+  return scaled(value, ["ns", "us", "ms", "s"]);
+}
+
+export function age(ms) {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const parts = seconds < 3600 ? [[60, "min"], [1, "s"]] : seconds < 86400 ? [[3600, "h"], [60, "min"]] : [[86400, "d"], [3600, "h"]];
+  const most = Math.floor(seconds / parts[0][0]), rest = Math.floor(seconds % parts[0][0] / parts[1][0]);
+  return `${most} ${parts[0][1]}${rest > 0 ? ` ${rest} ${parts[1][1]}` : ""}`;
+}
+
+// Links.
+
+/// A name for a node, also if it never answered.
+export const nameOf = node => node.name || (node.process ? `process ${node.process}` : node.address || node.key);
+
+/// The text as a sentence.
+export const sentence = text => {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+};
+
+export const endKey = (node, number) => `${node}/${number}`;
+export const wireBytes = stats => stats.socket_bytes_sent + stats.handle_bytes_sent;
+export const wireBytesBack = stats => stats.socket_bytes_received + stats.handle_bytes_received;
+/// As `troupe links` counts "not delivered".
+export const notDelivered = stats =>
+  stats.unserializable + stats.undecodable + stats.undelivered + stats.refused_at_bound + stats.dropped;
+
+/// Joins the two ends of each link. A report names its peer only by the node's name, so of several candidates the end
+/// that has been open for the most similar time is taken. Returns pairs of ends {node, link}; the second is null if the
+/// peer is not among the nodes.
+export function pairEnds(nodes) {
+  const open = nodes.filter(node => node.state !== "lost");
+  const dialed = [];
+  const accepted = new Map(); // By the names of the accepting and of the dialing node.
+  const unpaired = new Set();
+  for (const node of open)
+    for (const link of node.links) {
+      const end = {node, link};
+      unpaired.add(end);
+      if (link.dialed) dialed.push(end);
+      else {
+        const key = JSON.stringify([node.name, link.peer, link.transport === "shm" ? "unix" : link.transport]);
+        if (!accepted.has(key)) accepted.set(key, []);
+        accepted.get(key).push(end);
+      }
+    }
+  const candidates = [];
+  for (const end of dialed) {
+    const key = JSON.stringify([end.link.peer, end.node.name, end.link.transport === "shm" ? "unix" : end.link.transport]);
+    for (const other of accepted.get(key) ?? [])
+      if (other.node !== end.node || other.link.number !== end.link.number)
+        candidates.push({end, other, difference: Math.abs(end.link.age_ms - other.link.age_ms)});
+  }
+  candidates.sort((one, other) => one.difference - other.difference);
+  const pairs = [];
+  for (const {end, other, difference} of candidates)
+    if (difference < 5000 && unpaired.has(end) && unpaired.has(other)) {
+      unpaired.delete(end);
+      unpaired.delete(other);
+      pairs.push([end, other]);
+    }
+  for (const end of unpaired) pairs.push([end, null]);
+  return pairs;
+}
+
+/// The family with the most bytes, of payloads in both directions; "none" if nothing has traveled.
+export function mainFamily(shares) {
+  let best = "none", most = 0;
+  for (const share of shares) {
+    const size = share.bytes_sent + share.bytes_received + share.payloads_sent + share.payloads_received;
+    if (size > most) [best, most] = [share.family, size];
+  }
+  return best;
+}
+
+/// Times with values, for ten minutes. A value may be NaN: unknown at that time.
+export class Series {
+  constructor(seconds = HISTORY_SECONDS) {
+    this.ms = seconds * 1000;
+    this.times = [];
+    this.values = [];
+  }
+  add(time, ...values) {
+    this.times.push(time);
+    this.values.push(values);
+    let old = 0;
+    while (this.times[old] < time - this.ms) old += 1;
+    if (old > 32 || this.times.length > 2048) { // Not one by one, which would move everything each time.
+      this.times.splice(0, old);
+      this.values.splice(0, old);
+    }
+  }
+  get end() { return this.times.at(-1) ?? 0; }
+  /// The time that a chart shows: what there is, at least a minute.
+  get shownMs() { return Math.min(this.ms, Math.max(60000, this.end - (this.times[0] ?? 0))); }
+}
+
+const perSecond = (now, before, seconds) => seconds > 0 && now >= before ? (now - before) / seconds : 0;
+
+/// One link as the page shows it: what joins both ends, what it carries, and whether it is lost.
+class Edge {
+  constructor(id) {
+    this.id = id;
+    this.ends = [];
+    this.lostAt = null;
+    this.reason = "";
+    this.rate = {messages: 0, back: 0, bytes: 0, bytesBack: 0};
+    this.history = new Series();
+    this.family = "none";
+  }
+  get first() { return this.ends[0]; }
+  get bytesPerSecond() { return this.rate.bytes + this.rate.bytesBack; }
+  get messagesPerSecond() { return this.rate.messages + this.rate.back; }
+}
+
+/// What came of all states so far.
+export class Model {
+  constructor() {
+    this.state = null;
+    this.nodes = new Map();
+    this.edges = new Map();
+    this.byEnd = new Map(); // endKey -> Edge
+    this.totals = new Series();
+    this.stores = [];
+    this.previous = new Map(); // endKey -> stats
+    this.lost = 0;
+  }
+
+  /// Returns false if this is the state that was shown last.
+  update(state) {
+    if (this.state && state.at_ms === this.state.at_ms) return false;
+    const seconds = this.state ? (state.at_ms - this.state.at_ms) / 1000 : 0;
+    this.state = state;
+    this.nodes = new Map(state.nodes.map(node => [node.key, node]));
+    this.updateEdges(state, seconds);
+    this.updateTotals(state, seconds > 0);
+    return true;
+  }
+
+  updateEdges(state, seconds) {
+    const seen = new Set();
+    const previous = new Map();
+    for (const pair of pairEnds(state.nodes)) {
+      // The end that has dialed comes first, unless its figures are old.
+      const ends = pair.filter(Boolean).sort((one, other) => (one.node.state === "open" ? 0 : 1) - (other.node.state === "open" ? 0 : 1));
+      const keys = ends.map(end => endKey(end.node.key, end.link.number));
+      let edge = keys.map(key => this.byEnd.get(key)).find(each => each && !seen.has(each));
+      if (!edge) {
+        edge = new Edge(keys[0]);
+        this.edges.set(edge.id, edge);
+      }
+      seen.add(edge);
+      edge.lostAt = null;
+      edge.ends = ends;
+      for (const key of keys) this.byEnd.set(key, edge);
+      const {stats, families} = ends[0].link;
+      const before = this.previous.get(keys[0]);
+      edge.rate = before ? {
+        messages: perSecond(stats.messages_sent, before.messages_sent, seconds),
+        back: perSecond(stats.messages_received, before.messages_received, seconds),
+        bytes: perSecond(wireBytes(stats), wireBytes(before), seconds),
+        bytesBack: perSecond(wireBytesBack(stats), wireBytesBack(before), seconds)
+      } : {messages: 0, back: 0, bytes: 0, bytesBack: 0};
+      edge.family = mainFamily(families);
+      if (before) edge.history.add(state.at_ms, edge.rate.bytes, edge.rate.bytesBack, edge.rate.messages, edge.rate.back);
+      for (const end of ends) previous.set(endKey(end.node.key, end.link.number), end.link.stats);
+    }
+    // A node that is silent keeps its last report, so that its links stay; those of an ended node are lost.
+    this.previous = previous;
+    for (const [id, edge] of this.edges) {
+      if (seen.has(edge)) continue;
+      if (edge.lostAt === null) {
+        edge.lostAt = state.at_ms;
+        edge.rate = {messages: 0, back: 0, bytes: 0, bytesBack: 0};
+      }
+      if (state.at_ms - edge.lostAt > LOST_SECONDS * 1000) {
+        this.edges.delete(id);
+        for (const [key, other] of this.byEnd) if (other === edge) this.byEnd.delete(key);
+      }
+    }
+  }
+
+  updateTotals(state, hasRates) {
+    const open = state.nodes.filter(node => node.state !== "lost");
+    let messages = 0, rate = 0, lostLinks = 0, openLinks = 0;
+    for (const edge of this.edges.values()) {
+      if (edge.lostAt !== null) lostLinks += 1;
+      else openLinks += 1;
+      messages += edge.messagesPerSecond;
+      rate += edge.bytesPerSecond;
+    }
+    const stores = new Map();
+    for (const node of open)
+      if (node.store.name) {
+        const known = stores.get(node.store.name);
+        if (!known || known.bytes_in_use < node.store.bytes_in_use) stores.set(node.store.name, node.store);
+      }
+    this.stores = [...stores.values()];
+    const used = this.stores.reduce((sum, store) => sum + store.bytes_in_use, 0);
+    const capacity = this.stores.reduce((sum, store) => sum + store.capacity_bytes, 0);
+    const undelivered = state.nodes.reduce((sum, node) => sum + notDelivered(node.totals), 0);
+    const silent = state.nodes.filter(node => node.state === "silent").length;
+    this.now = {nodes: open.length, silent, ended: state.nodes.length - open.length, openLinks, lostLinks, messages, bytes: rate, undelivered, used, capacity};
+    if (hasRates) this.totals.add(state.at_ms, messages, rate, undelivered, capacity > 0 ? used / capacity : 0, openLinks, open.length);
+  }
+
+  /// The name of the other end, as this one knows it.
+  static titleOf(edge) {
+    const {node, link} = edge.first;
+    return link.dialed ? `${node.name} → ${link.peer}` : `${node.name} ← ${link.peer}`;
+  }
+}

@@ -1,0 +1,348 @@
+// Goal: the view: its documents, its cache, who may look and act, and the page's files.
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "open_gateway.hpp"
+
+#include <troupe/framework/gateway/internal/view/own_node.hpp>
+#include <troupe/framework/gateway/internal/view/page_files.hpp>
+#include <troupe/framework/gateway/internal/view/view_desk.hpp>
+#include <troupe/framework/gateway/internal/view/view_document.hpp>
+#include <troupe/framework/gateway/internal/words/routes.hpp>
+#include <troupe/framework/node_report.hpp>
+
+namespace troupe::tests {
+namespace {
+
+using namespace web;
+using json = nlohmann::json;
+
+link_report some_link(std::uint64_t number) {
+  link_report made{.number = number, .peer = "kettle", .transport = "unix", .is_dialed = true, .compression = "none"};
+  made.serializers = {"typed", "msgpack"};
+  made.stats.messages_sent = 7;
+  made.stats.socket_bytes_sent = 700;
+  made.stats.window_bytes = 4096;
+  made.stats.by_type = {{"msgpack", "tea", {2, 20, {}}, {}},
+                        {"typed", "cup", {3, 300, {}}, {1, 10, {}}},
+                        {"typed", "spoon", {4, 40, {}}, {}}};
+  made.stats.latencies.round_trip = {.count = 2,
+                                     .sum = std::chrono::nanoseconds(300),
+                                     .p50 = std::chrono::nanoseconds(100),
+                                     .buckets = {{std::chrono::nanoseconds(128), 2}}};
+  return made;
+}
+
+view_snapshot snapshot_with(std::size_t links) {
+  view_snapshot made;
+  auto& node = made.nodes.emplace_back(viewed_node{.key = "n1"});
+  node.report.name = "cup";
+  node.report.process = 42;
+  for (std::size_t i = 1; i <= links; ++i)
+    node.report.links.push_back(some_link(i));
+  return made;
+}
+
+TEST(a_view_document, has_the_figures_of_each_link_and_its_families) {
+  const auto state = json::parse(view_document().state(snapshot_with(2), true, 1234));
+  EXPECT_EQ(state["at_ms"], 1234);
+  EXPECT_EQ(state["takes_orders"], true);
+  EXPECT_TRUE(state["cluster"].is_null());
+  const auto& node = state["nodes"].at(0);
+  EXPECT_EQ(node["key"], "n1");
+  EXPECT_EQ(node["state"], "open");
+  EXPECT_EQ(node["process"], 42);
+  const auto& link = node["links"].at(1);
+  EXPECT_EQ(link["number"], 2);
+  EXPECT_EQ(link["dialed"], true);
+  EXPECT_EQ(link["stats"]["messages_sent"], 7);
+  EXPECT_EQ(link["stats"]["window_bytes"], 4096);
+  EXPECT_EQ(link["families"].size(), 2U);
+  EXPECT_EQ(link["families"].at(1)["family"], "typed");
+  EXPECT_EQ(link["families"].at(1)["bytes_sent"], 340);
+  EXPECT_EQ(link["latencies"].size(), 1U);
+  EXPECT_EQ(link["latencies"].at(0)["p50_ns"], 100);
+  EXPECT_TRUE(link["latencies"].at(0)["buckets"].empty());
+}
+
+TEST(a_view_document, has_types_and_buckets_in_the_details_of_a_link_only) {
+  const auto seen = snapshot_with(2);
+  const auto link = json::parse(view_document().link(seen, "n1", 2));
+  EXPECT_EQ(link["families"].size(), 3U);
+  EXPECT_EQ(link["families"].at(2)["type"], "spoon");
+  EXPECT_EQ(link["latencies"].at(0)["buckets"], json::parse("[[128,2]]"));
+  EXPECT_EQ(view_document().link(seen, "n1", 3), "");
+  EXPECT_EQ(view_document().link(seen, "n2", 2), "");
+}
+
+TEST(a_view_document, leaves_out_and_counts_what_is_beyond_its_bounds) {
+  const auto state = json::parse(view_document().state(snapshot_with(view_document::links_max + 5), false, 0));
+  EXPECT_EQ(state["nodes"].at(0)["links"].size(), view_document::links_max);
+  EXPECT_EQ(state["nodes"].at(0)["links_left_off"], 5);
+  memory_summary kept{.objects_left_off = 3, .bytes_left_off = 30};
+  kept.objects.assign(view_document::objects_max + 2, {.object = "o", .size_bytes = 10});
+  kept.objects.front().holders.resize(view_document::holders_max + 1);
+  const auto memory = json::parse(view_document().memory(kept, 0));
+  EXPECT_EQ(memory["summary"]["objects"].size(), view_document::objects_max);
+  EXPECT_EQ(memory["summary"]["objects_left_off"], 5);
+  EXPECT_EQ(memory["summary"]["bytes_left_off"], 50);
+  EXPECT_EQ(memory["summary"]["objects"].at(0)["holders"].size(), view_document::holders_max);
+}
+
+TEST(a_view_document, cuts_and_cleans_the_names_of_peers) {
+  auto seen = snapshot_with(1);
+  auto& node = seen.nodes.front();
+  node.report.name = "<script>alert(1)</script>";
+  node.report.links.front().peer = "\u202etxt.exe\x01\xff";
+  node.problem = std::string(10'000, 'x');
+  const auto text = view_document().state(seen, false, 0);
+  EXPECT_LT(text.size(), 5'000U);
+  const auto state = json::parse(text); // It is UTF-8.
+  EXPECT_EQ(state["nodes"].at(0)["name"], "<script>alert(1)</script>");
+  EXPECT_EQ(state["nodes"].at(0)["links"].at(0)["peer"], "?txt.exe??");
+  EXPECT_LE(state["nodes"].at(0)["problem"].get<std::string>().size(), 500U);
+}
+
+TEST(a_view_document, reads_orders_and_says_what_is_wrong_with_them) {
+  const view_document documents;
+  const auto order = documents.order(R"({"node":"n1","what":"reconfigure_link","link":3,"serializers":["json"]})");
+  ASSERT_TRUE(order) << order.error();
+  EXPECT_EQ(order->what, view_action::reconfigure_link);
+  EXPECT_EQ(order->link, 3U);
+  EXPECT_EQ(order->serializers, std::vector<std::string>{"json"});
+  for (const auto* const wrong :
+       {"", "{", "[]", R"({"what":"explode"})", R"({"link":-1})", R"({"link":"x"})", R"({} {})"})
+    EXPECT_FALSE(documents.order(wrong)) << wrong;
+}
+
+/// A source that counts how often it is asked.
+struct counting_source final : view_source {
+  view_snapshot look(std::chrono::milliseconds) override {
+    ++looks;
+    return snapshot_with(1);
+  }
+  memory_summary memory(std::chrono::milliseconds) override {
+    ++memories;
+    return {};
+  }
+  bool takes_orders() const override { return is_willing; }
+  std::expected<void, node_error> act(const view_order& order, const std::string& by,
+                                      std::chrono::milliseconds) override {
+    orders.push_back(by + " " + order.node + " " + std::to_string(order.link));
+    if (order.link == 404)
+      return std::unexpected{node_error{node_errc::not_found, "there is no link 404"}};
+    return {};
+  }
+
+  std::atomic<int> looks{0};
+  std::atomic<int> memories{0};
+  bool is_willing = true;
+  std::vector<std::string> orders;
+};
+
+TEST(a_view_desk, asks_the_source_once_in_a_second_for_any_number_of_viewers) {
+  const auto source = std::make_shared<counting_source>();
+  view_desk::clock::time_point now{std::chrono::hours(1)};
+  view_desk desk{source, [&] { return now; }};
+  EXPECT_EQ(source->looks, 0);
+  const auto first = desk.state();
+  for (int viewer = 0; viewer < 100; ++viewer) {
+    EXPECT_EQ(desk.state(), first);
+    EXPECT_TRUE(desk.link("n1", 1));
+    EXPECT_TRUE(desk.memory());
+  }
+  EXPECT_EQ(source->looks, 1);
+  EXPECT_EQ(source->memories, 1);
+  now += view_desk::fresh_for;
+  EXPECT_NE(desk.state(), first);
+  EXPECT_EQ(source->looks, 2);
+}
+
+TEST(a_view_desk, looks_again_after_an_order) {
+  const auto source = std::make_shared<counting_source>();
+  view_desk desk{source};
+  static_cast<void>(desk.state());
+  EXPECT_TRUE(desk.act(R"({"node":"n1","what":"close_link","link":1})", "boss"));
+  static_cast<void>(desk.state());
+  EXPECT_EQ(source->looks, 2);
+  EXPECT_EQ(source->orders, std::vector<std::string>{"boss n1 1"});
+  const auto unknown = desk.act(R"({"node":"n1","link":404})", "boss");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().status, 404U);
+  source->is_willing = false;
+  const auto refused = desk.act(R"({"node":"n1","link":1})", "boss");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status, 403U);
+  EXPECT_EQ(source->orders.size(), 2U);
+}
+
+TEST(the_files_of_the_page, are_those_of_its_folder_byte_by_byte) {
+  std::set<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(TROUPE_PAGE_FOLDER)) {
+    names.insert(each.path().filename());
+    const auto* const file = find_page_file(each.path().filename().string());
+    ASSERT_NE(file, nullptr) << each.path();
+    std::ostringstream bytes;
+    bytes << std::ifstream(each.path()).rdbuf();
+    EXPECT_EQ(file->bytes, bytes.str()) << each.path();
+  }
+  EXPECT_EQ(page_files().size(), names.size());
+  EXPECT_EQ(find_page_file(""), find_page_file("index.html"));
+  EXPECT_EQ(find_page_file("nothing.js"), nullptr);
+}
+
+TEST(the_files_of_the_page, have_no_markup_from_data_and_no_address_of_another_site) {
+  for (const auto& file : page_files()) {
+    for (const auto* const wrong :
+         {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "https://"})
+      EXPECT_EQ(file.bytes.find(wrong), std::string_view::npos) << file.name << ": " << wrong;
+    const std::string_view svg_name = "http://www.w3.org/2000/svg";
+    for (auto at = file.bytes.find("http://"); at != std::string_view::npos; at = file.bytes.find("http://", at + 1))
+      EXPECT_EQ(file.bytes.substr(at, svg_name.size()), svg_name) << file.name;
+  }
+}
+
+TEST(the_routes_of_the_view, are_told_apart) {
+  const auto what = [](std::string_view method, std::string_view target) {
+    const auto found = find_route(method, target, false);
+    return found ? static_cast<int>(found->what) : -static_cast<int>(found.error().status);
+  };
+  const auto is = [](action which) { return static_cast<int>(which); };
+  EXPECT_EQ(what("GET", "/view"), is(action::show_page));
+  EXPECT_EQ(what("HEAD", "/view/main.js"), is(action::show_page));
+  EXPECT_EQ(what("GET", "/view/state"), is(action::view_state));
+  EXPECT_EQ(what("GET", "/view/memory"), is(action::view_memory));
+  EXPECT_EQ(what("POST", "/view/act"), is(action::view_act));
+  EXPECT_EQ(what("OPTIONS", "/view/act"), is(action::ask_leave));
+  EXPECT_EQ(what("GET", "/view/act"), -405);
+  EXPECT_EQ(what("POST", "/view/state"), -405);
+  EXPECT_EQ(what("POST", "/view"), -405);
+  EXPECT_EQ(what("GET", "/view/state?token=1"), -400);
+  EXPECT_EQ(what("GET", "/view/../tokens"), -404);
+  EXPECT_EQ(what("GET", "/view/a/b"), -404);
+  EXPECT_EQ(what("GET", "/viewer"), -404);
+  const auto link = find_route("GET", "/view/links/n1/18", false);
+  ASSERT_TRUE(link);
+  EXPECT_EQ(link->name, "n1");
+  EXPECT_EQ(link->number, 18U);
+  for (const auto* const wrong : {"/view/links/n1/", "/view/links/n1/x", "/view/links/n1/1x", "/view/links/n1",
+                                  "/view/links//1", "/view/links/n1/99999999999999999999"})
+    EXPECT_EQ(what("GET", wrong), -404) << wrong;
+}
+
+const std::string viewer_token = "viewer-0123456789abcdef0123456789abcdef";
+const std::string boss_token = "boss-0123456789abcdef0123456789abcdef";
+
+class a_view : public open_gateway {
+protected:
+  a_view() {
+    tokens_.write("full " + full_token + " call:* schema\nviewer " + viewer_token + " view\nboss " + boss_token
+                  + " view act\n");
+  }
+  http_answer get(const std::string& target, const std::string& token) {
+    return answer_to(request("GET", target, "", "", token));
+  }
+  http_answer act(const std::string& order, const std::string& token) {
+    return answer_to(request("POST", "/view/act", order, "", token));
+  }
+
+  const std::shared_ptr<counting_source> source_ = std::make_shared<counting_source>();
+};
+
+TEST_F(a_view, is_not_there_unless_the_program_serves_it) {
+  for (const auto* const target : {"/view", "/view/main.js", "/view/state", "/view/memory", "/view/links/n1/1"})
+    EXPECT_EQ(get(target, viewer_token).status, 404) << target;
+  EXPECT_EQ(act("{}", boss_token).status, 404);
+}
+
+TEST_F(a_view, gives_its_page_to_everybody_and_its_figures_to_tokens_with_the_right) {
+  gateway().serve_view(source_);
+  const auto page = get("/view", "");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.body, find_page_file("index.html")->bytes);
+  EXPECT_EQ(get("/view/main.js", "").status, 200);
+  EXPECT_EQ(get("/view/none.js", "").status, 404);
+  EXPECT_EQ(source_->looks, 0);
+  for (const auto* const target : {"/view/state", "/view/memory", "/view/links/n1/1"}) {
+    EXPECT_EQ(get(target, "").status, 401) << target;
+    EXPECT_EQ(get(target, full_token).status, 403) << target;
+    EXPECT_EQ(get(target, viewer_token).status, 200) << target;
+  }
+  EXPECT_EQ(get("/view/links/n1/7", viewer_token).status, 404);
+  EXPECT_EQ(json::parse(get("/view/state", viewer_token).body)["nodes"].at(0)["name"], "cup");
+}
+
+TEST_F(a_view, has_a_strict_policy_on_every_file) {
+  gateway().serve_view(source_);
+  for (const auto& file : page_files()) {
+    const auto answer = get("/view/" + std::string(file.name), "");
+    EXPECT_EQ(answer.status, 200) << file.name;
+    EXPECT_EQ(answer.head.at("content-type"), file.content_type);
+    const auto& policy = answer.head.at("content-security-policy");
+    for (const auto* const rule : {"default-src 'none'", "script-src 'self';", "style-src 'self';",
+                                   "connect-src 'self';", "frame-ancestors 'none'"})
+      EXPECT_NE(policy.find(rule), std::string::npos) << policy;
+    EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+    EXPECT_EQ(answer.head.at("x-content-type-options"), "nosniff");
+    EXPECT_EQ(answer.head.at("cache-control"), "no-store");
+  }
+  const auto head = answer_to(request("HEAD", "/view", "", "", ""), false);
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.body, "");
+}
+
+TEST_F(a_view, takes_orders_from_tokens_with_the_right_only) {
+  gateway().serve_view(source_);
+  const std::string order = R"({"node":"n1","what":"close_link","link":5})";
+  EXPECT_EQ(act(order, "").status, 401);
+  EXPECT_EQ(act(order, viewer_token).status, 403);
+  EXPECT_EQ(act(order, full_token).status, 403);
+  EXPECT_TRUE(source_->orders.empty());
+  EXPECT_EQ(act(order, boss_token).status, 200);
+  EXPECT_EQ(source_->orders, std::vector<std::string>{"boss n1 5"});
+  EXPECT_EQ(act("{", boss_token).status, 400);
+  EXPECT_EQ(get("/view/state", boss_token).head.count("troupe-view-act"), 1U);
+  EXPECT_EQ(get("/view/state", viewer_token).head.count("troupe-view-act"), 0U);
+  const auto foreign = answer_to(request("POST", "/view/act", order, "Origin: http://evil.example\r\n", boss_token));
+  EXPECT_EQ(foreign.status, 403);
+  EXPECT_EQ(source_->orders.size(), 1U);
+}
+
+TEST_F(a_view, shows_the_gateways_own_node_and_closes_its_links) {
+  gateway().serve_own_view(true);
+  side other{{.name = "guest", .store = std::nullopt}};
+  const auto address = "unix://@" + unique_name("view");
+  ASSERT_TRUE(home().home->listen({address}));
+  const auto link = other.home->connect(address);
+  ASSERT_TRUE(link);
+  json shown;
+  ASSERT_TRUE(eventually([&] {
+    shown = json::parse(get("/view/state", viewer_token).body);
+    return !shown["nodes"].at(0)["links"].empty();
+  }));
+  EXPECT_EQ(shown["nodes"].at(0)["name"], "home");
+  const auto& seen = shown["nodes"].at(0)["links"].at(0);
+  EXPECT_EQ(seen["peer"], "guest");
+  json order{{"node", shown["nodes"].at(0)["key"]},
+             {"what", "reconfigure_link"},
+             {"link", seen["number"]},
+             {"serializers", {"msgpack"}}};
+  EXPECT_EQ(act(order.dump(), boss_token).status, 200);
+  EXPECT_EQ(json::parse(get("/view/state", viewer_token).body)["nodes"].at(0)["links"].at(0)["serializers"],
+            json({"msgpack"}));
+  order["compression"] = "gzip";
+  EXPECT_EQ(act(order.dump(), boss_token).status, 422);
+  order["link"] = 99;
+  EXPECT_EQ(act(order.dump(), boss_token).status, 404);
+  EXPECT_EQ(act(json{{"node", "own"}, {"what", "close_link"}, {"link", seen["number"]}}.dump(), boss_token).status,
+            200);
+  EXPECT_TRUE(eventually([&] { return !link->is_open(); }));
+}
+
+} // namespace
+} // namespace troupe::tests
