@@ -13,6 +13,7 @@
 #include "tape/replaying.hpp"
 #include "text.hpp"
 #include "top/command.hpp"
+#include "view/command.hpp"
 
 #include <troupe/base/version.hpp>
 
@@ -60,6 +61,7 @@ int main(int argument_count, char** arguments) {
   troupe::tools::add_tape_command(app, std::cout, std::cerr, status);
   troupe::tools::add_top_command(app, std::cout, std::cerr, status);
   troupe::tools::add_types_command(app, std::cout, std::cerr, status);
+  troupe::tools::add_view_command(app, std::cout, std::cerr, status);
   troupe::tools::add_help_commands(app, std::cout);
   if (argument_count > 1 && !knows(app, arguments[1]))
     return 2;

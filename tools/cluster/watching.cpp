@@ -1,13 +1,13 @@
 #include "cluster/watching.hpp"
 
 #include "cluster/views.hpp"
+#include "end_signals.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <mutex>
 #include <ostream>
 #include <system_error>
@@ -16,42 +16,11 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 namespace troupe::tools {
 
 namespace {
-
-/// Takes SIGINT and SIGTERM as input instead of ends. Threads that are started later have them blocked as well.
-class end_signals {
-public:
-  end_signals() {
-    sigset_t taken;
-    sigemptyset(&taken);
-    sigaddset(&taken, SIGINT);
-    sigaddset(&taken, SIGTERM);
-    ::pthread_sigmask(SIG_BLOCK, &taken, &before_);
-    file_ = ::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (file_ < 0)
-      throw std::system_error{errno, std::system_category(), "signalfd"};
-  }
-  end_signals(const end_signals&) = delete;
-  end_signals& operator=(const end_signals&) = delete;
-  ~end_signals() {
-    signalfd_siginfo one{};
-    while (::read(file_, &one, sizeof one) > 0) { // Otherwise it would end the process when it is unblocked.
-    }
-    ::close(file_);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-  [[nodiscard]] int file() const noexcept { return file_; }
-
-private:
-  sigset_t before_{};
-  int file_ = -1;
-};
 
 /// Events that wait to be printed.
 class event_queue {

@@ -95,11 +95,8 @@ void count_left_off(memory_summary& summary, const std::vector<store_total>& tot
 
 } // namespace
 
-memory_summary memory_of_host(const std::string& store_directory, std::uint64_t objects_max, const access& by) {
-  const auto nodes = nodes_at({});
-  std::vector<memory_summary> parts;
-  if (nodes)
-    parts = summaries_of(ask_all(*nodes, {.objects_max = objects_max, .whole_store = false}, by));
+memory_summary with_stores(std::vector<memory_summary> parts, const std::string& store_directory,
+                           std::uint64_t objects_max) {
   const auto answers = parts;
   std::vector<store_total> totals;
   for (const auto& each : store::find_stores(store_directory)) {
@@ -119,11 +116,19 @@ memory_summary memory_of_host(const std::string& store_directory, std::uint64_t 
     add_unasked(*known, part, answers);
     parts.push_back(std::move(part));
   }
-  if (!nodes)
-    parts.emplace_back().processes.push_back({0, "this host's nodes", {}, nodes.error().message()});
   auto summary = combined(std::move(parts));
   count_left_off(summary, totals);
   return summary;
+}
+
+memory_summary memory_of_host(const std::string& store_directory, std::uint64_t objects_max, const access& by) {
+  const auto nodes = nodes_at({});
+  if (nodes)
+    return with_stores(summaries_of(ask_all(*nodes, {.objects_max = objects_max, .whole_store = false}, by)),
+                       store_directory, objects_max);
+  memory_summary none;
+  none.processes.push_back({0, "this host's nodes", {}, nodes.error().message()});
+  return with_stores({std::move(none)}, store_directory, objects_max);
 }
 
 memory_of_addresses memory_of_nodes(const std::vector<std::string>& addresses, const access& by) {

@@ -15,6 +15,11 @@ namespace troupe::tools {
 [[nodiscard]] memory_summary memory_of_host(const std::string& store_directory, std::uint64_t objects_max,
                                             const access& by);
 
+/// The combined summary of these answers of nodes, made without memory_query::whole_store, and of this user's stores on
+/// this host.
+[[nodiscard]] memory_summary with_stores(std::vector<memory_summary> parts, const std::string& store_directory,
+                                         std::uint64_t objects_max);
+
 struct memory_of_addresses {
   memory_summary summary;
   bool has_bad_address = false; // At least one address is malformed, or its host is unknown.

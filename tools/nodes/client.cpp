@@ -54,12 +54,18 @@ std::string observer_name() {
 }
 
 std::expected<link, node_error> client::connect(const std::string& address, const std::string& identity) {
-  if (!node_)
-    return std::unexpected{node_error{node_errc::bad_option, problem_}};
+  if (auto known = own(); !known)
+    return std::unexpected{std::move(known).error()};
   auto terms = terms_;
   if (!identity.empty())
     terms.peer_identity = identity;
   return node_->connect(address, terms);
+}
+
+std::expected<std::reference_wrapper<node>, node_error> client::own() {
+  if (!node_)
+    return std::unexpected{node_error{node_errc::bad_option, problem_}};
+  return std::ref(*node_);
 }
 
 bool is_none_of_ours(const local_node& node, const node_error& why_not) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -47,6 +48,8 @@ public:
   /// with the reason why there is no node.
   [[nodiscard]] std::expected<link, node_error> connect(const std::string& address, const std::string& identity = {});
   [[nodiscard]] std::chrono::milliseconds timeout() const { return terms_.connect_timeout; }
+  /// The command's own node. Fails with the reason why there is none.
+  [[nodiscard]] std::expected<std::reference_wrapper<node>, node_error> own();
 
 private:
   type_registry types_;
