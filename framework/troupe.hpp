@@ -6,6 +6,7 @@
 //     troupe/framework/fetching.hpp               waiting for several references at once
 //     troupe/framework/link_ready.hpp             senders that wait for room
 //     troupe/framework/node_report.hpp            what nodes report about themselves
+//     troupe/framework/node_activity.hpp          their actors, supervisors, dead letters and traces
 //     troupe/framework/out_of_band.hpp            references that are serialized outside of messages
 //     troupe/serializers/serialize.hpp            values to payloads and back, without links
 //     troupe/serializers/inspect.hpp              why a type cannot travel
