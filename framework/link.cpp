@@ -12,6 +12,7 @@
 #include <troupe/framework/internal/link/peer_helpers.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
 #include <troupe/framework/message_types.hpp>
+#include <troupe/framework/node_activity.hpp>
 #include <troupe/framework/node_error.hpp>
 #include <troupe/framework/node_report.hpp>
 #include <troupe/framework/remote_recording.hpp>
@@ -30,6 +31,18 @@ std::expected<Answer, node_error> asked(internal::node_link& over, std::chrono::
   self->request(over.helpers_there().inspector(), bounded_wait(timeout), query)
       .receive([&](Answer& known) { answer = std::move(known); },
                [&](const caf::error& error) { answer = std::unexpected{to_node_error(error)}; });
+  return answer;
+}
+
+/// The answer, or what it means that the peer cannot read the question.
+template <class Answer>
+std::expected<Answer, node_error> known_there(std::expected<Answer, node_error> answer, const internal::node_link& over,
+                                              std::string_view question) {
+  if (!answer && answer.error().code() == node_errc::undecodable)
+    return std::unexpected{
+        node_error{node_errc::unsupported, over.peer_name() + " runs " + to_string(over.peer_version())
+                                               + ", which does not know the question of " + std::string{question} + ": "
+                                               + answer.error().message()}};
   return answer;
 }
 
@@ -103,6 +116,11 @@ std::expected<memory_summary, node_error> link::memory_summary(std::chrono::mill
 std::expected<node_report, node_error> link::report(std::chrono::milliseconds timeout,
                                                     const report_query& query) const {
   return asked<node_report>(*core_, timeout, query);
+}
+
+std::expected<node_activity, node_error> link::activity(const activity_query& query,
+                                                        std::chrono::milliseconds timeout) const {
+  return known_there(asked<node_activity>(*core_, timeout, query), *core_, "link::activity");
 }
 
 std::expected<recording_part, node_error> link::record(std::chrono::milliseconds timeout, recording_query query) const {

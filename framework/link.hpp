@@ -28,6 +28,8 @@
 
 namespace troupe {
 
+struct activity_query;
+struct node_activity;
 struct node_contract;
 struct node_report;
 struct report_query;
@@ -127,6 +129,12 @@ public:
   /// must have `allow_report`. Blocks and fails as memory_summary() does, but never with `object_lost`.
   [[nodiscard]] std::expected<node_report, node_error> report(std::chrono::milliseconds timeout,
                                                               const report_query& query) const;
+
+  /// Asks the peer's node what happens in it: actors, supervisors, dead letters, traces, lost links
+  /// (node_activity.hpp). The peer's end of the link must have `allow_report`. Blocks and fails as report() does. Also
+  /// fails with `unsupported` if the peer's version of Troupe does not know the question.
+  [[nodiscard]] std::expected<node_activity, node_error>
+  activity(const activity_query& query, std::chrono::milliseconds timeout = std::chrono::seconds(10)) const;
 
   /// Asks the peer's node for its contract (node_report.hpp), from which refused_by_receiver (serializers/contract.hpp)
   /// finds out what one end would refuse to take from the other. The peer's end of the link must have `allow_report`.

@@ -7,6 +7,7 @@
 #include <troupe/framework/internal/config/configuration.hpp>
 #include <troupe/framework/internal/lasting/lasting_office.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
+#include <troupe/framework/internal/node/activity_survey.hpp>
 #include <troupe/framework/internal/node/draining.hpp>
 #include <troupe/framework/internal/node/link_keeper.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
@@ -214,6 +215,10 @@ std::expected<memory_summary, node_error> node::memory_summary(const memory_quer
 
 node_report node::report(const report_query& query) const {
   return report_of(*core_, query);
+}
+
+node_activity node::activity(const activity_query& query) const {
+  return activity_of(*core_, query);
 }
 
 const store::object_store* node::store() const {

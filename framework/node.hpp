@@ -324,6 +324,9 @@ public:
   /// Reports on this node, its links and its types (node_report.hpp), as peers see it through link::report.
   [[nodiscard]] node_report report(const report_query& query) const;
 
+  /// Tells what happens in this node (node_activity.hpp), as peers see it through link::activity.
+  [[nodiscard]] node_activity activity(const activity_query& query) const;
+
   /// The attachment to the host's store; null if the node has none.
   [[nodiscard]] const store::object_store* store() const;
 

@@ -28,10 +28,10 @@ TROUPE_DESCRIBE(activity_query, actors, supervisors, letters, spans, letters_aft
 struct actor_activity {
   std::string name;        // Under which it is published; of several names the first by alphabet. Empty: none.
   std::uint64_t actor = 0; // Its id in the actor system.
-  std::string kind;        // Its name in CAF. Empty: unknown.
+  std::string kind;        // Its C++ class, or that of its state if it has one. Empty: an actor of another node.
   /// Messages that came over links and that the actor has not consumed: messages in its mailbox, the one that it
-  /// handles, and those that it has skipped or keeps. Messages of actors of the same process are not counted. The bytes
-  /// count as in link_options::window_bytes.
+  /// handles, and those that it has skipped or keeps. Not counted: answers, and messages of actors of the same process.
+  /// The bytes count as in link_options::window_bytes.
   std::uint64_t waiting_messages = 0;
   std::uint64_t waiting_bytes = 0;
   std::vector<std::uint64_t> links; // Links over which it was sent: link::number(). At most 64.
@@ -44,8 +44,8 @@ struct child_activity {
   std::string name;
   std::uint64_t actor = 0; // The id of its actor, in the system that has the actor. 0: not running, or no actor.
   std::string kind;        // "actor", "remote actor", "process" or "supervisor".
-  /// "starting", "running", "stopping", "restarting" (it waits to be started again), "ended", or "stuck" (it has not
-  /// ended although it was killed).
+  /// "waiting" (for its first start), "starting", "running", "stopping", "restarting" (it waits to be started again), or
+  /// "ended".
   std::string state;
   std::uint64_t restarts = 0; // Starts after the first one.
   std::uint32_t process = 0;  // Of a process: its id. 0: not running.

@@ -43,13 +43,13 @@ check_rooms() {
     esac
   done < <(find "$in" -mindepth 1 -type d -o -type f -path "$in/*" -not -path "$in/*/*")
 }
-check_rooms framework/internal words threads handles wire tape traces trust flow net objects caf_port caf_port/actors config link lasting node workers supervision
+check_rooms framework/internal words threads handles wire tape traces watch trust flow net objects caf_port caf_port/actors config link lasting node workers supervision
 check_rooms serializers/internal words shape coding visit typed payload diagnose registry
 check_rooms store/internal host table files liveness spill attachment
 check_rooms framework/gateway/internal words access messages objects view view/page server
 check_rooms framework/cluster/internal address watching etcd host members fixed dns membership ownership entities inspection draining join
 # Only caf_port/ and the public headers may include CAF. link/, lasting/ and node/ include the headers of caf_port/.
-for room in words threads handles wire tape traces trust flow net objects config link lasting node workers supervision; do
+for room in words threads handles wire tape traces watch trust flow net objects config link lasting node workers supervision; do
   while IFS= read -r line; do
     [ -n "$line" ] && breach "includes CAF, which only caf_port/ may: $line"
   done < <(grep -rn '#include <caf/' framework/internal/$room)

@@ -10,6 +10,7 @@
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/caf_family/caf_type.hpp>
 #include <troupe/framework/memory_summary.hpp>
+#include <troupe/framework/node_activity.hpp>
 #include <troupe/framework/node_report.hpp>
 #include <troupe/framework/remote_call.hpp>
 #include <troupe/framework/remote_recording.hpp>
@@ -62,6 +63,8 @@ void add_builtin_types(type_registry& types) {
   add_once<memory_summary>(types, "troupe.memory_summary");
   add_once<report_query>(types, "troupe.report_query");
   add_once<node_report>(types, "troupe.node_report");
+  add_once<activity_query>(types, "troupe.activity_query");
+  add_once<node_activity>(types, "troupe.node_activity");
   add_once<recording_query>(types, "troupe.recording_query");
   add_once<recording_part>(types, "troupe.recording_part");
 }

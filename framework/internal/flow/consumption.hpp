@@ -30,9 +30,17 @@ public:
   [[nodiscard]] receipt issue(std::uint64_t cost);
 
   /// The maker's last call.
-  void release() noexcept { let_go(1 + std::exchange(prepaid_, 0)); }
+  void release() noexcept { let_go(1 + prepaid_.exchange(0, std::memory_order_relaxed)); }
 
   [[nodiscard]] std::uint64_t gathered_max() const noexcept { return gathered_max_; }
+
+  /// How many receipts, and copies of receipts, are not settled. Any thread. While receipts are issued, the value may
+  /// be too low for a moment.
+  [[nodiscard]] std::uint64_t unsettled() const noexcept {
+    const auto prepaid = prepaid_.load(std::memory_order_relaxed);
+    const auto uses = uses_.load(std::memory_order_relaxed);
+    return uses > prepaid ? uses - prepaid - 1 : 0;
+  }
 
 protected:
   virtual ~consumption();
@@ -47,7 +55,8 @@ private:
   const std::uint64_t gathered_max_;
   const std::shared_ptr<const void> keeps_;
   std::atomic<std::uint64_t> uses_{1}; // The maker's, the receipts', and the prepaid ones.
-  std::uint64_t prepaid_ = 0;          // Uses counted in advance for many receipts at once.
+  // Uses counted in advance for many receipts at once. Written by the issuing thread only.
+  std::atomic<std::uint64_t> prepaid_{0};
 };
 
 /// The maker's pointer.
@@ -92,11 +101,12 @@ private:
 
 inline receipt consumption::issue(std::uint64_t cost) {
   constexpr std::uint64_t stock = 256;
-  if (prepaid_ == 0) {
+  auto prepaid = prepaid_.load(std::memory_order_relaxed);
+  if (prepaid == 0) {
     uses_.fetch_add(stock, std::memory_order_relaxed);
-    prepaid_ = stock;
+    prepaid = stock;
   }
-  --prepaid_;
+  prepaid_.store(prepaid - 1, std::memory_order_relaxed);
   return {this, cost};
 }
 

@@ -87,6 +87,8 @@ public:
 
   [[nodiscard]] std::uint64_t unconsumed_bytes() const noexcept { return bytes_.unconsumed_bytes(); }
   [[nodiscard]] std::uint64_t unconsumed_handle_bytes() const noexcept { return handles_.unconsumed_bytes(); }
+  /// The actors that have not consumed everything, by the numbers that the peer uses. Any thread.
+  [[nodiscard]] std::vector<unconsumed_by_actor> unconsumed() const { return bytes_.unconsumed(); }
 
 private:
   std::expected<std::optional<receipt>, node_error> charge_beyond(std::uint64_t known, std::uint64_t values_take);

@@ -67,16 +67,24 @@ public:
     listed_.store(false, std::memory_order_release);
     auto taken = consumed_.exchange(0, std::memory_order_acq_rel);
     shared_->consumed.fetch_sub(taken, std::memory_order_acq_rel);
-    outstanding -= taken;
+    outstanding.store(outstanding_bytes() - taken, std::memory_order_relaxed);
     return taken;
+  }
+
+  [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept { return outstanding.load(std::memory_order_relaxed); }
+  /// Any thread.
+  [[nodiscard]] std::uint64_t unconsumed_bytes() const noexcept {
+    const auto unreported = consumed_.load(std::memory_order_acquire);
+    const auto sent = outstanding_bytes();
+    return sent > unreported ? sent - unreported : 0;
   }
 
   /// Whether consumption is reported at once.
   void set_released(bool released) noexcept { released_.store(released, std::memory_order_release); }
   [[nodiscard]] bool released() const noexcept { return released_.load(std::memory_order_acquire); }
 
-  std::uint64_t outstanding = 0; // As the peer sees it. I/O thread only.
-  std::uint64_t largest = 0;     // Of all its messages. I/O thread only.
+  std::atomic<std::uint64_t> outstanding{0}; // As the peer sees it. Written on the I/O thread.
+  std::uint64_t largest = 0;                 // Of all its messages. I/O thread only.
 
 private:
   const std::uint64_t actor_;
@@ -94,10 +102,7 @@ receive_window::~receive_window() = default;
 
 std::expected<receipt, node_error> receive_window::received(std::uint64_t actor, std::uint64_t cost) {
   if (last_ == nullptr || last_actor_ != actor) {
-    auto& entry = accounts_[actor];
-    if (!entry)
-      entry.reset(new account{actor, shared_, keeps_});
-    last_ = entry.get();
+    last_ = &account_of(actor);
     last_actor_ = actor;
   }
   auto& found = *last_;
@@ -108,17 +113,34 @@ std::expected<receipt, node_error> receive_window::received(std::uint64_t actor,
     const auto with = before + cost;
     return with >= largest && with - largest >= window;
   };
-  if (exceeds(found.outstanding, found.largest, bounds_.actor_window)
+  const auto own = found.outstanding_bytes();
+  if (exceeds(own, found.largest, bounds_.actor_window)
       || (bounds_.holds_link && exceeds(all, largest_, bounds_.window)))
     return std::unexpected{node_error{node_errc::protocol_violation,
-                                      "the peer exceeded its credit for actor " + grouped(actor) + ": "
-                                          + grouped(found.outstanding) + " of " + grouped(bounds_.actor_window)
-                                          + " bytes unconsumed for the actor, " + grouped(all) + " of "
-                                          + grouped(bounds_.window) + " for the link"}};
-  found.outstanding += cost;
+                                      "the peer exceeded its credit for actor " + grouped(actor) + ": " + grouped(own)
+                                          + " of " + grouped(bounds_.actor_window) + " bytes unconsumed for the actor, "
+                                          + grouped(all) + " of " + grouped(bounds_.window) + " for the link"}};
+  found.outstanding.store(own + cost, std::memory_order_relaxed);
   outstanding_.store(all + cost, std::memory_order_relaxed); // Only this thread writes it.
   found.set_released(false);
   return found.issue(cost);
+}
+
+receive_window::account& receive_window::account_of(std::uint64_t actor) {
+  if (const auto known = accounts_.find(actor); known != accounts_.end())
+    return *known->second;
+  consumption_ptr<account> added{new account{actor, shared_, keeps_}};
+  const std::lock_guard guard{table_mutex_};
+  return *accounts_.emplace(actor, std::move(added)).first->second;
+}
+
+std::vector<unconsumed_by_actor> receive_window::unconsumed() const {
+  std::vector<unconsumed_by_actor> result;
+  const std::lock_guard guard{table_mutex_};
+  for (const auto& [actor, one] : accounts_)
+    if (const auto messages = one->unsettled(); messages > 0)
+      result.push_back({.actor = actor, .messages = messages, .bytes = one->unconsumed_bytes()});
+  return result;
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> receive_window::take_due() {
@@ -138,8 +160,11 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> receive_window::take_due() 
       outstanding_.store(outstanding_.load(std::memory_order_relaxed) - consumed, std::memory_order_relaxed);
       due.emplace_back(actor, consumed);
     }
-    if (one.released() && one.outstanding == 0)
-      accounts_.erase(found), last_ = nullptr;
+    if (one.released() && one.outstanding_bytes() == 0) {
+      const std::lock_guard guard{table_mutex_};
+      accounts_.erase(found);
+      last_ = nullptr;
+    }
   }
   return due;
 }

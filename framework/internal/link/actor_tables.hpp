@@ -58,6 +58,16 @@ public:
     return std::ranges::all_of(entries_, [&](const auto& each) { return is_common(each.second.actor); });
   }
 
+  /// Calls `look` with actors of this node, at most `most` of them, in no order.
+  template <class Look>
+  void each_own(std::size_t most, Look look) const {
+    for (auto at = entries_.begin(); at != entries_.end() && most > 0; ++at)
+      if (!is_foreign(at->first)) {
+        look(at->first, at->second.actor);
+        --most;
+      }
+  }
+
   /// Removes and returns all actors when the link ends.
   [[nodiscard]] std::vector<caf::strong_actor_ptr> take_all();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <chrono>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include <troupe/framework/internal/net/ring_memory.hpp>
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/threads/io_timer.hpp>
+#include <troupe/framework/internal/watch/watched_events.hpp>
 #include <troupe/framework/internal/wire/handle_wire.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
 #include <troupe/framework/internal/words/text.hpp>
@@ -387,8 +389,10 @@ void link_core::say_goodbye(const std::string& reason, std::chrono::milliseconds
 
 void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
   counters_.undelivered.fetch_add(unwritten, std::memory_order_relaxed);
-  if (receiving_) // The link was open.
+  if (receiving_) { // The link was open.
     warnings_.say(log_level::info, [&] { return "link to " + agreed().peer.name + " is down: " + reason.message(); });
+    note_lost(reason);
+  }
   warnings_.settle();
   {
     const auto held = mutex_.lock();
@@ -427,6 +431,17 @@ void link_core::on_closed(const node_error& reason, std::uint64_t unwritten) {
     node_->whereabouts().forget(number_);
   node_->links().ended(this);
   seat_.leave();
+}
+
+/// Programs that only inspect this node come and go.
+void link_core::note_lost(const node_error& reason) const {
+  if (!answers_.hides_all())
+    node_->lost().add({.number = number_,
+                       .peer = watched_text(agreed().peer.name),
+                       .address = watched_text(addresses_.far),
+                       .at_ms = unix_ms(std::chrono::system_clock::now()),
+                       .reason = to_string(reason.code()),
+                       .text = watched_text(reason.message())});
 }
 
 void link_core::fail_everything(const node_error& reason, std::uint64_t unwritten) {

@@ -45,6 +45,7 @@
 #include <troupe/framework/internal/link/header_definitions.hpp>
 #include <troupe/framework/internal/link/incoming_message.hpp>
 #include <troupe/framework/internal/link/life_cycle.hpp>
+#include <troupe/framework/internal/link/link_actors.hpp>
 #include <troupe/framework/internal/link/link_common.hpp>
 #include <troupe/framework/internal/link/link_memory.hpp>
 #include <troupe/framework/internal/link/link_meters.hpp>
@@ -208,6 +209,7 @@ public:
   [[nodiscard]] link_stats stats() const override;
   [[nodiscard]] std::uint64_t unanswered_requests() const noexcept override { return unanswered(); }
   [[nodiscard]] link_memory memory(std::span<const store::object_id> of) const override;
+  [[nodiscard]] link_actors own_actors(std::span<const caf::strong_actor_ptr> first) const override;
   [[nodiscard]] link_report report() const override;
   [[nodiscard]] link_stats final_stats() override;
 
@@ -242,6 +244,7 @@ private:
   void on_bad_packet(const node_error& reason) override;
   void on_all_handled() override;
   void take_leave(const node_error& reason);
+  void note_lost(const node_error& reason) const;
   bool refill(const link_held& held, outbox& out) override; // link_flow.cpp
   void on_closed(const node_error& reason, std::uint64_t unwritten) override;
   std::expected<void, node_error> on_admin(admin_op op, bytes_view body);

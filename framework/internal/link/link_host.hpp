@@ -24,6 +24,7 @@
 #include <troupe/framework/internal/threads/loop_seat.hpp>
 #include <troupe/framework/internal/traces/span_recorder.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
+#include <troupe/framework/internal/watch/lost_links.hpp>
 #include <troupe/framework/internal/wire/packet.hpp>
 #include <troupe/framework/internal/words/limited_log.hpp>
 #include <troupe/framework/link_stats.hpp>
@@ -144,6 +145,9 @@ public:
   [[nodiscard]] ring_budget& rings() noexcept { return rings_; }
   /// The tapes on which links are recorded.
   [[nodiscard]] tape_recorders& recorders() noexcept { return recorders_; }
+  /// The links that have ended.
+  [[nodiscard]] lost_links& lost() noexcept { return lost_; }
+  [[nodiscard]] const lost_links& lost() const noexcept { return lost_; }
   /// What other nodes record here.
   [[nodiscard]] remote_recordings& observers() noexcept { return observers_; }
   /// Encodes large messages. It encodes few of them at a time for the whole node, so that links take turns.
@@ -176,6 +180,7 @@ protected:
   ring_budget rings_;
   tape_recorders recorders_;
   remote_recordings observers_;
+  lost_links lost_;
   const std::shared_ptr<answer_memory> answers_;
   const std::shared_ptr<span_recorder> spans_ = std::make_shared<span_recorder>();
   const node_key key_; // Tells this node from others that claim its id.

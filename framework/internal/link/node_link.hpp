@@ -36,6 +36,7 @@ class peer_helpers;
 class refusal_log;
 class transport;
 struct introduce;
+struct link_actors;
 struct link_memory;
 struct recording_target;
 struct link_security;
@@ -112,6 +113,9 @@ public:
   /// The number of the peer's requests that actors of this node have not answered.
   [[nodiscard]] virtual std::uint64_t unanswered_requests() const noexcept = 0;
   [[nodiscard]] virtual link_memory memory(std::span<const store::object_id> of) const = 0;
+  /// This node's actors that the peer may address: those of `first`, those that have not consumed everything, and
+  /// others, up to a bound.
+  [[nodiscard]] virtual link_actors own_actors(std::span<const caf::strong_actor_ptr> first) const = 0;
   [[nodiscard]] virtual link_report report() const = 0;
   /// Returns the totals when the link ends. What is counted later is reported to the node.
   [[nodiscard]] virtual link_stats final_stats() = 0;

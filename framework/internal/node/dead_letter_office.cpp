@@ -49,29 +49,55 @@ dead_letter_office::~dead_letter_office() = default;
 
 void dead_letter_office::send_to(caf::strong_actor_ptr whom) {
   std::unique_lock guard{mutex_};
-  set_open(whom != nullptr);
+  set_open(whom || watcher_);
   std::swap(whom_, whom);
   guard.unlock(); // The last reference to an actor may go.
 }
 
+void dead_letter_office::watch_by(std::shared_ptr<letter_watcher> watcher) {
+  std::unique_lock guard{mutex_};
+  set_open(whom_ || watcher);
+  is_watched_.store(watcher != nullptr, std::memory_order_relaxed);
+  std::swap(watcher_, watcher);
+  guard.unlock();
+}
+
+bool dead_letter_office::has_receiver() const {
+  const std::lock_guard guard{mutex_};
+  return whom_ != nullptr;
+}
+
 bool dead_letter_office::has_room() const noexcept {
+  if (is_watched_.load(std::memory_order_relaxed))
+    return true;
   return unhandled_->letters.load(std::memory_order_relaxed) < dead_letters_max
          && unhandled_->bytes.load(std::memory_order_relaxed) < dead_letter_bytes_max;
 }
 
 void dead_letter_office::note_lost() noexcept {
   const std::lock_guard guard{mutex_};
-  ++totals_.lost;
+  if (whom_)
+    ++totals_.lost;
 }
 
 void dead_letter_office::put(dead_letter letter, const message_view& content, const caf::strong_actor_ptr& from) {
-  fill(letter, content);
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const auto* const entry = content.type(i).entry_in(types_);
+    letter.types.push_back(entry != nullptr ? entry->alias() : content.type(i).name());
+  }
+  if (has_receiver())
+    add_values(letter, content);
   put(std::move(letter), from);
 }
 
 void dead_letter_office::put(dead_letter letter, const caf::strong_actor_ptr& from) {
   const auto bytes = bytes_of(letter);
   std::unique_lock guard{mutex_};
+  if (const auto watcher = watcher_) {
+    guard.unlock();
+    watcher->see(letter);
+    guard.lock();
+  }
   if (!whom_)
     return;
   const auto whom = whom_;
@@ -104,15 +130,12 @@ dead_letter_office::totals dead_letter_office::so_far() const {
   return totals_;
 }
 
-/// Adds types and values.
-void dead_letter_office::fill(dead_letter& letter, const message_view& content) const {
+void dead_letter_office::add_values(dead_letter& letter, const message_view& content) const {
   bool is_whole = true;
   std::uint64_t bytes = 0;
   std::uint64_t kept = 0;
   for (std::size_t i = 0; i < content.size(); ++i) {
-    const auto type = content.type(i);
-    const auto* const entry = type.entry_in(types_);
-    letter.types.push_back(entry != nullptr ? entry->alias() : type.name());
+    const auto* const entry = content.type(i).entry_in(types_);
     if (entry != nullptr) // What has its own codec cannot be weighed.
       bytes += entry->is_self_contained() ? entry->memory_bytes(content.value(i)) : entry->size_bytes();
     is_whole = is_whole && entry != nullptr && bytes <= dead_letter_values_max;

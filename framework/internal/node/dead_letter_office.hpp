@@ -1,6 +1,7 @@
-// Sends undelivered messages to the actor that wants them.
+// Shows undelivered messages to the actor and the watcher that want them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/link/dead_letter_box.hpp>
+#include <troupe/framework/internal/watch/watched_events.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/type_registry.hpp>
 
@@ -17,7 +19,7 @@ namespace troupe::internal {
 inline constexpr std::uint64_t dead_letters_max = 1'000;
 inline constexpr std::uint64_t dead_letter_bytes_max = 16 << 20;
 
-/// Encodes messages that could not be delivered and sends them to an actor.
+/// Encodes messages that could not be delivered and sends them to an actor. A watcher sees them without their values.
 ///
 /// Threads: any.
 class dead_letter_office final : public dead_letter_box {
@@ -28,6 +30,8 @@ public:
 
   /// From now on sends the letters to this actor of this process; null: to none.
   void send_to(caf::strong_actor_ptr whom);
+  /// From now on shows each letter to the watcher, whether or not an actor wants it; null: to none.
+  void watch_by(std::shared_ptr<letter_watcher> watcher);
 
   [[nodiscard]] bool has_room() const noexcept override;
   void note_lost() noexcept override;
@@ -43,7 +47,8 @@ public:
 private:
   struct unhandled;
 
-  void fill(dead_letter& letter, const message_view& content) const;
+  [[nodiscard]] bool has_receiver() const;
+  void add_values(dead_letter& letter, const message_view& content) const;
   [[nodiscard]] bool admit(std::uint64_t bytes);
 
   const type_registry& types_;
@@ -51,8 +56,10 @@ private:
   const std::vector<std::string> serializers_;
   const std::shared_ptr<unhandled> unhandled_; // Letters may outlive the node.
   mutable std::mutex mutex_;
+  std::atomic<bool> is_watched_{false};
   // Guarded by mutex_.
   caf::strong_actor_ptr whom_;
+  std::shared_ptr<letter_watcher> watcher_;
   totals totals_;
 };
 

@@ -13,6 +13,7 @@
 #include <troupe/framework/internal/link/bounded_waits.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/net/io_loops.hpp>
+#include <troupe/framework/internal/node/activity_survey.hpp>
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/lasting_links.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
@@ -82,7 +83,11 @@ node_core::node_core(caf::actor_system& system, type_registry& types, const fami
       }),
       helpers_(system, types, [this](const query_rights& rights) { return answers_of(rights); }),
       encoder_(system, loops_for(options_.io_threads)),
-      letters_(types, families, options_.store_families) {}
+      letters_(types, families, options_.store_families),
+      letter_watch_(std::make_shared<asked_watch<watched_letters>>(
+          io_, [this](std::shared_ptr<watched_letters> watcher) { letters_.watch_by(std::move(watcher)); })),
+      span_watch_(std::make_shared<asked_watch<watched_spans>>(
+          io_, [spans = spans_](std::shared_ptr<watched_spans> watcher) { spans->watch_by(std::move(watcher)); })) {}
 
 node_core::~node_core() = default;
 
@@ -263,6 +268,8 @@ void node_core::shut_down() {
     recorders_.end(); // Else with the last link, which keeps this node.
   }
   names_.clear();
+  letter_watch_->end();
+  span_watch_->end();
   letters_.send_to(nullptr);
   spans_->record_to(nullptr, 0);
   helpers_.end();
@@ -295,6 +302,13 @@ query_answers node_core::answers_of(const query_rights& rights) {
       if (!node)
         return ended();
       return report_of(*node, query);
+    };
+  if (rights.report)
+    result.activity = [of = weak_from_this()](const activity_query& query) -> std::expected<node_activity, node_error> {
+      const auto node = of.lock();
+      if (!node)
+        return ended();
+      return activity_of(*node, query);
     };
   if (rights.recording)
     result.recording =

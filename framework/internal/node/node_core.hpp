@@ -25,6 +25,8 @@
 #include <troupe/framework/internal/objects/store_reaper.hpp>
 #include <troupe/framework/internal/trust/authentication.hpp>
 #include <troupe/framework/internal/trust/known_peers.hpp>
+#include <troupe/framework/internal/watch/asked_watch.hpp>
+#include <troupe/framework/internal/watch/watched_events.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/options.hpp>
 #include <troupe/framework/weak_node.hpp>
@@ -79,6 +81,9 @@ public:
   [[nodiscard]] const dead_letter_office& letters() const noexcept { return letters_; }
   [[nodiscard]] store_reaper& reaper() noexcept override { return *reaper_; }
   [[nodiscard]] whereabouts_book& whereabouts() noexcept override { return *introductions_; }
+  /// The letters and spans that are kept while somebody asks for them.
+  [[nodiscard]] asked_watch<watched_letters>& letter_watch() noexcept { return *letter_watch_; }
+  [[nodiscard]] asked_watch<watched_spans>& span_watch() noexcept { return *span_watch_; }
   /// Null for a node without a store.
   [[nodiscard]] const std::shared_ptr<object_exchange>& counted_objects() const noexcept { return counted_objects_; }
 
@@ -118,6 +123,8 @@ private:
   shared_helpers helpers_;
   job_actor encoder_; // Encodes large values.
   dead_letter_office letters_;
+  const std::shared_ptr<asked_watch<watched_letters>> letter_watch_;
+  const std::shared_ptr<asked_watch<watched_spans>> span_watch_;
 };
 
 } // namespace troupe::internal

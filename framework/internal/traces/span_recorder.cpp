@@ -24,22 +24,32 @@ void span_recorder::record_to(std::shared_ptr<span_sink> sink, double sample) {
   if (sink)
     use_contexts();
   std::unique_lock guard{mutex_};
-  is_on_.store(sink != nullptr, std::memory_order_relaxed);
+  is_on_.store(sink || watcher_, std::memory_order_relaxed);
   threshold_.store(threshold, std::memory_order_relaxed);
   std::swap(sink_, sink);
   guard.unlock(); // A sink may wait for its thread when it ends.
 }
 
+void span_recorder::watch_by(std::shared_ptr<span_watcher> watcher) {
+  std::unique_lock guard{mutex_};
+  is_on_.store(sink_ || watcher, std::memory_order_relaxed);
+  std::swap(watcher_, watcher);
+  guard.unlock();
+}
+
 void span_recorder::record(span&& what) noexcept {
   std::unique_lock guard{mutex_};
   const auto sink = sink_;
+  const auto watcher = watcher_;
   guard.unlock();
+  if (watcher)
+    watcher->see(what);
   if (!sink || sink->take(std::move(what)))
     return;
   std::shared_ptr<span_sink> ended;
   guard.lock();
   if (sink_ == sink) {
-    is_on_.store(false, std::memory_order_relaxed);
+    is_on_.store(watcher_ != nullptr, std::memory_order_relaxed);
     threshold_.store(0, std::memory_order_relaxed);
     std::swap(sink_, ended);
   }

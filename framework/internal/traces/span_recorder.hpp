@@ -10,13 +10,24 @@
 
 namespace troupe::internal {
 
-/// Passes finished spans to the node's sink, if it has one.
+/// Sees each finished span. Threads: any, several at a time.
+class span_watcher {
+public:
+  virtual ~span_watcher() = default;
+
+  /// As span_sink::take().
+  virtual void see(const span& what) noexcept = 0;
+};
+
+/// Passes finished spans to the node's sink, if it has one, and to the watcher, if there is one.
 ///
 /// Threads: any.
 class span_recorder {
 public:
   /// `sample`: the share of messages without a context that begin a trace, from 0 to 1. Null ends the recording.
   void record_to(std::shared_ptr<span_sink> sink, double sample);
+  /// The watcher sees the spans of messages that are sampled anyway. Null ends this.
+  void watch_by(std::shared_ptr<span_watcher> watcher);
 
   [[nodiscard]] bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
   /// Whether a message without a context begins a trace. Chosen at random.
@@ -40,7 +51,9 @@ private:
   std::atomic<bool> is_on_{false};
   std::atomic<std::uint64_t> threshold_{0}; // Of 2^32.
   std::mutex mutex_;
-  std::shared_ptr<span_sink> sink_; // Guarded by mutex_.
+  // Guarded by mutex_.
+  std::shared_ptr<span_sink> sink_;
+  std::shared_ptr<span_watcher> watcher_;
 };
 
 } // namespace troupe::internal

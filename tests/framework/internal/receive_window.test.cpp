@@ -1,7 +1,9 @@
 // Messages that are received and not consumed: the time at which the peer gets credit, and the amount that is too much.
 #include <troupe/framework/internal/flow/receive_window.hpp>
 
+#include <algorithm>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +47,29 @@ TEST_F(receiving, what_is_held_is_not_reported) {
   held = {};
   EXPECT_EQ(window.unconsumed_bytes(), 0u);
   EXPECT_EQ(window.take_due(), (due_list{{1, 700}}));
+}
+
+TEST_F(receiving, what_each_actor_has_not_consumed_is_known) {
+  auto first = take(1, 60);
+  auto second = take(1, 40);
+  auto other = take(2, 10);
+  take(3, 5);
+  auto known = window.unconsumed();
+  std::ranges::sort(known, {}, &unconsumed_by_actor::actor);
+  ASSERT_EQ(known.size(), 2u) << "actor 3 has consumed everything";
+  EXPECT_EQ(known[0].actor, 1u);
+  EXPECT_EQ(known[0].messages, 2u);
+  EXPECT_EQ(known[0].bytes, 100u);
+  EXPECT_EQ(known[1].messages, 1u);
+  second = {};
+  EXPECT_EQ(window.unconsumed().size(), 2u);
+  first = {};
+  EXPECT_EQ(window.unconsumed().size(), 1u);
+  auto many = std::vector<receipt>{};
+  for (int i = 0; i < 600; ++i)
+    many.push_back(take(4, 0));
+  known = window.unconsumed();
+  EXPECT_EQ(std::ranges::find(known, 4u, &unconsumed_by_actor::actor)->messages, 600u);
 }
 
 TEST_F(receiving, a_peer_without_credit_for_the_actor_is_refused) {

@@ -81,10 +81,12 @@ caf::actor spawn_inspector(caf::actor_system& system, query_answers answers) {
       return answer(answers.memory, request.get_as<memory_query>(0), "allow_memory_summary", answers.role);
     if (request.size() == 1 && request.match_element<report_query>(0))
       return answer(answers.report, request.get_as<report_query>(0), "allow_report", answers.role);
+    if (request.size() == 1 && request.match_element<activity_query>(0))
+      return answer(answers.activity, request.get_as<activity_query>(0), "allow_report", answers.role);
     if (request.size() == 1 && request.match_element<recording_query>(0))
       return answer(answers.recording, request.get_as<recording_query>(0), "allow_recording", answers.role);
-    return to_caf_error({node_errc::unsupported,
-                         "the inspector of a link answers only link::memory_summary, link::report and record_peer"});
+    return to_caf_error({node_errc::unsupported, "the inspector of a link answers only link::memory_summary, "
+                                                 "link::report, link::activity and record_peer"});
   };
   auto admit = [count = std::make_shared<answer_count>()](const caf::strong_actor_ptr& sender) {
     const auto* const from = sender ? as_proxy(itself(sender)) : nullptr;

@@ -10,6 +10,7 @@
 #include <caf/actor_system.hpp>
 
 #include <troupe/framework/memory_summary.hpp>
+#include <troupe/framework/node_activity.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/node_report.hpp>
 #include <troupe/framework/remote_recording.hpp>
@@ -25,6 +26,7 @@ inline constexpr std::size_t queries_max = 16;
 struct query_answers {
   std::function<std::expected<memory_summary, node_error>(const memory_query&)> memory;
   std::function<std::expected<node_report, node_error>(const report_query&)> report;
+  std::function<std::expected<node_activity, node_error>(const activity_query&)> activity;
   std::function<std::expected<recording_part, node_error>(const recording_query&)> recording;
   std::string role = {}; // That the peers have here; empty: none.
 };

@@ -1,0 +1,117 @@
+#include <troupe/framework/internal/node/activity_survey.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <troupe/framework/internal/caf_port/actor_class.hpp>
+#include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/link/link_actors.hpp>
+#include <troupe/framework/internal/link/node_link.hpp>
+#include <troupe/framework/internal/node/node_core.hpp>
+
+namespace troupe::internal {
+
+namespace {
+
+constexpr std::size_t actors_max = 1'000;
+constexpr std::size_t links_of_actor_max = 64;
+
+/// Joins what is known of the node's actors from their names and from the links.
+///
+/// Lifetime: keeps the actors alive.
+class actor_survey {
+public:
+  explicit actor_survey(node_core& node) : node_(node) {}
+
+  /// To be called first, by alphabet.
+  void add_published(const std::string& name, const caf::strong_actor_ptr& actor) {
+    const auto [row, is_new] = rows_.try_emplace(actor);
+    if (!is_new)
+      return;
+    row->second.name = watched_text(name);
+    published_.push_back(actor);
+  }
+
+  void add_link(const node_link& link) {
+    const auto known = link.own_actors(published_);
+    for (const auto& each : known.actors) {
+      if (node_.helpers().has(each.actor))
+        continue;
+      auto& row = rows_[each.actor];
+      row.waiting_messages += each.waiting_messages;
+      row.waiting_bytes += each.waiting_bytes;
+      if (row.links.size() < links_of_actor_max)
+        row.links.push_back(link.number());
+      else
+        ++row.links_omitted;
+    }
+    omitted_ += known.omitted;
+  }
+
+  /// Gives the rows to `result`; to be called last.
+  void finish(node_activity& result) {
+    std::vector<std::pair<const caf::strong_actor_ptr*, actor_activity*>> all;
+    for (auto& [actor, row] : rows_) {
+      row.actor = actor->id();
+      all.emplace_back(&actor, &row);
+    }
+    const auto order = [](const auto& each) {
+      const auto& row = *each.second;
+      return std::tuple{UINT64_MAX - row.waiting_bytes, UINT64_MAX - row.waiting_messages, row.actor};
+    };
+    const auto kept = std::min(all.size(), actors_max);
+    std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(kept), {}, order);
+    for (std::size_t i = 0; i < kept; ++i) {
+      all[i].second->kind = watched_text(class_of(*all[i].first));
+      result.actors.push_back(std::move(*all[i].second));
+    }
+    result.actors_omitted = omitted_ + all.size() - kept;
+  }
+
+private:
+  node_core& node_;
+  std::map<caf::strong_actor_ptr, actor_activity> rows_;
+  std::vector<caf::strong_actor_ptr> published_;
+  std::uint64_t omitted_ = 0;
+};
+
+void add_actors(node_core& node, node_activity& result) {
+  actor_survey survey{node};
+  for (const auto& [name, actor] : node.names().all())
+    survey.add_published(name, actor);
+  for (const auto& link : node.links().open())
+    survey.add_link(*link);
+  survey.finish(result);
+}
+
+} // namespace
+
+node_activity activity_of(node_core& node, const activity_query& query) {
+  node_activity result;
+  result.name = watched_text(*node.options().name);
+  result.process = static_cast<std::uint32_t>(::getpid());
+  if (query.actors)
+    add_actors(node, result);
+  if (query.letters) {
+    auto part = node.letter_watch().ask(query.letters_after);
+    result.letters = std::move(part.values);
+    result.letters_lost = part.lost;
+  }
+  if (query.spans) {
+    auto part = node.span_watch().ask(query.spans_after);
+    result.spans = std::move(part.values);
+    result.spans_lost = part.lost;
+  }
+  result.lost_links = node.lost().all();
+  return result;
+}
+
+} // namespace troupe::internal
