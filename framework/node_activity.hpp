@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +43,8 @@ struct child_activity {
   std::string name;
   std::uint64_t actor = 0; // The id of its actor, in the system that has the actor. 0: not running, or no actor.
   std::string kind;        // "actor", "remote actor", "process" or "supervisor".
-  /// "waiting" (for its first start), "starting", "running", "stopping", "restarting" (it waits to be started again), or
-  /// "ended".
+  /// "waiting" (for its first start), "starting", "running", "stopping", "restarting" (it waits to be started again),
+  /// or "ended".
   std::string state;
   std::uint64_t restarts = 0; // Starts after the first one.
   std::uint32_t process = 0;  // Of a process: its id. 0: not running.
@@ -138,20 +137,27 @@ TROUPE_DESCRIBE(node_activity, name, process, actors, actors_omitted, supervisor
 /// What a node is to do. Travels by its name.
 enum class order_kind : std::uint8_t {
   close_link,         ///< link::close() of the link `number`.
-  reconfigure_link,   ///< link::reconfigure() of that link, with the changes that are set.
+  reconfigure_link,   ///< link::reconfigure() of that link.
   release_out_of_band ///< Ends the out-of-band pin (out_of_band.hpp) of `object`.
 };
 TROUPE_DESCRIBE_ENUM(order_kind, close_link, reconfigure_link, release_out_of_band)
 
-/// An order to a node (link::order). The other node must allow it: link_options::allow_orders.
+/// An order to a node (link::order). The other node must allow it: link_options::allow_orders. Fields that the order
+/// does not need are left empty.
 struct node_order {
   order_kind what = order_kind::close_link;
-  std::uint64_t number = 0; // link::number() in that node's process.
-  std::optional<std::vector<std::string>> serializers;
-  std::optional<std::vector<std::string>> deserializers;
-  std::optional<std::string> compression; // The name of a troupe::compression.
-  std::string object;                     // As memory_object::object has it.
+  std::uint64_t number = 0;                  // link::number() in that node's process.
+  std::vector<std::string> serializers = {}; // reconfigure_link: the new lists. Empty: the list does not change.
+  std::vector<std::string> deserializers = {};
+  std::string compression = {}; // reconfigure_link: the name of a troupe::compression. Empty: it does not change.
+  std::string object = {};      // release_out_of_band: as memory_object::object has it.
 };
 TROUPE_DESCRIBE(node_order, what, number, serializers, deserializers, compression, object)
+
+/// @private The answer to an order that was carried out.
+struct order_receipt {
+  std::uint32_t process = 0; // That has carried it out.
+};
+TROUPE_DESCRIBE(order_receipt, process)
 
 } // namespace troupe

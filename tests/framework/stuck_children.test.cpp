@@ -43,6 +43,8 @@ public:
     return std::make_shared<run>(calls_, habits_.ends_if_killed ? std::move(news) : internal::news_sink{});
   }
 
+  std::string_view name() const override { return "actor"; }
+
 private:
   class run final : public internal::child_run {
   public:

@@ -13,6 +13,7 @@
 
 #include <caf/node_id.hpp>
 
+#include <troupe/framework/internal/watch/supervisor_book.hpp>
 #include <troupe/framework/internal/words/log.hpp>
 #include <troupe/framework/system_config.hpp>
 
@@ -112,8 +113,11 @@ public:
     kept_.erase(found);
   }
 
+  [[nodiscard]] troupe::internal::supervisor_book& supervisors() noexcept { return supervisors_; }
+
 private:
   actor_system& system_;
+  troupe::internal::supervisor_book supervisors_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<system_threads>> kept_; // Guarded by mutex_.
 };
@@ -141,6 +145,10 @@ void keep_threads(caf::actor_system& system, std::shared_ptr<system_threads> thr
 
 void forget_threads(caf::actor_system& system, const system_threads& threads) {
   system.network_manager().forget(threads);
+}
+
+supervisor_book* supervisors_of(caf::actor_system& system) {
+  return has_system_module(system) ? &system.network_manager().supervisors() : nullptr;
 }
 
 } // namespace troupe::internal

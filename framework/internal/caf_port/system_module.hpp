@@ -11,6 +11,8 @@
 
 namespace troupe::internal {
 
+class supervisor_book;
+
 /// Gives systems built from `config` a random node id of 160 bits.
 void add_system_module(system_config& config);
 
@@ -23,5 +25,8 @@ void add_system_module(system_config& config);
 /// has_system_module.
 void keep_threads(caf::actor_system& system, std::shared_ptr<system_threads> threads);
 void forget_threads(caf::actor_system& system, const system_threads& threads);
+
+/// The supervisors of the system; null if the system is not Troupe's. Valid while its actors live.
+[[nodiscard]] supervisor_book* supervisors_of(caf::actor_system& system);
 
 } // namespace troupe::internal

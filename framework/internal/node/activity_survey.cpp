@@ -13,9 +13,11 @@
 
 #include <troupe/framework/internal/caf_port/actor_class.hpp>
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/link/link_actors.hpp>
 #include <troupe/framework/internal/link/node_link.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/watch/supervisor_book.hpp>
 
 namespace troupe::internal {
 
@@ -23,6 +25,8 @@ namespace {
 
 constexpr std::size_t actors_max = 1'000;
 constexpr std::size_t links_of_actor_max = 64;
+constexpr std::size_t supervisors_max = 1'000;
+constexpr std::size_t children_max = 4'000;
 
 /// Joins what is known of the node's actors from their names and from the links.
 ///
@@ -92,6 +96,24 @@ void add_actors(node_core& node, node_activity& result) {
   survey.finish(result);
 }
 
+void add_supervisors(node_core& node, node_activity& result) {
+  auto* const book = supervisors_of(node.system());
+  if (book == nullptr)
+    return;
+  const auto all = book->all();
+  auto children_left = children_max;
+  for (const auto& each : all) {
+    if (result.supervisors.size() == supervisors_max)
+      break;
+    auto& row = result.supervisors.emplace_back(each->now());
+    const auto kept = std::min(row.children.size(), children_left);
+    row.children_omitted = row.children.size() - kept;
+    row.children.resize(kept);
+    children_left -= kept;
+  }
+  result.supervisors_omitted = all.size() - result.supervisors.size();
+}
+
 } // namespace
 
 node_activity activity_of(node_core& node, const activity_query& query) {
@@ -100,6 +122,8 @@ node_activity activity_of(node_core& node, const activity_query& query) {
   result.process = static_cast<std::uint32_t>(::getpid());
   if (query.actors)
     add_actors(node, result);
+  if (query.supervisors)
+    add_supervisors(node, result);
   if (query.letters) {
     auto part = node.letter_watch().ask(query.letters_after);
     result.letters = std::move(part.values);

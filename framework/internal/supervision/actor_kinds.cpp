@@ -29,6 +29,7 @@ public:
     }
     return run;
   }
+  std::string_view name() const override { return "actor"; }
 
 private:
   const std::function<caf::actor(caf::actor_system&)> spawn_;
@@ -52,6 +53,7 @@ public:
     }
     return run;
   }
+  std::string_view name() const override { return "remote actor"; }
 
 private:
   void spawn(const link& over, caf::event_based_actor& supervisor, std::chrono::milliseconds within,

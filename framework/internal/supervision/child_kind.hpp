@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <troupe/framework/internal/caf_port/event_actors.hpp>
@@ -45,6 +47,9 @@ public:
   /// Asks the child to end. A start that is under way is given up.
   virtual void stop() = 0;
   virtual void kill() = 0;
+
+  /// The id of the process, if the child is one; otherwise 0.
+  [[nodiscard]] virtual std::uint32_t process() const { return 0; }
 };
 
 /// Takes the news of a run, in order. It never calls into the run.
@@ -61,6 +66,9 @@ public:
   /// news.
   [[nodiscard]] virtual std::shared_ptr<child_run> start(caf::event_based_actor& supervisor, const std::string& name,
                                                          std::chrono::milliseconds within, news_sink news) const = 0;
+
+  /// As child_activity::kind.
+  [[nodiscard]] virtual std::string_view name() const = 0;
 
   /// How long a child of this kind may take to stop.
   [[nodiscard]] virtual std::chrono::milliseconds stop_within() const { return std::chrono::seconds(5); }

@@ -31,6 +31,8 @@ public:
     return run;
   }
 
+  std::string_view name() const override { return "process"; }
+
   /// The worker is killed after its own time. Its end may take a moment more.
   std::chrono::milliseconds stop_within() const override { return options_.stop_timeout + std::chrono::seconds(1); }
 

@@ -75,6 +75,10 @@ void process_run::kill() {
     process_->kill();
 }
 
+std::uint32_t process_run::process() const {
+  return process_ ? static_cast<std::uint32_t>(process_->number()) : 0;
+}
+
 void process_run::handle(const worker_event& event) {
   if (event.what == worker_event::kind::connected)
     return find_actor(*event.link);

@@ -24,6 +24,7 @@ public:
 
   void stop() override;
   void kill() override;
+  [[nodiscard]] std::uint32_t process() const override;
 
 private:
   void handle(const worker_event& event);

@@ -93,6 +93,23 @@ restart_rules::steps restart_rules::shut_down(supervision_time) {
   return next;
 }
 
+child_state restart_rules::state_of(std::size_t which) const noexcept {
+  switch (const auto& of = children_[which]; of.now) {
+  case state::waiting:
+    return of.was_attempted ? child_state::restarting : child_state::waiting;
+  case state::starting:
+    return child_state::starting;
+  case state::running:
+    return child_state::running;
+  case state::stopping:
+    return child_state::stopping;
+  case state::over:
+  case state::removed:
+    break;
+  }
+  return child_state::ended;
+}
+
 void restart_rules::fail(std::size_t which, std::chrono::nanoseconds lived, supervision_time now, steps& next) {
   auto& of = children_[which];
   of.now = state::waiting;

@@ -15,6 +15,16 @@ namespace troupe::internal {
 /// Since any fixed point. Never falls.
 using supervision_time = std::chrono::nanoseconds;
 
+/// Where a child is in its life.
+enum class child_state : std::uint8_t {
+  waiting, ///< For its first start.
+  starting,
+  running,
+  stopping,
+  restarting, ///< It waits to be started again.
+  ended
+};
+
 /// What the supervisor must do next.
 struct supervision_step {
   enum class kind : std::uint8_t {
@@ -70,6 +80,7 @@ public:
     return restarts_.empty() ? std::chrono::nanoseconds{0} : now - restarts_.front();
   }
   [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
+  [[nodiscard]] child_state state_of(std::size_t which) const noexcept;
   /// The supervisor has asked for the end of this child, or will.
   [[nodiscard]] bool is_to_stop(std::size_t which) const noexcept { return children_[which].must_stop; }
 

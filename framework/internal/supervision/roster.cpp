@@ -13,11 +13,12 @@ roster::state roster::now() const {
   return state_;
 }
 
-void roster::started(std::size_t child, caf::actor handle) {
+void roster::started(std::size_t child, caf::actor handle, std::uint32_t process) {
   change([&](state& all) {
     auto& one = all.children[child];
     one.handle.swap(handle);
     one.is_running = true;
+    one.process = process;
     one.since = std::chrono::steady_clock::now();
     ++one.starts;
     return true;
@@ -42,8 +43,15 @@ void roster::ended(std::size_t child, node_error reason) {
     if (one.is_running)
       one.since = std::chrono::steady_clock::now();
     one.is_running = false;
+    one.process = 0;
     return true;
   });
+}
+
+void roster::note_states(const std::function<child_state(std::size_t child)>& state_of) {
+  const std::lock_guard guard{mutex_};
+  for (std::size_t i = 0; i < state_.children.size(); ++i)
+    state_.children[i].state = state_of(i);
 }
 
 void roster::over(node_error reason) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <troupe/framework/internal/caf_port/event_actors.hpp>
+#include <troupe/framework/internal/supervision/restart_rules.hpp>
 #include <troupe/framework/node_errc.hpp>
 
 namespace troupe::internal {
@@ -24,6 +25,9 @@ struct roster_entry {
   caf::actor handle = {};
   bool is_running = false;
   std::size_t starts = 0;
+  child_state state = child_state::waiting;
+  /// The id of the process, if the child is one that is running; otherwise 0.
+  std::uint32_t process = 0;
   /// Since when the child is running, or not.
   std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   /// Why the last run ended.
@@ -47,10 +51,13 @@ public:
 
   [[nodiscard]] state now() const;
 
-  void started(std::size_t child, caf::actor handle);
+  /// `process`: its id, if it is one.
+  void started(std::size_t child, caf::actor handle, std::uint32_t process);
   /// The child is about to end. Without effect if it is not running.
   void leaves(std::size_t child);
   void ended(std::size_t child, node_error reason);
+  /// Sets each child's state. This is for people: listeners are not called.
+  void note_states(const std::function<child_state(std::size_t child)>& state_of);
   /// The supervisor has ended; later calls have no effect.
   void over(node_error reason);
 

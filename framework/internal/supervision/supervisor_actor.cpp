@@ -7,7 +7,10 @@
 #include <troupe/base/longest_wait.hpp>
 #include <troupe/base/sizes.hpp>
 #include <troupe/framework/internal/caf_port/messages.hpp>
+#include <troupe/framework/internal/caf_port/system_module.hpp>
 #include <troupe/framework/internal/supervision/actor_run.hpp>
+#include <troupe/framework/internal/watch/supervisor_book.hpp>
+#include <troupe/framework/internal/watch/watched_events.hpp>
 #include <troupe/framework/internal/words/text.hpp>
 #include <troupe/framework/node_error.hpp>
 
@@ -61,6 +64,18 @@ std::string seconds(std::chrono::nanoseconds time) {
   return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s";
 }
 
+std::string name_of(restart strategy) {
+  switch (strategy) {
+  case restart::one_for_one:
+    return "one_for_one";
+  case restart::one_for_all:
+    return "one_for_all";
+  case restart::rest_for_one:
+    return "rest_for_one";
+  }
+  return {};
+}
+
 std::string words_of(const node_error& reason) {
   return reason.message().empty() ? "no error" : cut(reason.message());
 }
@@ -78,7 +93,7 @@ node_error lateness(std::chrono::milliseconds within, const node_error& said) {
 } // namespace
 
 supervisor_actor::supervisor_actor(caf::actor_config& config, const supervisor_spec& spec,
-                                   std::shared_ptr<internal::roster> roster)
+                                   std::shared_ptr<internal::roster> roster, supervisor_origin origin)
     : caf::event_based_actor(config),
       within_(bounded_wait(spec.options.within)),
       most_(spec.options.most),
@@ -87,6 +102,17 @@ supervisor_actor::supervisor_actor(caf::actor_config& config, const supervisor_s
       rules_(spec.options, lifetimes_of(spec)) {
   for (const auto& one : spec.children)
     children_.push_back({.name = one.options.name, .options = one.options, .kind = one.kind, .run = nullptr});
+  supervisor_activity self{.actor = id(),
+                           .name = watched_text(origin.name),
+                           .strategy = name_of(spec.options.strategy),
+                           .parent = origin.parent,
+                           .restarts_max = spec.options.most,
+                           .within_ms = spec.options.within.count()};
+  for (const auto& one : spec.children)
+    self.children.push_back({.name = watched_text(one.options.name), .kind = std::string{one.kind->name()}});
+  view_ = std::make_shared<const roster_view>(std::move(self), roster_);
+  if (auto* const book = supervisors_of(system()))
+    book->enter(view_);
 }
 
 caf::behavior supervisor_actor::make_behavior() {
@@ -111,6 +137,7 @@ void supervisor_actor::on_exit() {
   for (auto& one : children_)
     if (auto run = std::exchange(one.run, nullptr))
       run->kill();
+  view_ = nullptr;
   roster_->over(end_of_actor(fail_state() ? fail_state() : end_reason_).reason);
   itself_ = nullptr; // The caller refers to this actor.
 }
@@ -138,6 +165,7 @@ void supervisor_actor::carry_out(const restart_rules::steps& steps) {
       break;
     }
   }
+  roster_->note_states([this](std::size_t which) { return rules_.state_of(which); });
 }
 
 void supervisor_actor::start(std::size_t which) {
@@ -198,7 +226,8 @@ void supervisor_actor::handle_start(std::size_t which, const caf::actor& actor) 
   auto& of = children_[which];
   of.is_running = true;
   ++of.starts;
-  roster_->started(which, rules_.is_to_stop(which) ? caf::actor{} : actor); // A child that leaves gets no messages.
+  // A child that leaves gets no messages.
+  roster_->started(which, rules_.is_to_stop(which) ? caf::actor{} : actor, of.run->process());
   events_.tell(event_of(supervisor_event::kind::child_started, which));
   carry_out(rules_.started(which, now()));
 }
@@ -288,12 +317,13 @@ class nested final : public child_kind {
 public:
   explicit nested(supervisor_spec spec) : spec_(std::move(spec)) {}
 
-  std::shared_ptr<child_run> start(caf::event_based_actor& supervisor, const std::string&, std::chrono::milliseconds,
-                                   news_sink news) const override {
+  std::shared_ptr<child_run> start(caf::event_based_actor& supervisor, const std::string& name,
+                                   std::chrono::milliseconds, news_sink news) const override {
     auto run = std::make_shared<actor_run>(std::move(news));
-    run->begin(spawn_supervisor(supervisor.system(), spec_, roster_of(spec_)));
+    run->begin(spawn_supervisor(supervisor.system(), spec_, roster_of(spec_), {supervisor.id(), name}));
     return run;
   }
+  std::string_view name() const override { return "supervisor"; }
   std::chrono::milliseconds stop_within() const override { return std::chrono::minutes(1); }
 
 private:
@@ -310,8 +340,9 @@ std::shared_ptr<const child_kind> supervisor_kind(supervisor_spec spec) {
   return std::make_shared<nested>(std::move(spec));
 }
 
-caf::actor spawn_supervisor(caf::actor_system& system, const supervisor_spec& spec, std::shared_ptr<roster> roster) {
-  return system.spawn<supervisor_actor>(spec, std::move(roster));
+caf::actor spawn_supervisor(caf::actor_system& system, const supervisor_spec& spec, std::shared_ptr<roster> roster,
+                            supervisor_origin origin) {
+  return system.spawn<supervisor_actor>(spec, std::move(roster), std::move(origin));
 }
 
 std::shared_ptr<roster> roster_of(const supervisor_spec& spec) {

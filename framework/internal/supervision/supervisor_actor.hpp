@@ -12,6 +12,7 @@
 #include <troupe/framework/internal/supervision/event_teller.hpp>
 #include <troupe/framework/internal/supervision/restart_rules.hpp>
 #include <troupe/framework/internal/supervision/roster.hpp>
+#include <troupe/framework/internal/supervision/roster_view.hpp>
 #include <troupe/framework/supervisor_options.hpp>
 
 namespace troupe::internal {
@@ -29,13 +30,20 @@ struct supervisor_spec {
   std::vector<std::string> groups; // For each child, the name that it shares with its copies.
 };
 
+/// Where a supervisor belongs, if it is a child itself.
+struct supervisor_origin {
+  std::uint64_t parent = 0; // The id of its supervisor; 0: none.
+  std::string name = {};    // That its supervisor has given to it.
+};
+
 /// Carries out the decisions of restart_rules: starts and stops children, measures time, and tells about it.
 ///
 /// The actor keeps itself alive until it is told to end. An exit message of any sender stops all children, and then the
 /// supervisor, with the same reason. It needs no thread of its own.
 class supervisor_actor final : public caf::event_based_actor {
 public:
-  supervisor_actor(caf::actor_config& config, const supervisor_spec& spec, std::shared_ptr<internal::roster> roster);
+  supervisor_actor(caf::actor_config& config, const supervisor_spec& spec, std::shared_ptr<internal::roster> roster,
+                   supervisor_origin origin);
 
   caf::behavior make_behavior() override;
   void on_exit() override;
@@ -75,6 +83,7 @@ private:
   const std::size_t most_;
   const event_teller events_;
   const std::shared_ptr<internal::roster> roster_;
+  std::shared_ptr<const roster_view> view_; // Until the end.
   std::vector<child> children_;
   restart_rules rules_;
   std::uint64_t last_number_ = 0;
@@ -90,7 +99,7 @@ void stop_supervisor(const caf::actor& supervisor);
 [[nodiscard]] std::shared_ptr<const child_kind> supervisor_kind(supervisor_spec spec);
 
 [[nodiscard]] caf::actor spawn_supervisor(caf::actor_system& system, const supervisor_spec& spec,
-                                          std::shared_ptr<roster> roster);
+                                          std::shared_ptr<roster> roster, supervisor_origin origin = {});
 
 [[nodiscard]] std::shared_ptr<roster> roster_of(const supervisor_spec& spec);
 
