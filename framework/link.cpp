@@ -123,6 +123,13 @@ std::expected<node_activity, node_error> link::activity(const activity_query& qu
   return known_there(asked<node_activity>(*core_, timeout, query), *core_, "link::activity");
 }
 
+std::expected<void, node_error> link::order(const node_order& what, std::chrono::milliseconds timeout) const {
+  auto done = known_there(asked<order_receipt>(*core_, timeout, what), *core_, "link::order");
+  if (!done)
+    return std::unexpected{std::move(done).error()};
+  return {};
+}
+
 std::expected<recording_part, node_error> link::record(std::chrono::milliseconds timeout, recording_query query) const {
   query.observer = core_->node().options().name;
   return asked<recording_part>(*core_, timeout, query);

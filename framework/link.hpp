@@ -31,6 +31,7 @@ namespace troupe {
 struct activity_query;
 struct node_activity;
 struct node_contract;
+struct node_order;
 struct node_report;
 struct report_query;
 struct recording_part;
@@ -135,6 +136,18 @@ public:
   /// fails with `unsupported` if the peer's version of Troupe does not know the question.
   [[nodiscard]] std::expected<node_activity, node_error>
   activity(const activity_query& query, std::chrono::milliseconds timeout = std::chrono::seconds(10)) const;
+
+  /// Has the peer's node close or reconfigure one of its links, or unpin an object (node_order in node_activity.hpp).
+  /// The peer's end of this link must have `allow_orders`. Blocks until the peer has carried the order out, or the
+  /// timeout. An order to close this link itself may end in `link_down`. Fails with
+  /// - `not_found`: the peer has no open link of that number, or no such pin.
+  /// - `bad_option`, `nothing_in_common`, `timed_out`, `link_down`: as link::reconfigure there; the peer waits for 10 s
+  ///   at most.
+  /// - `bad_option`: the order lacks what it needs, or has what it does not need.
+  /// - `not_allowed`, `timed_out`, `link_down`, `link_busy`, as memory_summary() does.
+  /// - `unsupported`: the peer's version of Troupe does not know the order.
+  [[nodiscard]] std::expected<void, node_error>
+  order(const node_order& what, std::chrono::milliseconds timeout = std::chrono::seconds(15)) const;
 
   /// Asks the peer's node for its contract (node_report.hpp), from which refused_by_receiver (serializers/contract.hpp)
   /// finds out what one end would refuse to take from the other. The peer's end of the link must have `allow_report`.

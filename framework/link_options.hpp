@@ -112,6 +112,7 @@ struct peer_role {
   setting<bool> allow_memory_summary = {};
   setting<bool> allow_report = {};
   setting<bool> allow_recording = {};
+  setting<bool> allow_orders = {};
   setting<std::vector<std::string>> allow_find = {};
 
   friend bool operator==(const peer_role&, const peer_role&) = default;
@@ -241,6 +242,9 @@ struct link_options {
   /// Record all links of this node, with the payloads of all messages: record_peer (remote_recording.hpp). Give it only
   /// to peers that may read everything that this node sends and receives.
   setting<bool> allow_recording = {};
+  /// Give orders to this node: link::order. The peer can then close and reconfigure all links of this node, and unpin
+  /// objects.
+  setting<bool> allow_orders = {};
   /// Find published actors of these names: link::find. A text that ends with '*' stands for all names with that
   /// beginning. Other names fail with `not_allowed`, whether or not they are published. Handles that come in messages
   /// are not affected. Members of a cluster also need names of Troupe's own: `troupe.singleton.NAME`,

@@ -65,6 +65,10 @@ struct node_options {
   /// beyond these bounds fail with `link_busy`.
   setting<bool> local_queries{by_default, true};
 
+  /// Whether these processes may also give orders to this node (link::order): close and reconfigure its links, and
+  /// unpin objects. On by default, because a process of the same user could end this process just as well.
+  setting<bool> local_orders{by_default, true};
+
   /// The number of threads that read and write the node's links, at most 256. 0: one for each core that the process may
   /// use. A new link is assigned to the thread that has the fewest links. The node encodes as many large messages at a
   /// time as it has I/O threads. Several threads may call a program's own codecs at once. More threads help if one

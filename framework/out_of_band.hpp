@@ -12,8 +12,9 @@ namespace troupe {
 
 /// A guard that lets its thread serialize references outside of messages. It applies to objects of the node's store, or
 /// of this process's memory if the node has no store. Nothing can count such references. So each object serialized in
-/// this way is pinned until the last node of this process with that store ends. Until then a reader gets a working
-/// reference, in this process or in another one with the same store. After that, get() fails with `object_freed`.
+/// this way is pinned until the last node of this process with that store ends, or a peer orders its release
+/// (node_activity.hpp). Until then a reader gets a working reference, in this process or in another one with the same
+/// store. After that, get() fails with `object_freed`.
 ///
 ///     {
 ///       troupe::allow_out_of_band_handles guard{*node};

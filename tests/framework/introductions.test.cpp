@@ -4,6 +4,7 @@
 
 #include <troupe/framework/fetching.hpp>
 #include <troupe/framework/memory_summary.hpp>
+#include <troupe/framework/node_activity.hpp>
 #include <troupe/framework/node_report.hpp>
 
 #include "three_nodes.hpp"
@@ -135,12 +136,13 @@ TEST_F(introduced, may_begin_to_listen_when_it_has_links) {
 }
 
 TEST_F(introduced, is_given_no_more_than_any_peer) {
-  connect_all({.allow_report = true});
+  connect_all({.allow_report = true, .allow_orders = true});
   const auto ref = got_by_way_of_far();
   ASSERT_TRUE(eventually([&] { return is_linked_with(third(), "near"); }));
   for (const auto& each : third().home->links()) {
     if (each.peer_name() == "near") {
       EXPECT_EQ(each.report(10s, {}).error().code(), node_errc::not_allowed);
+      EXPECT_EQ(each.order({.what = order_kind::close_link, .number = 1}).error().code(), node_errc::not_allowed);
     }
   }
 }

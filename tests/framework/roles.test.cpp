@@ -104,7 +104,7 @@ TEST_F(peers_with_roles, may_do_what_their_role_may) {
   EXPECT_EQ(outcome_of_task(), "8");
   EXPECT_EQ(outcome_of_report(),
             "far cannot be inspected for the role \"worker\", which this end has there; its accepted_links.roles must "
-            "give allow_memory_summary, allow_report or allow_recording to this role");
+            "give allow_memory_summary, allow_report, allow_recording or allow_orders to this role");
   connect_as("ops");
   EXPECT_EQ(outcome_of_report(), "reported");
   EXPECT_EQ(outcome_of_task(), "far runs no tasks for the role \"ops\", which this end has there; its "

@@ -9,6 +9,7 @@
 #include <troupe/framework/actor_codecs.hpp>
 #include <troupe/framework/internal/caf_port/builtin_types.hpp>
 #include <troupe/framework/internal/objects/codec_mentions.hpp>
+#include <troupe/framework/node_activity.hpp>
 #include <troupe/framework/object_ref.hpp>
 #include <troupe/framework/remote_call.hpp>
 #include <troupe/framework/spawn_request.hpp>
@@ -121,14 +122,40 @@ const std::vector<std::string>& wire_value_types() {
   return all;
 }
 
+namespace {
+
+/// The types of questions and orders. Inputs select them above the range of the types above, in one frame only.
+constexpr std::array<std::string_view, 8> query_types{
+    "troupe.memory_query",   "troupe.report_query", "troupe.activity_query", "troupe.node_order",
+    "troupe.memory_summary", "troupe.node_report",  "troupe.node_activity",  "troupe.order_receipt"};
+constexpr std::size_t first_query = 16 * 2 * families_of_inputs.size();
+
+/// What the first byte of an input selects.
+struct chosen_type {
+  std::string_view family;
+  std::string_view type;
+  bool has_frame = false;
+};
+
+chosen_type type_of_input(std::size_t chosen) {
+  if (chosen >= first_query) {
+    const auto query = chosen - first_query;
+    return {families_of_inputs[query / query_types.size() % families_of_inputs.size()],
+            query_types[query % query_types.size()]};
+  }
+  return {families_of_inputs[chosen / 16 % families_of_inputs.size()], wire_value_types()[chosen % 16],
+          chosen / 16 >= families_of_inputs.size()};
+}
+
+} // namespace
+
 void wire_value(std::span<const std::byte> input) {
   if (input.empty())
     return;
   const auto chosen = std::to_integer<std::size_t>(input[0]);
-  const auto family = families_of_inputs[chosen / 16 % families_of_inputs.size()];
-  const auto& entry = *wire_types().find(wire_value_types()[chosen % 16]);
+  const auto [family, type, has_frame] = type_of_input(chosen);
+  const auto& entry = *wire_types().find(type);
   // A link splits the rest into frames; here the second half of a marked input is the one frame behind the body.
-  const auto has_frame = chosen / 16 >= families_of_inputs.size();
   auto body = input.subspan(1);
   const auto behind = body.subspan(has_frame ? body.size() / 2 : body.size());
   body = body.first(body.size() - behind.size());
@@ -163,13 +190,15 @@ void add_seeds(std::vector<std::pair<std::string, std::vector<std::byte>>>& all,
   const auto& entry = *wire_types().find<T>();
   const auto type =
       static_cast<std::size_t>(std::ranges::find(wire_value_types(), entry.alias()) - wire_value_types().begin());
+  const auto query = static_cast<std::size_t>(std::ranges::find(query_types, entry.alias()) - query_types.begin());
   for (std::size_t i = 0; i < families_of_inputs.size(); ++i) {
+    const auto chosen = query < query_types.size() ? first_query + query_types.size() * i + query : 16 * i + type;
     const std::string family{families_of_inputs[i]};
     const auto sent =
         serialize_entry(entry, &value, {.serializers = {family}, .on_error = on_error::raise, .context = ctx},
                         wire_types(), families());
     expect(sent.has_value(), "no seed", sent ? "" : sent.error().message());
-    std::vector<std::byte> input{static_cast<std::byte>(16 * i + type)};
+    std::vector<std::byte> input{static_cast<std::byte>(chosen)};
     const auto body = sent->frames[0].bytes().subspan(family == "typed" ? typed_prefix_bytes : 0);
     input.insert(input.end(), body.begin(), body.end());
     all.emplace_back(name + "." + family, std::move(input));
@@ -196,6 +225,18 @@ std::vector<std::pair<std::string, std::vector<std::byte>>> wire_value_seeds() {
   add_seeds(all, std::map<std::string, std::string>{{"k", "v"}}, "str_map");
   add_seeds(all, internal::spawn_call{.name = "counter", .interface = {"i32"}}, "spawn");
   add_seeds(all, internal::task_call{.name = "mean"}, "task");
+  add_seeds(all, activity_query{.letters_after = 7}, "activity_query");
+  add_seeds(
+      all,
+      node_order{.what = order_kind::reconfigure_link, .number = 3, .serializers = {"msgpack"}, .compression = "lz4"},
+      "order");
+  node_activity told{.name = "far"};
+  told.actors.push_back({.name = "cup", .actor = 3, .links = {1, 2}});
+  told.supervisors.push_back({.actor = 4, .children = {child_activity{.name = "leaf"}}});
+  told.letters.push_back({.number = 1, .types = {"i32"}});
+  told.spans.push_back({.number = 1});
+  told.lost_links.push_back({.number = 9});
+  add_seeds(all, told, "activity");
   add_seeds(all, numbers_ref{}, "empty_object");
   add_seeds(all,
             internal::ref_to<array<double>>(object_of({.element = "f64", .shape = {2}, .header = {}, .frames = {}},

@@ -65,6 +65,8 @@ void add_builtin_types(type_registry& types) {
   add_once<node_report>(types, "troupe.node_report");
   add_once<activity_query>(types, "troupe.activity_query");
   add_once<node_activity>(types, "troupe.node_activity");
+  add_once<node_order>(types, "troupe.node_order");
+  add_once<order_receipt>(types, "troupe.order_receipt");
   add_once<recording_query>(types, "troupe.recording_query");
   add_once<recording_part>(types, "troupe.recording_part");
 }

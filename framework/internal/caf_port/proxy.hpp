@@ -51,6 +51,9 @@ public:
   virtual void notify_when_ready(std::uint64_t receiver, const caf::strong_actor_ptr& proxy,
                                  const caf::strong_actor_ptr& who) = 0;
 
+  /// The peer's name and the link's number, for people.
+  [[nodiscard]] virtual std::string peer_text() const { return {}; }
+
   /// Returns true if nothing that is sent from now on leaves.
   [[nodiscard]] virtual bool is_down() const noexcept = 0;
 

@@ -144,6 +144,7 @@ constexpr std::array all_link_rows{
     link_row<&link_options::allow_memory_summary>("allow-memory-summary", "whether the peer may ask what is kept here"),
     link_row<&link_options::allow_report>("allow-report", "whether it may ask for links, figures and types"),
     link_row<&link_options::allow_recording>("allow-recording", "whether it may record the links of this node"),
+    link_row<&link_options::allow_orders>("allow-orders", "whether it may close and reconfigure links of this node"),
     link_row<&link_options::allow_find>("allow-find", "published names that the peer may find"),
     link_row<&link_options::dial_introduced>("dial-introduced", "whether nodes that the peer names may be dialed"),
     link_row<&link_options::peer_identity>("peer-identity", "what the peer's node must prove to be"),
@@ -222,6 +223,7 @@ constexpr std::array all_role_rows{
     role_row<&peer_role::allow_memory_summary>("allow-memory-summary", "whether it may ask what is kept here"),
     role_row<&peer_role::allow_report>("allow-report", "whether it may ask for links, figures and types"),
     role_row<&peer_role::allow_recording>("allow-recording", "whether it may record the links of this node"),
+    role_row<&peer_role::allow_orders>("allow-orders", "whether it may close and reconfigure links of this node"),
     role_row<&peer_role::allow_find>("allow-find", "published names that it may find"),
 };
 
@@ -251,6 +253,7 @@ constexpr std::array all_node_rows{
                                                        "whether references may leave outside of messages"),
     node_row<&node_options::local_queries>("local-queries",
                                            "whether this user's processes here may ask what the node keeps"),
+    node_row<&node_options::local_orders>("local-orders", "whether they may close and reconfigure its links"),
     node_row<&node_options::io_threads>("io-threads", "threads that read and write links; 0: as many as cores",
                                         {.least = 0, .most = 256}),
     node_row<&node_options::dispatch>("dispatch", "whether I/O threads run actors"),

@@ -128,11 +128,13 @@ receive_bounds greeting::handle_windows() const {
 
 helper_numbers greeting::export_helpers(const std::string& role, const peer_rights& rights) {
   auto& helpers = of_.node.helpers();
-  return {
-      .runner = rights.tasks ? number_of(helpers.task_runner()) : 0,
-      .spawner = rights.spawn ? number_of(helpers.spawner()) : 0,
-      .inspector = number_of(helpers.inspector(
-          {.memory = rights.memory_summary, .report = rights.report, .recording = rights.recording, .role = role}))};
+  return {.runner = rights.tasks ? number_of(helpers.task_runner()) : 0,
+          .spawner = rights.spawn ? number_of(helpers.spawner()) : 0,
+          .inspector = number_of(helpers.inspector({.memory = rights.memory_summary,
+                                                    .report = rights.report,
+                                                    .recording = rights.recording,
+                                                    .orders = rights.orders,
+                                                    .role = role}))};
 }
 
 /// Returns 0 if there is no helper.

@@ -168,6 +168,7 @@ public:
   void flush_batch() override;
   void record_to(const recording_target& target) override;
 
+  [[nodiscard]] std::string peer_text() const override;
   [[nodiscard]] introduce introduction_of(std::uint64_t number) const override {
     return introductions_.of_peers_actor(number);
   }

@@ -1,5 +1,6 @@
 // What a link reports on request: the objects that it keeps alive, and its counters.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include <troupe/framework/internal/link/link_core.hpp>
@@ -61,6 +62,10 @@ link_report link_core::report() const {
   result.features = peer_features();
   result.role = agreed().role;
   return result;
+}
+
+std::string link_core::peer_text() const {
+  return agreed().peer.name + " (link " + std::to_string(number_) + ')';
 }
 
 std::vector<link_feature> link_core::peer_features() const {

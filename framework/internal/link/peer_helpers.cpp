@@ -44,8 +44,10 @@ caf::actor peer_helpers::spawner() const {
 }
 
 caf::actor peer_helpers::inspector() const {
-  return helper(&helpers::inspector, " cannot be inspected", "allow_memory_summary, allow_report or allow_recording",
-                " over this link; its end of the link must have allow_memory_summary, allow_report or allow_recording");
+  return helper(&helpers::inspector, " cannot be inspected",
+                "allow_memory_summary, allow_report, allow_recording or allow_orders",
+                " over this link; its end of the link must have allow_memory_summary, allow_report, allow_recording or "
+                "allow_orders");
 }
 
 caf::actor peer_helpers::helper(caf::strong_actor_ptr helpers::*which, std::string_view refuses,

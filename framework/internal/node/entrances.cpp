@@ -27,11 +27,12 @@ std::size_t random_below(std::size_t count) {
   return random_number() % count; // The bias is negligible for small counts.
 }
 
-link_options query_terms() {
+link_options query_terms(bool allow_orders) {
   return {.serializers = {"msgpack"},
           .share_store = false,
           .allow_memory_summary = true,
           .allow_report = true,
+          .allow_orders = allow_orders,
           .message_bytes = 64_KiB,
           .window_bytes = 1_MiB,
           .actor_window_bytes = 1_MiB,
@@ -201,7 +202,7 @@ void entrances::open_query_socket() {
 }
 
 std::expected<std::shared_ptr<listener>, node_error> entrances::made_query_socket() {
-  auto options = query_terms();
+  auto options = query_terms(*options_.local_orders);
   if (auto good = node_link::check(options, families_); !good)
     return std::unexpected{std::move(good).error()};
   const auto at = parse_address(fresh_local_query_address());

@@ -23,7 +23,7 @@ link_options terms_of(const node_link& introducer) {
   terms.peer_identity = std::string{}; // It names the introducer.
   terms.roles.clear();
   terms.allow_spawn = terms.allow_tasks = terms.allow_exit = terms.allow_memory_summary = terms.allow_report = false;
-  terms.allow_recording = false;
+  terms.allow_recording = terms.allow_orders = false;
   return terms;
 }
 

@@ -17,6 +17,7 @@
 #include <troupe/framework/internal/node/connecting.hpp>
 #include <troupe/framework/internal/node/lasting_links.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
+#include <troupe/framework/internal/node/node_orders.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/object_exchange.hpp>
 #include <troupe/framework/internal/objects/out_of_band.hpp>
@@ -309,6 +310,14 @@ query_answers node_core::answers_of(const query_rights& rights) {
       if (!node)
         return ended();
       return activity_of(*node, query);
+    };
+  if (rights.orders)
+    result.order = [of = weak_from_this()](const node_order& order,
+                                           const std::string& by) -> std::expected<order_receipt, node_error> {
+      const auto node = of.lock();
+      if (!node)
+        return ended();
+      return carry_out(*node, order, by);
     };
   if (rights.recording)
     result.recording =

@@ -129,6 +129,18 @@ public:
     return found;
   }
 
+  bool release(std::uint64_t store, std::string_view object) {
+    std::vector<entry> unpinned; // Destroyed after the lock is released.
+    const std::lock_guard alone{mutex_};
+    std::erase_if(pins_, [&](entry& each) {
+      if (each.name.store != store || object != (each.pin.object ? to_string(*each.pin.object) : each.pin.where))
+        return false;
+      unpinned.push_back(std::move(each));
+      return true;
+    });
+    return !unpinned.empty();
+  }
+
   [[nodiscard]] std::optional<open_node> node_of(std::uint64_t store) const {
     const std::lock_guard alone{mutex_};
     const auto* found = find_node(store);
@@ -197,6 +209,10 @@ void close_out_of_band(const void* node) {
 
 std::vector<out_of_band_pin> out_of_band_pins(std::uint64_t store) {
   return table().list(store);
+}
+
+bool release_out_of_band(std::uint64_t store, std::string_view object) {
+  return table().release(store, object);
 }
 
 std::expected<object_form, serialize_error> out_of_band_form(const object_state_ptr& state) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <troupe/framework/internal/objects/object_environment.hpp>
@@ -49,6 +50,11 @@ void close_out_of_band(const void* node);
 
 /// The pins of that store (0: of this process's memory), oldest first.
 [[nodiscard]] std::vector<out_of_band_pin> out_of_band_pins(std::uint64_t store);
+
+/// Ends the pins of that name: of the object with that id, or of all objects in this process's memory that were pinned
+/// at that place (`where`). Returns false if there are none. References that were serialized then fail with
+/// `object_freed`, unless something else holds the object.
+[[nodiscard]] bool release_out_of_band(std::uint64_t store, std::string_view object);
 
 /// Pins the object and returns the form that travels. Fails with `out_of_band_handle` if that is not allowed.
 [[nodiscard]] std::expected<object_form, serialize_error> out_of_band_form(const object_state_ptr& state);

@@ -128,6 +128,7 @@ peer_rights rights_of(const link_options& options, const peer_role* role) {
           .memory_summary = right_of(of.allow_memory_summary, options.allow_memory_summary),
           .report = right_of(of.allow_report, options.allow_report),
           .recording = right_of(of.allow_recording, options.allow_recording),
+          .orders = right_of(of.allow_orders, options.allow_orders),
           .find = right_of(of.allow_find, options.allow_find)};
 }
 

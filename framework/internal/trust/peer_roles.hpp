@@ -34,6 +34,7 @@ struct peer_rights {
   bool memory_summary = false;
   bool report = false;
   bool recording = false;
+  bool orders = false;
   std::vector<std::string> find = {}; // As link_options::allow_find.
 
   friend bool operator==(const peer_rights&, const peer_rights&) = default;

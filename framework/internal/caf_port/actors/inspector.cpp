@@ -21,9 +21,10 @@ namespace troupe::internal {
 
 namespace {
 
-template <class Answer, class Query>
-request_outcome answer(const std::function<std::expected<Answer, node_error>(const Query&)>& by, const Query& query,
-                       const char* permission, const std::string& role) {
+template <class Answer, class Query, class... More>
+request_outcome answer(const std::function<std::expected<Answer, node_error>(const Query&, More...)>& by,
+                       const Query& query, const char* permission, const std::string& role,
+                       std::type_identity_t<More>... more) {
   if (!by)
     return to_caf_error(
         {node_errc::not_allowed, role.empty()
@@ -32,10 +33,25 @@ request_outcome answer(const std::function<std::expected<Answer, node_error>(con
                                            + permission
                                      : "this node does not allow this question to the role \"" + role
                                            + "\"; its accepted_links.roles must give " + permission + " to this role"});
-  auto known = by(query);
+  auto known = by(query, more...);
   if (!known)
     return to_caf_error(known.error());
   return caf::make_message(*std::move(known));
+}
+
+bool is_order(const caf::message& request) {
+  return request.size() == 1 && request.match_element<node_order>(0);
+}
+
+/// The link over which the sender's messages come; null if it is of this process.
+const proxy_link* link_of(const caf::strong_actor_ptr& sender) {
+  const auto* const from = sender ? as_proxy(itself(sender)) : nullptr;
+  return from != nullptr ? from->link() : nullptr;
+}
+
+std::string peer_text_of(const caf::strong_actor_ptr& sender) {
+  const auto* const link = link_of(sender);
+  return link != nullptr ? link->peer_text() : "this process";
 }
 
 /// Counts the answers that are being made.
@@ -76,7 +92,8 @@ private:
 } // namespace
 
 caf::actor spawn_inspector(caf::actor_system& system, query_answers answers) {
-  auto run = [answers = std::move(answers)](const caf::message& request) -> request_outcome {
+  auto run = [answers = std::move(answers)](const caf::message& request,
+                                            const caf::strong_actor_ptr& sender) -> request_outcome {
     if (request.size() == 1 && request.match_element<memory_query>(0))
       return answer(answers.memory, request.get_as<memory_query>(0), "allow_memory_summary", answers.role);
     if (request.size() == 1 && request.match_element<report_query>(0))
@@ -85,14 +102,15 @@ caf::actor spawn_inspector(caf::actor_system& system, query_answers answers) {
       return answer(answers.activity, request.get_as<activity_query>(0), "allow_report", answers.role);
     if (request.size() == 1 && request.match_element<recording_query>(0))
       return answer(answers.recording, request.get_as<recording_query>(0), "allow_recording", answers.role);
+    if (is_order(request))
+      return answer(answers.order, request.get_as<node_order>(0), "allow_orders", answers.role, peer_text_of(sender));
     return to_caf_error({node_errc::unsupported, "the inspector of a link answers only link::memory_summary, "
-                                                 "link::report, link::activity and record_peer"});
+                                                 "link::report, link::activity, link::order and record_peer"});
   };
   auto admit = [count = std::make_shared<answer_count>()](const caf::strong_actor_ptr& sender) {
-    const auto* const from = sender ? as_proxy(itself(sender)) : nullptr;
-    return count->enter(from != nullptr ? from->link() : nullptr);
+    return count->enter(link_of(sender));
   };
-  return spawn_request_runner(system, std::move(run), std::move(admit));
+  return spawn_request_runner(system, std::move(run), std::move(admit), is_order);
 }
 
 } // namespace troupe::internal

@@ -28,6 +28,8 @@ struct query_answers {
   std::function<std::expected<node_report, node_error>(const report_query&)> report;
   std::function<std::expected<node_activity, node_error>(const activity_query&)> activity;
   std::function<std::expected<recording_part, node_error>(const recording_query&)> recording;
+  /// `by` names the peer, for people. May block.
+  std::function<std::expected<order_receipt, node_error>(const node_order&, const std::string& by)> order;
   std::string role = {}; // That the peers have here; empty: none.
 };
 

@@ -29,13 +29,14 @@ caf::behavior once(caf::event_based_actor* self, Handle handle) {
 
 } // namespace
 
-caf::actor spawn_request_runner(caf::actor_system& system, std::function<request_outcome(const caf::message&)> answer,
-                                request_admission admit) {
+caf::actor spawn_request_runner(caf::actor_system& system, request_answer answer, request_admission admit,
+                                std::function<bool(const caf::message&)> blocks) {
   struct parts {
-    std::function<request_outcome(const caf::message&)> answer;
+    request_answer answer;
     request_admission admit;
+    std::function<bool(const caf::message&)> blocks;
   };
-  auto shared = std::make_shared<const parts>(std::move(answer), std::move(admit));
+  auto shared = std::make_shared<const parts>(std::move(answer), std::move(admit), std::move(blocks));
   passes_on(shared.get());
   return system.spawn<caf::hidden>([shared](caf::event_based_actor* self) -> caf::behavior {
     self->set_default_handler([shared](caf::scheduled_actor* me, caf::message_view& view) -> request_outcome {
@@ -47,17 +48,20 @@ caf::actor spawn_request_runner(caf::actor_system& system, std::function<request
         admission = *std::move(admitted);
       }
       // The admission ends with the worker, after its answer has been sent.
-      auto worker = me->home_system().spawn([shared, admission](caf::event_based_actor* one) {
+      const auto work = [shared, admission](caf::event_based_actor* one) {
         return once(one, [one, shared, admission](caf::message_view& request) {
           takes_over(shared.get());
           const auto* const context = context_of_handler(*one); // What the request delegates.
           const auto scope = context != nullptr ? std::make_unique<scoped_context>(context) : nullptr;
-          return shared->answer(request.move_content_to_message());
+          return shared->answer(request.move_content_to_message(), one->current_sender());
         });
-      });
+      };
+      auto request = view.move_content_to_message();
+      auto& home = me->home_system();
+      auto worker = shared->blocks && shared->blocks(request) ? home.spawn<caf::detached>(work) : home.spawn(work);
       // Without a context the worker goes to the scheduler, whichever thread runs this.
       caf::actor_cast<caf::abstract_actor*>(worker)->enqueue(me->current_sender(), me->current_message_id(),
-                                                             view.move_content_to_message(), nullptr);
+                                                             std::move(request), nullptr);
       return caf::delegated<caf::message>();
     });
     return {[](caf::unit_t) {}};

@@ -22,12 +22,15 @@ using request_outcome = caf::result<caf::message>;
 using request_admission =
     std::function<std::expected<std::shared_ptr<void>, node_error>(const caf::strong_actor_ptr& sender)>;
 
+/// Returns the answer to a request of that sender.
+using request_answer = std::function<request_outcome(const caf::message&, const caf::strong_actor_ptr& sender)>;
+
 /// Calls `answer` with each request's content, on the system's scheduler, so that requests run concurrently and never
-/// on the thread that brought them. If there is an `admit`, it is asked first. An exit message ends the actor; running
-/// requests continue.
-[[nodiscard]] caf::actor spawn_request_runner(caf::actor_system& system,
-                                              std::function<request_outcome(const caf::message&)> answer,
-                                              request_admission admit = nullptr);
+/// on the thread that brought them. Requests for which `blocks` returns true have a thread of their own. If there is an
+/// `admit`, it is asked first. An exit message ends the actor; running requests continue.
+[[nodiscard]] caf::actor spawn_request_runner(caf::actor_system& system, request_answer answer,
+                                              request_admission admit = nullptr,
+                                              std::function<bool(const caf::message&)> blocks = nullptr);
 
 /// The error of a failed request, as its answer.
 [[nodiscard]] inline caf::error failed(node_errc code, std::string text) {

@@ -24,7 +24,7 @@ caf::strong_actor_ptr shared_helpers::spawner() {
 }
 
 caf::strong_actor_ptr shared_helpers::inspector(const query_rights& rights) {
-  if (!rights.memory && !rights.report && !rights.recording)
+  if (!rights.memory && !rights.report && !rights.recording && !rights.orders)
     return nullptr;
   return get({kind::inspector, rights}, [&] { return spawn_inspector(system_, answers_(rights)); });
 }

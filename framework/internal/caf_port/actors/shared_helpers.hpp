@@ -19,6 +19,7 @@ struct query_rights {
   bool memory = false;
   bool report = false;
   bool recording = false;
+  bool orders = false;
   std::string role = {}; // That the peer has here, for errors.
 
   auto operator<=>(const query_rights&) const = default;

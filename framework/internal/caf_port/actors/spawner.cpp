@@ -53,7 +53,8 @@ request_outcome spawn(caf::actor_system& system, const caf::message& request) {
 } // namespace
 
 caf::actor spawn_spawner(caf::actor_system& system) {
-  return spawn_request_runner(system, [&system](const caf::message& request) { return spawn(system, request); });
+  return spawn_request_runner(
+      system, [&system](const caf::message& request, const caf::strong_actor_ptr&) { return spawn(system, request); });
 }
 
 } // namespace troupe::internal

@@ -66,7 +66,8 @@ request_outcome run(const caf::message& content, const type_registry& types) {
 } // namespace
 
 caf::actor spawn_task_runner(caf::actor_system& system, const type_registry& types) {
-  return spawn_request_runner(system, [&types](const caf::message& task) { return run(task, types); });
+  return spawn_request_runner(
+      system, [&types](const caf::message& task, const caf::strong_actor_ptr&) { return run(task, types); });
 }
 
 } // namespace troupe::internal

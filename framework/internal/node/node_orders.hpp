@@ -1,0 +1,19 @@
+// What peers may have a node do.
+#pragma once
+
+#include <expected>
+#include <string_view>
+
+#include <troupe/framework/node_activity.hpp>
+#include <troupe/framework/node_errc.hpp>
+
+namespace troupe::internal {
+
+class node_core;
+
+/// Carries out an order, and logs it. `by` names who has given it, for people. Blocks while a link is reconfigured.
+/// Fails as link::order() does.
+[[nodiscard]] std::expected<order_receipt, node_error> carry_out(node_core& node, const node_order& order,
+                                                                 std::string_view by);
+
+} // namespace troupe::internal
