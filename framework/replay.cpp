@@ -189,8 +189,13 @@ private:
       return expect(message);
     if (options_.side && message.writer != *options_.side)
       return;
-    if (auto sent = send(message); !sent)
-      ++report_.skipped[std::move(sent).error()];
+    auto sent = send(message);
+    if (sent)
+      return;
+    ++report_.skipped[std::move(sent).error()];
+    const auto is_chosen = options_.actors.empty() || options_.actors.contains(message.to.name);
+    if (message.kind == tape_message_kind::request && !message.to.name.empty() && is_chosen)
+      ++report_.unasked;
   }
 
   [[nodiscard]] std::expected<void, std::string> send(const tape_message& message) {
@@ -478,8 +483,8 @@ replayer::came_elements replayer::elements_of(const caf::message& content) const
       auto encoded = reader_.encoded_value(*type, view.value(i));
       if (encoded)
         result.push_back(tape_element{.type = type->alias(), .family = "msgpack", .content = *std::move(encoded)});
-      else
-        result.push_back(reason{std::move(encoded).error()});
+      else // It has handles, for example. Its type can be compared.
+        result.push_back(tape_element{.type = type->alias(), .missing = std::move(encoded).error()});
     }
   }
   return result;

@@ -72,7 +72,9 @@ struct replay_report {
   std::uint64_t unanswered = 0; ///< Within answer_timeout.
   std::uint64_t same = 0;       ///< Answers that are as recorded.
   std::uint64_t different = 0;
-  std::uint64_t uncompared = 0; ///< Answers that the tape does not have, or whose values need the program.
+  /// Answers that the tape does not have, or whose values need the program or have handles of actors or objects.
+  std::uint64_t uncompared = 0;
+  std::uint64_t unasked = 0; ///< Requests to chosen actors with a name that could not be sent; `skipped` tells why.
   std::vector<replay_difference> differences = {}; ///< The first ones.
   /// Messages that were not sent, by reason: to actors without a name on the tape, not whole, with handles that mean
   /// nothing here, or not to be encoded by the families that were asked for.
@@ -81,8 +83,10 @@ struct replay_report {
   std::chrono::nanoseconds latest{0}; ///< By how much a message was later than recorded, at most.
   std::string ended_early = {};       ///< Why not all was sent. Empty: all was.
 
-  /// Whether the answers were as expected, and all was sent.
-  [[nodiscard]] bool is_clean() const { return different == 0 && unanswered == 0 && ended_early.empty(); }
+  /// Whether the answers were as expected, and all requests were sent to whose receivers there is a name.
+  [[nodiscard]] bool is_clean() const {
+    return different == 0 && unanswered == 0 && unasked == 0 && ended_early.empty();
+  }
 };
 
 /// Sends the messages of a tape whose receivers have names to the actors that the peer publishes under these names, in

@@ -192,6 +192,29 @@ TEST_F(replay_test, to_an_actor_that_is_not_there_says_so) {
   EXPECT_EQ(report->messages, 0u);
   ASSERT_EQ(report->skipped.size(), 1u);
   EXPECT_NE(report->skipped.begin()->first.find("the actor \"counter\" was not found"), std::string::npos);
+  EXPECT_EQ(report->unasked, 6u);
+  EXPECT_FALSE(report->is_clean());
+}
+
+TEST_F(replay_test, compares_the_types_of_answers_with_handles_only) {
+  const auto publish_giver = [this] {
+    publish("giver", far().system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+      return {[self](int) { return caf::actor{self}; }};
+    }));
+  };
+  publish_giver();
+  link_options recorded;
+  recorded.recording.file = file_;
+  connect(recorded);
+  EXPECT_TRUE(ask<caf::actor>(near().system, find("giver"), 1));
+  end_both();
+  publish_giver();
+  open_replaying();
+  const auto report = replay_with(fast_);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->answers, 1u);
+  EXPECT_EQ(report->different, 0u);
+  EXPECT_EQ(report->uncompared, 1u);
 }
 
 TEST_F(replay_test, keeps_the_time_between_messages_by_the_given_speed) {

@@ -43,13 +43,16 @@ struct replay_request {
   replay_options how;
 };
 
-/// The speed; 0 for "max". Nullopt if it is neither "max" nor a number above 0.
+// Slower replays would practically never end.
+constexpr double speed_min = 0.001;
+
+/// The speed; 0 for "max". Nullopt if it is neither "max" nor a number from speed_min on.
 std::optional<double> speed_of(const std::string& text) {
   if (text == "max")
     return 0;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value <= 0)
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < speed_min)
     return std::nullopt;
   return value;
 }
@@ -57,7 +60,7 @@ std::optional<double> speed_of(const std::string& text) {
 CLI::Validator is_speed() {
   return CLI::Validator{[](std::string& given) {
                           return speed_of(given) ? std::string{}
-                                                 : "'" + given + "' is neither max nor a number above 0";
+                                                 : "'" + given + "' is neither max nor a number from 0.001 on";
                         },
                         {}};
 }
@@ -101,6 +104,7 @@ std::string replay_json(const replay_report& report) {
               {"same", report.same},
               {"different", report.different},
               {"uncompared", report.uncompared},
+              {"unasked", report.unasked},
               {"differences", json::array()},
               {"skipped", json::object()},
               {"damages", report.damages},
@@ -165,6 +169,11 @@ void replay_tape(replay_request& asked, std::ostream& out, std::ostream& err, in
   out << (asked.json ? replay_json(*report) : replay_text(*report, asked.how.expect_answers));
   const auto is_good = asked.how.expect_answers ? report->is_clean() : report->ended_early.empty();
   status = is_good && report->damages == 0 ? 0 : 1;
+  const auto compared = report->same + report->different + report->uncompared + report->unanswered;
+  if (report->messages == 0 || (asked.how.expect_answers && compared == 0)) {
+    err << "troupe: " << (report->messages == 0 ? "nothing was sent" : "no answer was compared") << '\n';
+    status = 1;
+  }
 }
 
 } // namespace
@@ -188,8 +197,9 @@ void add_replay_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->delimiter(',')
       ->check(is_one_of({"typed", "msgpack", "json"}))
       ->option_text("LIST");
-  replays->add_flag("--expect-answers", asked->how.expect_answers,
-                    "Compares the answers with the recorded ones; status 1 if one differs or is missing");
+  replays->add_flag(
+      "--expect-answers", asked->how.expect_answers,
+      "Compares the answers with the recorded ones; status 1 if one differs or is missing, or if none was compared");
   replays
       ->add_option("--actor", asked->actors,
                    "Sends only to the actor of this name; with =OTHER to the actor of another name. Repeatable")
