@@ -136,7 +136,8 @@ struct recording_options {
   /// name and the time. When a file has `file_bytes`, the next one begins.
   std::string directory = {};
 
-  /// The size of a file, at least 64 KiB. The definitions of many links, which each file repeats, may exceed it.
+  /// The size of a file, at least 64 KiB. The definitions of many links, which each file repeats, may exceed it, and so
+  /// may a single message.
   std::size_t file_bytes = 64_MiB;
 
   /// How many files a recording keeps in a directory. Beyond them, its oldest file is removed.

@@ -46,8 +46,12 @@ public:
         ++report_.refused;
         continue;
       }
-      if (const auto* packet = std::get_if<internal::tape_packet>(&*record);
-          packet == nullptr || internal::is_definition(packet->kind))
+      if (const auto* dropped = std::get_if<internal::tape_dropped>(&*record))
+        report_.dropped_messages += dropped->messages;
+      const auto* const packet = std::get_if<internal::tape_packet>(&*record);
+      if (packet != nullptr && internal::is_message(packet->kind))
+        ++report_.messages;
+      if (packet == nullptr || internal::is_definition(packet->kind))
         definition_bytes_ += encoded.size();
       if (definition_bytes_ > definition_bytes_max)
         return std::unexpected{"the peer has sent more than " + grouped(definition_bytes_max)

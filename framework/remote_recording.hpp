@@ -19,17 +19,19 @@ namespace troupe {
 class link;
 
 struct remote_recording_report {
-  std::uint64_t records = 0;       ///< That the peer has sent.
-  std::uint64_t refused = 0;       ///< Of these, those that do not belong on a tape. They are not written.
-  std::uint64_t lost_messages = 0; ///< That could not be written here. The tape says more.
-  std::string ended_early = {};    ///< Why the recording ended before its time. Empty: it did not.
+  std::uint64_t records = 0;          ///< That the peer has sent.
+  std::uint64_t refused = 0;          ///< Of these, those that do not belong on a tape. They are not written.
+  std::uint64_t messages = 0;         ///< That the peer has sent, whether or not they could be written.
+  std::uint64_t dropped_messages = 0; ///< That the peer could not keep until they were taken. The tape says more.
+  std::uint64_t lost_messages = 0;    ///< That could not be written here. The tape says more.
+  std::string ended_early = {};       ///< Why the recording ended before its time. Empty: it did not.
 };
 
 struct remote_recording_options {
   /// Where the tape is written, on this host. Its `queue_bytes` bounds what waits at the peer; there, at most 64 MiB.
   recording_options to = {};
-  /// Only messages from or to actors of these names, which the peer's node has published or its peers have found. The
-  /// frames of such messages that travelled in chunks are not recorded, only their sizes. Empty: all messages.
+  /// Only messages from or to actors of these names, which the peer's node has published or its peers have found.
+  /// Frames of such messages that travelled in more than 8 MiB of chunks are recorded as sizes. Empty: all messages.
   std::vector<std::string> actors = {};
   /// How long to record.
   std::chrono::milliseconds time{std::chrono::hours{24}};

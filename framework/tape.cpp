@@ -128,7 +128,9 @@ std::expected<void, node_error> tape::go_on(const std::string& file) {
   auto reader = reader_of(file);
   if (!reader)
     return std::unexpected{std::move(reader).error()};
-  return impl_->go_on(*std::move(reader));
+  if (auto gone_on = impl_->go_on(*std::move(reader)); !gone_on)
+    return internal::fail(gone_on.error().code(), "\"" + file + "\": " + gone_on.error().message());
+  return {};
 }
 
 const tape_info& tape::info() const {

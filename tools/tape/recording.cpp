@@ -47,14 +47,18 @@ void record_node(record_request& asked, std::ostream& out, std::ostream& err, in
   const auto report = record_peer(*to, asked.how);
   if (!report)
     return refuse(asked.address + ": " + report.error().message());
-  out << several(report->records, "record") << " on the tape\n";
+  out << several(report->messages, "message") << " recorded\n";
+  if (report->dropped_messages > 0)
+    out << several(report->dropped_messages, "message")
+        << " missing: the node had no room for them until they were taken\n";
   if (report->refused > 0)
     out << several(report->refused, "record") << " refused\n";
   if (report->lost_messages > 0)
-    out << several(report->lost_messages, "message") << " could not be written\n";
+    out << several(report->lost_messages, "message") << " missing: they could not be written\n";
   if (!report->ended_early.empty())
     err << reason_in_line("troupe: the recording ended early: " + report->ended_early) << '\n';
-  status = report->ended_early.empty() ? 0 : 1;
+  const auto is_whole = report->dropped_messages == 0 && report->lost_messages == 0;
+  status = report->ended_early.empty() && is_whole ? 0 : 1;
 }
 
 } // namespace
@@ -80,7 +84,7 @@ void add_record_command(CLI::App& app, std::ostream& out, std::ostream& err, int
       ->option_text("N")
       ->capture_default_str();
   records->add_option("--compression", asked->compression, "Of the tape")
-      ->check(is_one_of({"none", "lz4", "zstd"}))
+      ->check(is_one_of({"none", "lz4", "zstd", "automatic"}))
       ->option_text("KEY")
       ->capture_default_str();
   add_access(*records, asked->by);

@@ -239,6 +239,9 @@ std::expected<void, node_error> check_recording(const recording_options& options
   if (options.queue_bytes < queue_bytes_min)
     return fail(node_errc::bad_option, "recording.queue_bytes is " + grouped(options.queue_bytes) + "; the minimum is "
                                            + grouped(queue_bytes_min));
+  if (options.file_bytes < tape_file_bytes_min)
+    return fail(node_errc::bad_option, "recording.file_bytes is " + grouped(options.file_bytes) + "; the minimum is "
+                                           + grouped(tape_file_bytes_min));
   return {};
 }
 

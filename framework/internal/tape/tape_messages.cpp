@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/tape/tape_messages.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -22,6 +23,25 @@ nanoseconds time_of(std::uint64_t at) {
 
 std::vector<std::string> strings(const std::vector<std::string_view>& texts) {
   return {texts.begin(), texts.end()};
+}
+
+/// Of what a beginning says about the link. Never 0.
+std::uint64_t hash_of(const tape_link_began& record) {
+  std::string all;
+  const auto add = [&](std::string_view text) {
+    all += std::to_string(text.size());
+    all += ':';
+    all += text;
+  };
+  for (const auto text : {record.recorder_name, record.peer_name, record.recorder_address, record.peer_address,
+                          record.transport, record.compression})
+    add(text);
+  for (const auto* const texts : {&record.sends, &record.accepts, &record.features}) {
+    add(std::to_string(texts->size()));
+    for (const auto text : *texts)
+      add(text);
+  }
+  return std::hash<std::string>{}(all) | 1;
 }
 
 std::string why_dropped(const tape_dropped& record) {
@@ -106,11 +126,17 @@ std::expected<tape_messages::link_state*, std::string> tape_messages::find(std::
 }
 
 std::expected<std::optional<tape_event>, std::string> tape_messages::begin(const tape_link_began& record) {
-  const auto is_known = links_.contains(record.link);
-  if (auto link = find(record.link); !link)
+  auto link = find(record.link);
+  if (!link)
     return fault{std::move(link).error()};
-  if (is_known && record.is_repeated)
+  const auto beginning = hash_of(record);
+  // The beginning of a file repeats it, also before the record itself.
+  if (const auto known = std::exchange((*link)->beginning, beginning); known != 0) {
+    (*link)->beginning = known;
+    if (known != beginning)
+      return fault{"link " + grouped(record.link) + " begins again, with another content"};
     return std::nullopt;
+  }
   return tape_link{.number = record.link,
                    .at = time_of(record.at),
                    .is_repeated = record.is_repeated,

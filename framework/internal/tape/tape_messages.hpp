@@ -63,6 +63,7 @@ private:
   struct link_state {
     explicit link_state(std::uint64_t with_number) : number(with_number) {}
     std::uint64_t number = 0;
+    std::uint64_t beginning = 0; // A hash of its beginning; 0: that is not on the tape.
     direction of_recorder;
     direction of_peer;
     std::map<std::pair<tape_side, std::uint64_t>, std::string> names;

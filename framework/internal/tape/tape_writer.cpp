@@ -50,6 +50,10 @@ std::string safe_name(const std::string& name) {
   return result.empty() ? "node" : result;
 }
 
+std::string several_messages(std::uint64_t count) {
+  return count == 1 ? "1 message is missing on it" : grouped(count) + " messages are missing on it";
+}
+
 std::string digits(const char* format, unsigned long long number) {
   std::array<char, 32> text{};
   const auto size = std::snprintf(text.data(), text.size(), format, number);
@@ -168,7 +172,34 @@ std::expected<int, std::string> create_private(const std::string& path) {
   if (number < 0)
     return std::unexpected{errno == EEXIST ? std::string{"it exists already, and a tape overwrites nothing"}
                                            : reason_of_errno()};
+  static_cast<void>(::fchmod(number, S_IRUSR | S_IWUSR) == 0); // The umask may have taken rights from its owner.
   return number;
+}
+
+/// Makes the directory if there is none. Refuses one in which another user could replace or remove tapes.
+std::expected<void, node_error> prepare_directory(const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    return bad_option("the directory \"" + path + "\" of a recording " + why);
+  };
+  if (::mkdir(path.c_str(), S_IRWXU) == 0) {
+    static_cast<void>(::chmod(path.c_str(), S_IRWXU) == 0); // The umask may have taken rights from its owner.
+    return {};
+  }
+  if (errno != EEXIST)
+    return refuse("cannot be made: " + reason_of_errno());
+  struct ::stat found {};
+  if (::lstat(path.c_str(), &found) != 0)
+    return refuse("cannot be used: " + reason_of_errno());
+  if (S_ISLNK(found.st_mode))
+    return refuse("is a symbolic link; name the directory itself");
+  if (!S_ISDIR(found.st_mode))
+    return refuse("is no directory");
+  if (found.st_uid != ::geteuid() && found.st_uid != 0)
+    return refuse("belongs to another user");
+  const auto is_shared = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (found.st_mode & S_ISVTX) == 0;
+  if (is_shared)
+    return refuse("can be written by other users; allow that to its owner only (chmod go-w)");
+  return {};
 }
 
 std::expected<void, node_error> check(const tape_place& place) {
@@ -179,9 +210,7 @@ std::expected<void, node_error> check(const tape_place& place) {
                       + grouped(place.file_bytes_max));
   if (place.files_max == 0)
     return bad_option("a recording needs at least one file");
-  if (!place.directory.empty() && ::mkdir(place.directory.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-    return bad_option("the directory \"" + place.directory + "\" of a recording cannot be made: " + reason_of_errno());
-  return {};
+  return place.directory.empty() ? std::expected<void, node_error>{} : prepare_directory(place.directory);
 }
 
 } // namespace
@@ -273,8 +302,22 @@ std::expected<void, std::string> tape_writer::write_end(std::uint64_t now, tape_
   return write_block(record);
 }
 
-bool tape_writer::has_room_for(std::size_t body_bytes) const {
-  return file_->size_bytes() + tape_block_head_bytes + body_bytes + end_room_bytes <= place_.file_bytes_max;
+/// Whether the file has room for a block of that body, and for `more_bytes` before it.
+bool tape_writer::has_room_for(bytes_view body, std::size_t more_bytes) const {
+  const auto fits = [&](std::size_t block_bytes_needed) {
+    return file_->size_bytes() + more_bytes + block_bytes_needed + end_room_bytes <= place_.file_bytes_max;
+  };
+  if (fits(tape_block_head_bytes + body.size()))
+    return true;
+  if (place_.codec == tape_codec::none || !fits(tape_block_head_bytes))
+    return false;
+  byte_vector block; // Compressed it may fit. This happens near the end of a file only.
+  append_tape_block(block, {.file = file_->id, .number = file_->next_block, .codec = place_.codec}, body);
+  return fits(block.size());
+}
+
+std::size_t tape_writer::full_block_bytes() const {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, place_.file_bytes_max / 4));
 }
 
 void tape_writer::add(const tape_record& record, bytes_view encoded, std::uint64_t now) {
@@ -292,30 +335,38 @@ void tape_writer::add(const tape_record& record, bytes_view encoded, std::uint64
     has_to_repeat_ = true;
     return;
   }
-  if (waiting_.size() + encoded.size() > tape_block_bytes_max)
+  // A large record gets a block of its own, so that it takes no others with it if it finds no room.
+  if (!waiting_.empty() && waiting_.size() + encoded.size() > std::max(full_block_bytes(), encoded.size()))
     flush(now);
   if (packet != nullptr)
     waiting_counts_.add(*packet, packet->body.size());
   if (const auto* ended = std::get_if<tape_link_ended>(&record))
     ended_links_.push_back(ended->link);
   waiting_.insert(waiting_.end(), encoded.begin(), encoded.end());
-  if (waiting_.size() >= block_bytes)
+  if (waiting_.size() >= full_block_bytes())
     flush(now);
 }
 
 void tape_writer::flush(std::uint64_t now) {
   if (is_full_ || waiting_.empty() || (!failure_.empty() && now < next_attempt_))
     return;
+  has_told_lost_ = false;
   const auto* const before = file_.get();
   const auto position = file_ ? file_->now() : file::position{};
+  std::string told;
   const auto written = write_waiting(now);
   if (!written && !is_full_ && file_ && file_.get() == before) { // Else each attempt would leave the definitions again.
     written_bytes_ -= file_->size_bytes() - position.size_bytes;
     file_->cut_back(position);
+    has_told_lost_ = false; // That was cut off as well.
   }
+  if (has_told_lost_ && !failure_.empty())
+    told = "; " + several_messages(lost_.sum().messages);
+  if (has_told_lost_)
+    lost_.clear();
   if (written) {
     if (!failure_.empty())
-      news_ = "the tape \"" + name_ + "\" can be written again";
+      news_ = "the tape \"" + name_ + "\" can be written again" + told;
     failure_.clear();
     waiting_.clear();
     waiting_counts_.clear();
@@ -343,7 +394,8 @@ void tape_writer::lose_waiting() {
 std::expected<void, std::string> tape_writer::write_waiting(std::uint64_t now) {
   byte_vector lost;
   lost_.append(lost, tape_loss::write_error, failure_);
-  if (file_ && !has_room_for(waiting_.size() + lost.size() + tape_block_head_bytes)) {
+  const auto lost_block_bytes = lost.empty() ? 0 : tape_block_head_bytes + lost.size();
+  if (file_ && !has_room_for(waiting_, lost_block_bytes)) {
     if (!place_.file.empty()) {
       is_full_ = true;
       news_ = "the tape \"" + name_ + "\" has reached its bound of " + grouped(place_.file_bytes_max)
@@ -352,7 +404,8 @@ std::expected<void, std::string> tape_writer::write_waiting(std::uint64_t now) {
       auto rest = waiting_counts_;
       rest.append(last, tape_loss::no_room, {});
       append_tape_record(last, tape_ended{.at = now, .why = tape_end_reason::no_room});
-      static_cast<void>(write_block(last)); // The counts of lost packets may exceed the bound by a few bytes.
+      // The counts of lost packets may exceed the bound by a few bytes.
+      has_told_lost_ = write_block(last).has_value();
       return std::unexpected{"the tape is full"};
     }
     static_cast<void>(write_end(now, tape_end_reason::continued)); // The next file says the same by its number.
@@ -368,7 +421,7 @@ std::expected<void, std::string> tape_writer::write_waiting(std::uint64_t now) {
   if (!lost.empty()) {
     if (auto written = write_block(lost); !written)
       return written;
-    lost_.clear();
+    has_told_lost_ = true;
   }
   return write_block(waiting_);
 }

@@ -63,7 +63,7 @@ private:
 /// Threads: one.
 class tape_writer {
 public:
-  /// A block is written when its records have this many bytes.
+  /// A block is written when its records have this many bytes, or a quarter of a small file.
   static constexpr std::size_t block_bytes = 256 * 1024;
   /// After a failure, the next attempt follows after this time.
   static constexpr std::chrono::nanoseconds pause_after_failure = std::chrono::seconds{1};
@@ -110,7 +110,8 @@ private:
   [[nodiscard]] std::expected<void, std::string> write_end(std::uint64_t now, tape_end_reason why);
   [[nodiscard]] std::expected<void, std::string> write_waiting(std::uint64_t now);
   void lose_waiting();
-  [[nodiscard]] bool has_room_for(std::size_t body_bytes) const;
+  [[nodiscard]] bool has_room_for(bytes_view body, std::size_t more_bytes) const;
+  [[nodiscard]] std::size_t full_block_bytes() const;
   void remove_oldest();
 
   const tape_place place_;
@@ -127,7 +128,8 @@ private:
   tape_lost_counts waiting_counts_;
   std::vector<std::uint64_t> ended_links_; // Whose end waits.
 
-  tape_lost_counts lost_; // Since the tape has last said what it lost.
+  tape_lost_counts lost_;      // Since the tape has last said what it lost.
+  bool has_told_lost_ = false; // In the current attempt to write.
   tape_lost_count lost_in_all_;
   std::string failure_; // Empty: writing works.
   std::uint64_t next_attempt_ = 0;

@@ -315,6 +315,20 @@ TEST_F(tape_messages_test, only_the_oldest_open_requests_are_forgotten) {
   }
 }
 
+TEST_F(tape_messages_test, a_link_that_begins_again_with_another_content_is_told) {
+  const tape_link_began first{.link = 1, .peer_name = "b", .sends = {"typed"}};
+  auto again = first;
+  EXPECT_TRUE(std::holds_alternative<tape_link>(*take(first)));
+  EXPECT_FALSE(take(again));
+  again.is_repeated = true;
+  again.at = 7;
+  EXPECT_FALSE(take(again)) << "as at the beginning of each file";
+  again.sends = {"json"};
+  const auto told = take(again);
+  ASSERT_TRUE(told);
+  EXPECT_NE(std::get<tape_damage>(*told).what.find("link 1 begins again, with another content"), std::string::npos);
+}
+
 // -- the public face
 
 class tape_test : public tape_messages_test {

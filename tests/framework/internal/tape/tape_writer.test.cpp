@@ -232,6 +232,95 @@ TEST(tape_writer, a_full_disk_costs_counted_messages_and_recording_goes_on_when_
   EXPECT_EQ(writer->lost().messages, 3u);
 }
 
+// Goal: no failed attempt loses what an earlier one has lost.
+// Method: the disk has room for the counts of what was lost, but not for the messages that follow them.
+TEST(tape_writer, a_disk_that_stays_full_costs_messages_that_are_all_counted) {
+  const scratch_folder folder;
+  auto writer = open_writer({.file = folder.file("one.tape"), .codec = tape_codec::none});
+  ASSERT_TRUE(writer);
+  add(*writer, tape_link_began{.link = 1, .peer_name = "b"});
+  writer->flush(0);
+  const auto pause = static_cast<std::uint64_t>(tape_writer::pause_after_failure.count());
+  {
+    const small_disk full{content_of(folder.file("one.tape")).size() + 600};
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      add(*writer, packet_of(packet_kind::message, std::string(1000, 'x'), i), i * 2 * pause);
+      writer->flush(i * 2 * pause);
+    }
+  }
+  add(*writer, packet_of(packet_kind::message, "last"), 30 * pause);
+  writer->flush(30 * pause);
+  writer->close(30 * pause);
+  EXPECT_EQ(count(read_all(content_of(folder.file("one.tape"))), "dropped 10 packets, 10 messages, 10080 bytes"), 1u);
+  const auto news = writer->take_news();
+  ASSERT_TRUE(news);
+  EXPECT_NE(news->find("can be written again; 10 messages are missing on it"), std::string::npos) << *news;
+}
+
+TEST(tape_writer, small_files_keep_their_bound_and_are_filled) {
+  for (const auto codec : {tape_codec::none, tape_codec::lz4}) {
+    const scratch_folder folder;
+    auto writer = open_writer(
+        {.directory = folder.file("tapes"), .file_bytes_max = tape_file_bytes_min, .files_max = 100, .codec = codec});
+    ASSERT_TRUE(writer);
+    for (std::uint64_t i = 0; i < 200; ++i)
+      add(*writer, packet_of(packet_kind::message, std::string(4'000, 'x')));
+    writer->close(0);
+    std::size_t messages = 0;
+    std::size_t files = 0;
+    for (const auto& each : std::filesystem::directory_iterator{folder.file("tapes")}) {
+      EXPECT_LE(each.file_size(), tape_file_bytes_min);
+      messages += count(read_all(content_of(each.path().string())), ">1 kind 2: xxx");
+      ++files;
+    }
+    EXPECT_EQ(messages, 200u);
+    EXPECT_LE(files, codec == tape_codec::none ? 20u : 1u);
+  }
+}
+
+TEST(tape_writer, a_small_file_has_what_fits) {
+  const scratch_folder folder;
+  auto writer =
+      open_writer({.file = folder.file("one.tape"), .file_bytes_max = tape_file_bytes_min, .codec = tape_codec::none});
+  ASSERT_TRUE(writer);
+  for (std::uint64_t i = 0; i < 200; ++i)
+    add(*writer, packet_of(packet_kind::message, std::string(4'000, 'x')));
+  writer->close(0);
+  EXPECT_GE(count(read_all(content_of(folder.file("one.tape"))), ">1 kind 2: xxx"), 10u);
+  EXPECT_LE(content_of(folder.file("one.tape")).size(), tape_file_bytes_min);
+}
+
+TEST(tape_writer, a_directory_in_which_others_could_replace_tapes_is_refused) {
+  const scratch_folder folder;
+  std::filesystem::create_directory(folder.file("real"));
+  std::filesystem::create_directory_symlink(folder.file("real"), folder.file("link"));
+  std::filesystem::create_directory(folder.file("shared"));
+  std::filesystem::permissions(folder.file("shared"), std::filesystem::perms::all);
+  std::ofstream{folder.file("plain")} << "content";
+  for (const auto& [name, why] : {std::pair{"link", "is a symbolic link"},
+                                  {"shared", "can be written by other users"},
+                                  {"plain", "is no directory"}}) {
+    const auto refused = open_writer({.directory = folder.file(name)});
+    ASSERT_FALSE(refused) << name;
+    EXPECT_NE(refused.error().message().find(why), std::string::npos) << refused.error().message();
+  }
+  std::filesystem::permissions(folder.file("shared"), std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
+  EXPECT_TRUE(open_writer({.directory = folder.file("shared")})) << "as in /tmp, others cannot remove the tapes";
+}
+
+TEST(tape_writer, an_umask_does_not_take_a_tape_from_its_user) {
+  const scratch_folder folder;
+  const auto before = ::umask(0777);
+  auto writer = open_writer({.directory = folder.file("tapes")});
+  ::umask(before);
+  ASSERT_TRUE(writer);
+  struct stat status {};
+  ASSERT_EQ(::stat(writer->file_name().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  ASSERT_EQ(::stat(folder.file("tapes").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
 TEST(tape_writer, large_records_go_into_blocks_within_the_bound) {
   const scratch_folder folder;
   auto writer = open_writer({.file = folder.file("one.tape"), .codec = tape_codec::none});
