@@ -11,6 +11,7 @@
 
 #include <troupe/base/export.hpp>
 #include <troupe/framework/memory_summary.hpp>
+#include <troupe/framework/node_activity.hpp>
 #include <troupe/framework/node_errc.hpp>
 #include <troupe/framework/node_report.hpp>
 #include <troupe/serializers/describe.hpp>
@@ -65,26 +66,20 @@ struct view_snapshot {
   std::vector<std::string> problems; ///< What is missing here, and what to do about it, in a sentence each.
 };
 
-/// What an order changes.
-enum class view_action : std::uint8_t {
-  close_link,         ///< As link::close() does.
-  reconfigure_link,   ///< As link::reconfigure() does.
-  release_out_of_band ///< Gives up the pin of an object of which a reference was serialized outside of a message.
+/// What happens in one node on the page.
+struct viewed_activity {
+  std::string key; ///< viewed_node::key.
+  /// Letters and spans: those since the last call that had some.
+  node_activity now;
+  std::string problem; ///< Why the node does not tell it. Empty: it does.
 };
-TROUPE_DESCRIBE_ENUM(view_action, close_link, reconfigure_link, release_out_of_band)
 
 /// An order that somebody has given on the page.
 struct view_order {
   std::string node; ///< viewed_node::key.
-  view_action what = view_action::close_link;
-  std::uint64_t link = 0; ///< link_report::number.
-  /// Of reconfigure_link. Empty lists and an empty text leave a setting as it is.
-  std::vector<std::string> serializers;
-  std::vector<std::string> deserializers;
-  std::string compression;
-  std::string object; ///< Of release_out_of_band: memory_object::object.
+  node_order order;
 };
-TROUPE_DESCRIBE(view_order, node, what, link, serializers, deserializers, compression, object)
+TROUPE_DESCRIBE(view_order, node, order)
 
 /// Where a view comes from. Implement it to show other nodes than the gateway's own.
 ///
@@ -102,12 +97,16 @@ public:
   /// What is kept in memory and on disk, and why.
   [[nodiscard]] virtual memory_summary memory(std::chrono::milliseconds timeout) = 0;
 
+  /// What happens in the nodes: actors, supervisors, dead letters, traces. Called only while somebody looks at one of
+  /// these sections. The default is nothing.
+  [[nodiscard]] virtual std::vector<viewed_activity> activity(std::chrono::milliseconds timeout);
+
   /// Whether the page offers orders to holders of the right `act`.
   [[nodiscard]] virtual bool takes_orders() const = 0;
 
   /// Carries out an order. `by` is the name of the token. Fails with `not_found` if there is no such node, link or pin,
   /// and otherwise as the call for which the order stands.
-  [[nodiscard]] virtual std::expected<void, node_error> act(const view_order& order, const std::string& by,
+  [[nodiscard]] virtual std::expected<void, node_error> act(const view_order& given, const std::string& by,
                                                             std::chrono::milliseconds timeout) = 0;
 };
 

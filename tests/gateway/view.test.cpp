@@ -9,6 +9,7 @@
 
 #include "open_gateway.hpp"
 
+#include <troupe/framework/gateway/internal/view/kept_activity.hpp>
 #include <troupe/framework/gateway/internal/view/own_node.hpp>
 #include <troupe/framework/gateway/internal/view/page_files.hpp>
 #include <troupe/framework/gateway/internal/view/view_desk.hpp>
@@ -110,13 +111,14 @@ TEST(a_view_document, cuts_and_cleans_the_names_of_peers) {
 
 TEST(a_view_document, reads_orders_and_says_what_is_wrong_with_them) {
   const view_document documents;
-  const auto order = documents.order(R"({"node":"n1","what":"reconfigure_link","link":3,"serializers":["json"]})");
+  const auto order =
+      documents.order(R"({"node":"n1","order":{"what":"reconfigure_link","number":3,"serializers":["json"]}})");
   ASSERT_TRUE(order) << order.error();
-  EXPECT_EQ(order->what, view_action::reconfigure_link);
-  EXPECT_EQ(order->link, 3U);
-  EXPECT_EQ(order->serializers, std::vector<std::string>{"json"});
-  for (const auto* const wrong :
-       {"", "{", "[]", R"({"what":"explode"})", R"({"link":-1})", R"({"link":"x"})", R"({} {})"})
+  EXPECT_EQ(order->order.what, order_kind::reconfigure_link);
+  EXPECT_EQ(order->order.number, 3U);
+  EXPECT_EQ(order->order.serializers, std::vector<std::string>{"json"});
+  for (const auto* const wrong : {"", "{", "[]", R"({"order":{"what":"explode"}})", R"({"order":{"number":-1}})",
+                                  R"({"order":{"number":"x"}})", R"({} {})"})
     EXPECT_FALSE(documents.order(wrong)) << wrong;
 }
 
@@ -131,10 +133,10 @@ struct counting_source final : view_source {
     return {};
   }
   bool takes_orders() const override { return is_willing; }
-  std::expected<void, node_error> act(const view_order& order, const std::string& by,
+  std::expected<void, node_error> act(const view_order& given, const std::string& by,
                                       std::chrono::milliseconds) override {
-    orders.push_back(by + " " + order.node + " " + std::to_string(order.link));
-    if (order.link == 404)
+    orders.push_back(by + " " + given.node + " " + std::to_string(given.order.number));
+    if (given.order.number == 404)
       return std::unexpected{node_error{node_errc::not_found, "there is no link 404"}};
     return {};
   }
@@ -163,19 +165,75 @@ TEST(a_view_desk, asks_the_source_once_in_a_second_for_any_number_of_viewers) {
   EXPECT_EQ(source->looks, 2);
 }
 
+letter_activity letter(std::uint64_t number) {
+  return {.number = number, .peer = "kettle", .reason = "link_down"};
+}
+
+TEST(kept_activity, adds_new_letters_and_spans_to_the_old_ones_of_the_same_node) {
+  kept_activity kept;
+  kept.take({{.key = "n1", .now = {.letters = {letter(1), letter(2)}, .letters_lost = 1, .spans = {{.number = 7}}}}});
+  kept.take({{.key = "n1", .now = {.letters = {letter(3)}, .letters_lost = 2}},
+             {.key = "n2", .now = {.letters = {letter(1)}}}});
+  ASSERT_EQ(kept.all().size(), 2U);
+  const auto& first = kept.all().front().now;
+  ASSERT_EQ(first.letters.size(), 3U);
+  EXPECT_EQ(first.letters.front().number, 1U);
+  EXPECT_EQ(first.letters.back().number, 3U);
+  EXPECT_EQ(first.letters_lost, 3U);
+  EXPECT_EQ(first.spans.size(), 1U);
+  EXPECT_EQ(kept.all().back().now.letters.size(), 1U);
+  kept.take({{.key = "n2"}});
+  ASSERT_EQ(kept.all().size(), 1U);
+  EXPECT_EQ(kept.all().front().now.letters.size(), 1U);
+}
+
+TEST(kept_activity, has_the_newest_up_to_its_bounds) {
+  kept_activity kept;
+  for (std::uint64_t number = 1; number <= 2 * kept_activity::letters_max; ++number)
+    kept.take({{.key = "n1", .now = {.letters = {letter(number)}}}});
+  ASSERT_EQ(kept.all().front().now.letters.size(), kept_activity::letters_max);
+  EXPECT_EQ(kept.all().front().now.letters.back().number, 2 * kept_activity::letters_max);
+  std::vector<span_activity> spans(kept_activity::spans_max + 5);
+  kept.take({{.key = "n1", .now = {.spans = std::move(spans)}}});
+  kept.take({{.key = "n1", .now = {.spans = {{.number = 9}}}}});
+  EXPECT_EQ(kept.all().front().now.spans.size(), kept_activity::spans_max);
+  EXPECT_EQ(kept.all().front().now.spans.back().number, 9U);
+}
+
+TEST(a_view_document, tells_what_happens_in_a_node_with_clean_names) {
+  viewed_activity told{.key = "n1"};
+  told.now.name = "cup";
+  told.now.actors.push_back({.name = "bell\x07", .actor = 3, .waiting_messages = 2});
+  told.now.supervisors.push_back(
+      {.actor = 4, .strategy = "one_for_one", .children = {{.name = "w\xff", .state = "running"}}});
+  told.now.letters.push_back(letter(1));
+  told.now.letters.back().types = {"tea\n"};
+  told.now.spans.push_back({.number = 5, .trace = "ab", .error = std::string(1'000, 'e')});
+  told.now.lost_links.push_back({.number = 6, .peer = "kettle", .text = "gone"});
+  const auto document = json::parse(view_document().activity({told}, 77));
+  const auto& node = document["nodes"].at(0);
+  EXPECT_EQ(document["at_ms"], 77);
+  EXPECT_EQ(node["key"], "n1");
+  EXPECT_EQ(node["actors"].at(0)["name"], "bell?");
+  EXPECT_EQ(node["supervisors"].at(0)["children"].at(0)["name"], "w?");
+  EXPECT_EQ(node["letters"].at(0)["types"], json({"tea?"}));
+  EXPECT_LE(node["spans"].at(0)["error"].get<std::string>().size(), 500U);
+  EXPECT_EQ(node["lost_links"].at(0)["text"], "gone");
+}
+
 TEST(a_view_desk, looks_again_after_an_order) {
   const auto source = std::make_shared<counting_source>();
   view_desk desk{source};
   static_cast<void>(desk.state());
-  EXPECT_TRUE(desk.act(R"({"node":"n1","what":"close_link","link":1})", "boss"));
+  EXPECT_TRUE(desk.act(R"({"node":"n1","order":{"what":"close_link","number":1}})", "boss"));
   static_cast<void>(desk.state());
   EXPECT_EQ(source->looks, 2);
   EXPECT_EQ(source->orders, std::vector<std::string>{"boss n1 1"});
-  const auto unknown = desk.act(R"({"node":"n1","link":404})", "boss");
+  const auto unknown = desk.act(R"({"node":"n1","order":{"number":404}})", "boss");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().status, 404U);
   source->is_willing = false;
-  const auto refused = desk.act(R"({"node":"n1","link":1})", "boss");
+  const auto refused = desk.act(R"({"node":"n1","order":{"number":1}})", "boss");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().status, 403U);
   EXPECT_EQ(source->orders.size(), 2U);
@@ -217,6 +275,7 @@ TEST(the_routes_of_the_view, are_told_apart) {
   EXPECT_EQ(what("HEAD", "/view/main.js"), is(action::show_page));
   EXPECT_EQ(what("GET", "/view/state"), is(action::view_state));
   EXPECT_EQ(what("GET", "/view/memory"), is(action::view_memory));
+  EXPECT_EQ(what("GET", "/view/activity"), is(action::view_activity));
   EXPECT_EQ(what("POST", "/view/act"), is(action::view_act));
   EXPECT_EQ(what("OPTIONS", "/view/act"), is(action::ask_leave));
   EXPECT_EQ(what("GET", "/view/act"), -405);
@@ -298,7 +357,7 @@ TEST_F(a_view, has_a_strict_policy_on_every_file) {
 
 TEST_F(a_view, takes_orders_from_tokens_with_the_right_only) {
   gateway().serve_view(source_);
-  const std::string order = R"({"node":"n1","what":"close_link","link":5})";
+  const std::string order = R"({"node":"n1","order":{"what":"close_link","number":5}})";
   EXPECT_EQ(act(order, "").status, 401);
   EXPECT_EQ(act(order, viewer_token).status, 403);
   EXPECT_EQ(act(order, full_token).status, 403);
@@ -329,18 +388,16 @@ TEST_F(a_view, shows_the_gateways_own_node_and_closes_its_links) {
   const auto& seen = shown["nodes"].at(0)["links"].at(0);
   EXPECT_EQ(seen["peer"], "guest");
   json order{{"node", shown["nodes"].at(0)["key"]},
-             {"what", "reconfigure_link"},
-             {"link", seen["number"]},
-             {"serializers", {"msgpack"}}};
+             {"order", {{"what", "reconfigure_link"}, {"number", seen["number"]}, {"serializers", {"msgpack"}}}}};
   EXPECT_EQ(act(order.dump(), boss_token).status, 200);
   EXPECT_EQ(json::parse(get("/view/state", viewer_token).body)["nodes"].at(0)["links"].at(0)["serializers"],
             json({"msgpack"}));
-  order["compression"] = "gzip";
+  order["order"]["compression"] = "gzip";
   EXPECT_EQ(act(order.dump(), boss_token).status, 422);
-  order["link"] = 99;
+  order["order"]["number"] = 99;
   EXPECT_EQ(act(order.dump(), boss_token).status, 404);
-  EXPECT_EQ(act(json{{"node", "own"}, {"what", "close_link"}, {"link", seen["number"]}}.dump(), boss_token).status,
-            200);
+  order["order"] = {{"what", "close_link"}, {"number", seen["number"]}};
+  EXPECT_EQ(act(order.dump(), boss_token).status, 200);
   EXPECT_TRUE(eventually([&] { return !link->is_open(); }));
 }
 

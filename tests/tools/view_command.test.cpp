@@ -3,6 +3,8 @@
 
 #include "../eventually.hpp"
 
+#include <caf/all.hpp>
+
 #include <algorithm>
 #include <fstream>
 #include <memory>
@@ -52,6 +54,54 @@ TEST(view_command, shows_a_node_that_has_ended_as_lost) {
   hall.reset();
   EXPECT_TRUE(eventually([&] { return view.node(named("hall"))["state"] == "lost"; }));
   EXPECT_EQ(view.node(named("hall"))["problem"], "the process has ended");
+}
+
+TEST(view_command, tells_of_the_actors_of_a_node_and_of_links_that_are_lost) {
+  program hall{own_options("hall")};
+  const auto adder = hall.system.spawn([]() -> caf::behavior { return {[](int x) { return x + 1; }}; });
+  ASSERT_TRUE(hall.home.publish("adder", adder));
+  const view_process view;
+  const auto key = view.node(named("hall"))["key"];
+  const auto told = [&] {
+    const auto document = view.document("/view/activity");
+    for (const auto& each : document["nodes"])
+      if (each["key"] == key)
+        return each;
+    return nlohmann::json{};
+  };
+  const auto before = told();
+  ASSERT_FALSE(before.is_null());
+  EXPECT_EQ(before["problem"], "");
+  EXPECT_TRUE(std::ranges::any_of(before["actors"], [](const auto& each) { return each["name"] == "adder"; }))
+      << before;
+  {
+    program kitchen{own_options("kitchen")};
+    ASSERT_TRUE(kitchen.home.connect(hall.home.addresses()[0]));
+  }
+  EXPECT_TRUE(eventually([&] {
+    const auto lost = told()["lost_links"];
+    return std::ranges::any_of(lost, [](const auto& each) { return each["peer"] == named("kitchen"); });
+  }));
+}
+
+TEST(view_command, gives_orders_only_if_it_was_told_to_allow_them) {
+  program hall{own_options("hall")};
+  program kitchen{own_options("kitchen")};
+  const auto link = kitchen.home.connect(hall.home.addresses()[0]).value();
+  const auto order_to = [&](const view_process& view) {
+    const auto node = view.node(named("kitchen"));
+    return nlohmann::json{{"node", node["key"]},
+                          {"order", {{"what", "close_link"}, {"number", node["links"].at(0)["number"]}}}}
+        .dump();
+  };
+  const view_process looking;
+  EXPECT_EQ(looking.post("/view/act", order_to(looking)).status, 403);
+  EXPECT_TRUE(link.is_open());
+  const view_process acting{{"--allow-actions"}};
+  EXPECT_EQ(acting.post("/view/act", R"({"node":"nobody"})").status, 404);
+  const auto done = acting.post("/view/act", order_to(acting));
+  EXPECT_EQ(done.status, 200) << done.body;
+  EXPECT_TRUE(eventually([&] { return !link.is_open(); }));
 }
 
 TEST(view_command, shows_given_addresses_only_and_says_why_one_does_not_answer) {

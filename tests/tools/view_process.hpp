@@ -51,6 +51,13 @@ public:
                 + (token.empty() ? "" : "\r\nAuthorization: Bearer " + token) + "\r\n\r\n");
     return client.answer();
   }
+  [[nodiscard]] http_answer post(const std::string& target, const std::string& body) const {
+    raw_client client{port_};
+    client.send("POST " + target + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_)
+                + "\r\nAuthorization: Bearer " + token_ + "\r\nContent-Type: application/json\r\nContent-Length: "
+                + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return client.answer();
+  }
   [[nodiscard]] nlohmann::json document(const std::string& target) const {
     return nlohmann::json::parse(get(target, token_).body);
   }

@@ -163,6 +163,12 @@ class Live(unittest.TestCase):
             page.screenshot(os.path.join(SHOTS, "lost-link.png"))
             page.dispatch_click(".graph .link:has(.lost)")
             page.until(lambda: "Lost" in page.text("#detail .problem"), "its last figures")
+            page.run("location.hash = '#/supervisors'")
+            page.until(lambda: f"{victim['name']} process" in page.text(".tree"), "the tree")
+            page.until(lambda: "1 restart" in page.text(".tree"), "the restart of the killed worker")
+            page.screenshot(os.path.join(SHOTS, "supervisors.png"))
+            page.run("location.hash = '#/actors'")
+            page.until(lambda: page.texts("#panel tbody tr"), "the actors of the pool")
 
 
 if __name__ == "__main__":

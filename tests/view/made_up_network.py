@@ -187,7 +187,7 @@ class MadeUpNetwork:
                 return self.send(to, 504, {"error": {"code": "timed_out", "text": "the nodes do not answer"}})
             seconds = time.monotonic() - self.begun
             if path == "state":
-                return self.send(to, 200, {"format": 1, "at_ms": now(), "takes_orders": self.may_act, "tells_activity": True, "nodes": self.nodes(seconds),
+                return self.send(to, 200, {"format": 1, "at_ms": now(), "takes_orders": self.may_act, "nodes": self.nodes(seconds),
                                            "cluster": self.cluster, "problems": self.problems}, [("Troupe-View-Act", "1")] if self.may_act else [])
             if path == "memory":
                 return self.send(to, 200, memory())

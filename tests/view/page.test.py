@@ -122,7 +122,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.network.orders, [])
         page.run("document.querySelector('#ask .strong').click()")
         page.until(lambda: self.network.orders, "an order")
-        self.assertEqual(self.network.orders, [{"node": "n1", "link": 2, "what": "close_link"}])
+        self.assertEqual(self.network.orders, [{"node": "n1", "order": {"number": 2, "what": "close_link"}}])
 
     def test_orders_are_not_offered_to_others(self):
         self.network.may_act = False

@@ -29,6 +29,7 @@ struct view_request {
   directory_choice directory;
   std::uint16_t port = 0;
   std::string token_file;
+  bool allow_actions = false;
 
   view_request() { by.timeout_seconds = 1; } // A slow node must not delay the view of the others.
 };
@@ -41,7 +42,7 @@ void serve(const view_request& asked, std::ostream& out, std::ostream& err, int&
   const end_signals signals; // Before any thread begins.
   std::optional<one_token> made;
   if (asked.token_file.empty())
-    made.emplace("view");
+    made.emplace(asked.allow_actions ? "view act" : "view");
   client one{asked.by};
   auto own = one.own();
   if (!own)
@@ -50,7 +51,7 @@ void serve(const view_request& asked, std::ostream& out, std::ostream& err, int&
                                            .token_file = made ? made->file() : asked.token_file});
   if (!opened)
     return fail(opened.error().message());
-  watched_nodes::settings shown{.addresses = asked.addresses};
+  watched_nodes::settings shown{.addresses = asked.addresses, .takes_orders = asked.allow_actions};
   if (!asked.directory.address.empty()) {
     auto cluster = members::open(asked.directory);
     if (!cluster)
@@ -84,6 +85,9 @@ void add_view_command(CLI::App& app, std::ostream& out, std::ostream& err, int& 
                    "A token file of the gateway, closed to other users. Default: one new token, which is printed")
       ->check(CLI::ExistingFile)
       ->option_text("FILE");
+  view->add_flag("--allow-actions", asked->allow_actions,
+                 "The page can close links, change their families and compression, and free out-of-band pins. The "
+                 "printed token allows it");
   add_directory_choice(*view, asked->directory);
   add_access(*view, asked->by);
   view->callback([asked, &out, &err, &status] { serve(*asked, out, err, status); });

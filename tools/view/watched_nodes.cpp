@@ -124,13 +124,38 @@ memory_summary watched_nodes::memory(std::chrono::milliseconds timeout) {
   return with_stores(std::move(parts), "/dev/shm", objects_max);
 }
 
-std::expected<void, node_error> watched_nodes::act(const view_order& order, const std::string&,
-                                                   std::chrono::milliseconds) {
+std::vector<viewed_activity> watched_nodes::activity(std::chrono::milliseconds timeout) {
+  std::vector<watched*> asked;
+  for (auto& [address, each] : nodes_)
+    if (each.over && each.shown.state == viewed_state::open && !each.is_none_of_ours)
+      asked.push_back(&each);
+  std::vector<viewed_activity> made(asked.size());
+  ask_each(asked.size(), [&](std::size_t i) {
+    auto& whom = *asked[i];
+    made[i].key = whom.shown.key;
+    auto answer = whom.over->activity(whom.after, timeout);
+    if (!answer) {
+      made[i].now.name = whom.shown.report.name;
+      made[i].problem = answer.error().message();
+      return;
+    }
+    if (!answer->letters.empty())
+      whom.after.letters_after = answer->letters.back().number;
+    if (!answer->spans.empty())
+      whom.after.spans_after = answer->spans.back().number;
+    std::erase_if(answer->lost_links, [](const lost_link& each) { return each.peer == observer_name(); });
+    made[i].now = *std::move(answer);
+  });
+  return made;
+}
+
+std::expected<void, node_error> watched_nodes::act(const view_order& given, const std::string&,
+                                                   std::chrono::milliseconds timeout) {
   const auto found =
-      std::ranges::find_if(nodes_, [&](const auto& each) { return each.second.shown.key == order.node; });
+      std::ranges::find_if(nodes_, [&](const auto& each) { return each.second.shown.key == given.node; });
   if (found == nodes_.end() || !found->second.over)
     return std::unexpected{node_error{node_errc::not_found, "view: the node has ended, or does not answer"}};
-  return std::unexpected{node_error{node_errc::unsupported, "view: this version gives no orders to other nodes"}};
+  return found->second.over->order(given.order, timeout);
 }
 
 } // namespace troupe::tools

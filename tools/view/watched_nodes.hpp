@@ -40,8 +40,9 @@ public:
 
   [[nodiscard]] view_snapshot look(std::chrono::milliseconds timeout) override;
   [[nodiscard]] memory_summary memory(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] std::vector<viewed_activity> activity(std::chrono::milliseconds timeout) override;
   [[nodiscard]] bool takes_orders() const override { return asked_.takes_orders; }
-  [[nodiscard]] std::expected<void, node_error> act(const view_order& order, const std::string& by,
+  [[nodiscard]] std::expected<void, node_error> act(const view_order& given, const std::string& by,
                                                     std::chrono::milliseconds timeout) override;
 
 private:
@@ -49,6 +50,7 @@ private:
     watched_address at;
     viewed_node shown;
     std::optional<link> over;
+    activity_query after = {};                     // What it has not told yet.
     bool is_listed = true;                         // Found by the last look.
     bool is_none_of_ours = false;                  // A process of another user has a socket of such a name.
     std::chrono::steady_clock::time_point since{}; // Of being silent or lost.

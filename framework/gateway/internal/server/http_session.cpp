@@ -221,6 +221,7 @@ private:
     case action::view_state:
     case action::view_link:
     case action::view_memory:
+    case action::view_activity:
       co_return co_await show_view(parser, *found, *rights);
     case action::view_act:
       co_return co_await act_on_view(parser, *rights);
@@ -496,9 +497,10 @@ private:
     }
     std::expected<view_desk::text, refusal> shown;
     const auto show = [&] {
-      shown = wanted.what == action::view_state    ? view->state()
-              : wanted.what == action::view_memory ? view->memory()
-                                                   : view->link(wanted.name, wanted.number);
+      shown = wanted.what == action::view_state      ? view->state()
+              : wanted.what == action::view_memory   ? view->memory()
+              : wanted.what == action::view_activity ? view->activity()
+                                                     : view->link(wanted.name, wanted.number);
     };
     co_await elsewhere(core_.view_thread(), show);
     if (!shown)

@@ -7,6 +7,10 @@ namespace troupe {
 
 view_source::~view_source() = default;
 
+std::vector<viewed_activity> view_source::activity(std::chrono::milliseconds) {
+  return {};
+}
+
 namespace web {
 
 namespace {
@@ -34,17 +38,28 @@ memory_summary own_node::memory(std::chrono::milliseconds) {
   return failed;
 }
 
-std::expected<void, node_error> own_node::act(const view_order& order, const std::string&,
+std::vector<viewed_activity> own_node::activity(std::chrono::milliseconds) {
+  std::vector<viewed_activity> made;
+  auto& told = made.emplace_back(viewed_activity{.key = own_key, .now = node_.activity(after_), .problem = {}}).now;
+  if (!told.letters.empty())
+    after_.letters_after = told.letters.back().number;
+  if (!told.spans.empty())
+    after_.spans_after = told.spans.back().number;
+  return made;
+}
+
+std::expected<void, node_error> own_node::act(const view_order& given, const std::string&,
                                               std::chrono::milliseconds timeout) {
-  if (order.node != own_key)
-    return order_failed(node_errc::not_found, "there is no node \"" + order.node + "\"");
-  if (order.what == view_action::release_out_of_band)
-    return order_failed(node_errc::unsupported, "this node cannot give up out-of-band pins before it ends");
+  const auto& order = given.order;
+  if (given.node != own_key)
+    return order_failed(node_errc::not_found, "there is no node \"" + given.node + "\"");
+  if (order.what == order_kind::release_out_of_band)
+    return order_failed(node_errc::unsupported, "only `troupe view` gives up out-of-band pins");
   auto links = node_.links();
-  const auto found = std::ranges::find(links, order.link, &link::number);
+  const auto found = std::ranges::find(links, order.number, &link::number);
   if (found == links.end())
-    return order_failed(node_errc::not_found, "there is no link " + std::to_string(order.link));
-  if (order.what == view_action::close_link) {
+    return order_failed(node_errc::not_found, "there is no link " + std::to_string(order.number));
+  if (order.what == order_kind::close_link) {
     found->close();
     return {};
   }

@@ -15,13 +15,15 @@ public:
 
   [[nodiscard]] view_snapshot look(std::chrono::milliseconds timeout) override;
   [[nodiscard]] memory_summary memory(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] std::vector<viewed_activity> activity(std::chrono::milliseconds timeout) override;
   [[nodiscard]] bool takes_orders() const override { return takes_orders_; }
-  [[nodiscard]] std::expected<void, node_error> act(const view_order& order, const std::string& by,
+  [[nodiscard]] std::expected<void, node_error> act(const view_order& given, const std::string& by,
                                                     std::chrono::milliseconds timeout) override;
 
 private:
   node& node_;
   const bool takes_orders_;
+  activity_query after_; // What has not been told yet.
 };
 
 } // namespace troupe::web

@@ -14,12 +14,13 @@ std::int64_t unix_ms_now() {
       .count();
 }
 
-std::string words_of(const view_order& order) {
+std::string words_of(const view_order& given) {
   constexpr std::size_t bytes_max = 300;
-  auto words = order.what == view_action::close_link         ? "close link " + std::to_string(order.link)
-               : order.what == view_action::reconfigure_link ? "reconfigure link " + std::to_string(order.link)
-                                                             : "release the out-of-band pin of " + order.object;
-  return one_line(words + " of node " + order.node, bytes_max);
+  const auto& order = given.order;
+  const auto words = order.what == order_kind::close_link         ? "close link " + std::to_string(order.number)
+                     : order.what == order_kind::reconfigure_link ? "reconfigure link " + std::to_string(order.number)
+                                                                  : "release the out-of-band pin of " + order.object;
+  return one_line(words + " of node " + given.node, bytes_max);
 }
 
 } // namespace
@@ -48,6 +49,16 @@ view_desk::text view_desk::memory() {
     remembered_ = now;
   }
   return memory_;
+}
+
+view_desk::text view_desk::activity() {
+  const auto now = now_();
+  if (!listened_ || now - *listened_ >= fresh_for) {
+    happened_.take(source_->activity(timeout));
+    activity_ = std::make_shared<const std::string>(documents_.activity(happened_.all(), unix_ms_now()));
+    listened_ = now;
+  }
+  return activity_;
 }
 
 std::expected<view_desk::text, refusal> view_desk::link(std::string_view node, std::uint64_t number) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <troupe/framework/gateway/internal/view/kept_activity.hpp>
 #include <troupe/framework/gateway/internal/view/view_document.hpp>
 #include <troupe/framework/gateway/internal/words/refusal.hpp>
 #include <troupe/framework/gateway/view.hpp>
@@ -33,6 +34,7 @@ public:
 
   [[nodiscard]] text state();
   [[nodiscard]] text memory();
+  [[nodiscard]] text activity();
   /// Fails with 404 if there is no such link.
   [[nodiscard]] std::expected<text, refusal> link(std::string_view node, std::uint64_t number);
   /// Carries out an order in JSON. `by` is the name of the token.
@@ -49,6 +51,9 @@ private:
   text state_;
   std::optional<clock::time_point> remembered_;
   text memory_;
+  std::optional<clock::time_point> listened_;
+  kept_activity happened_;
+  text activity_;
 };
 
 } // namespace troupe::web

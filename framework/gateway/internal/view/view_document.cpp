@@ -1,7 +1,7 @@
 #include <troupe/framework/gateway/internal/view/view_document.hpp>
 
 #include <algorithm>
-#include <map>
+#include <initializer_list>
 #include <span>
 #include <utility>
 
@@ -140,8 +140,38 @@ struct shown_memory {
 };
 TROUPE_DESCRIBE(shown_memory, format, at_ms, summary, hints)
 
+struct shown_activity {
+  std::string key;
+  std::string problem;
+  std::string name;
+  std::uint32_t process = 0;
+  std::vector<actor_activity> actors;
+  std::uint64_t actors_omitted = 0;
+  std::vector<supervisor_activity> supervisors;
+  std::uint64_t supervisors_omitted = 0;
+  std::vector<letter_activity> letters;
+  std::uint64_t letters_lost = 0;
+  std::vector<span_activity> spans;
+  std::uint64_t spans_lost = 0;
+  std::vector<lost_link> lost_links;
+};
+TROUPE_DESCRIBE(shown_activity, key, problem, name, process, actors, actors_omitted, supervisors, supervisors_omitted,
+                letters, letters_lost, spans, spans_lost, lost_links)
+
+struct shown_activities {
+  std::uint32_t format = 1;
+  std::int64_t at_ms = 0;
+  std::vector<shown_activity> nodes;
+};
+TROUPE_DESCRIBE(shown_activities, format, at_ms, nodes)
+
 std::string shown(std::string_view text) {
   return one_line(text, text_bytes_max);
+}
+
+void clean(std::initializer_list<std::string*> texts) {
+  for (auto* const text : texts)
+    *text = shown(*text);
 }
 
 std::vector<std::string> shown(const std::vector<std::string>& texts) {
@@ -271,8 +301,7 @@ viewed_cluster document_of(viewed_cluster of) {
   of.problem = shown(of.problem);
   of.faults = shown(of.faults);
   for (auto& each : of.members) {
-    for (auto* const text : {&each.name, &each.state, &each.host})
-      *text = shown(*text);
+    clean({&each.name, &each.state, &each.host});
     for (auto* const list : {&each.addresses, &each.names, &each.singletons, &each.entities})
       *list = shown(*list);
   }
@@ -280,14 +309,50 @@ viewed_cluster document_of(viewed_cluster of) {
 }
 
 memory_object document_of(memory_object of) {
-  for (auto* const text : {&of.object, &of.store, &of.state, &of.call_site})
-    *text = shown(*text);
+  clean({&of.object, &of.store, &of.state, &of.call_site});
   if (of.holders.size() > view_document::holders_max)
     of.holders.resize(view_document::holders_max);
   for (auto& each : of.holders)
-    for (auto* const text : {&each.peer, &each.object, &each.where})
-      *text = shown(*text);
+    clean({&each.peer, &each.object, &each.where});
   return of;
+}
+
+supervisor_activity document_of(supervisor_activity of) {
+  clean({&of.name, &of.strategy});
+  for (auto& child : of.children)
+    clean({&child.name, &child.kind, &child.state, &child.reason});
+  return of;
+}
+
+shown_activity document_of(const viewed_activity& of) {
+  const auto& now = of.now;
+  shown_activity made{.key = of.key,
+                      .problem = shown(of.problem),
+                      .name = shown(now.name),
+                      .process = now.process,
+                      .actors = now.actors,
+                      .actors_omitted = now.actors_omitted,
+                      .supervisors = {},
+                      .supervisors_omitted = now.supervisors_omitted,
+                      .letters = now.letters,
+                      .letters_lost = now.letters_lost,
+                      .spans = now.spans,
+                      .spans_lost = now.spans_lost,
+                      .lost_links = now.lost_links};
+  for (auto& each : made.actors)
+    clean({&each.name, &each.kind});
+  for (const auto& each : now.supervisors)
+    made.supervisors.push_back(document_of(each));
+  for (auto& each : made.letters) {
+    clean({&each.peer, &each.reason, &each.text});
+    each.types = shown(each.types);
+  }
+  for (auto& each : made.spans)
+    clean({&each.trace, &each.id, &each.parent, &each.kind, &each.name, &each.types, &each.peer, &each.family,
+           &each.error});
+  for (auto& each : made.lost_links)
+    clean({&each.peer, &each.address, &each.reason, &each.text});
+  return made;
 }
 
 } // namespace
@@ -296,6 +361,7 @@ view_document::view_document() {
   types_.add<shown_state>("troupe.view.state");
   types_.add<shown_link>("troupe.view.link");
   types_.add<shown_memory>("troupe.view.memory");
+  types_.add<shown_activities>("troupe.view.activity");
   types_.add<view_order>("troupe.view.order");
 }
 
@@ -331,8 +397,7 @@ std::string view_document::memory(const memory_summary& of, std::int64_t unix_ms
   made.summary.objects_left_off = of.objects_left_off;
   made.summary.bytes_left_off = of.bytes_left_off;
   for (auto process : of.processes) {
-    for (auto* const text : {&process.node, &process.store, &process.problem})
-      *text = shown(*text);
+    clean({&process.node, &process.store, &process.problem});
     made.summary.processes.push_back(std::move(process));
   }
   for (const auto& each : of.objects) { // Largest first.
@@ -347,6 +412,13 @@ std::string view_document::memory(const memory_summary& of, std::int64_t unix_ms
     each.object = shown(each.object);
     each.text = shown(each.text);
   }
+  return text_of(made);
+}
+
+std::string view_document::activity(const std::vector<viewed_activity>& of, std::int64_t unix_ms) const {
+  shown_activities made{.at_ms = unix_ms, .nodes = {}};
+  for (const auto& each : of)
+    made.nodes.push_back(document_of(each));
   return text_of(made);
 }
 

@@ -32,6 +32,9 @@ public:
   /// What is kept in memory and on disk, and why.
   [[nodiscard]] std::string memory(const memory_summary& of, std::int64_t unix_ms) const;
 
+  /// What happens in the nodes.
+  [[nodiscard]] std::string activity(const std::vector<viewed_activity>& of, std::int64_t unix_ms) const;
+
   /// Reads an order. Fails with a text that says what is wrong.
   [[nodiscard]] std::expected<view_order, std::string> order(std::string_view json) const;
 

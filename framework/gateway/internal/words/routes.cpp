@@ -59,13 +59,15 @@ std::expected<route, refusal> view_route(std::string_view method, std::string_vi
   constexpr std::string_view links = "/links/";
   if (path == "/act")
     return method == "POST" ? std::expected<route, refusal>(route{action::view_act}) : wrong_method("POST");
-  if (path == "/state" || path == "/memory" || path.starts_with(links)) {
+  if (path == "/state" || path == "/memory" || path == "/activity" || path.starts_with(links)) {
     if (method != "GET")
       return wrong_method("GET");
     if (path == "/state")
       return route{action::view_state};
     if (path == "/memory")
       return route{action::view_memory};
+    if (path == "/activity")
+      return route{action::view_activity};
     if (auto found = link_route(path.substr(links.size())))
       return *std::move(found);
     return refused(404, "not_found", "there is /view/links/NODE/NUMBER");

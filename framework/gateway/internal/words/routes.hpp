@@ -21,6 +21,7 @@ enum class action : std::uint8_t {
   view_state,    ///< GET /view/state
   view_link,     ///< GET /view/links/NODE/NUMBER
   view_memory,   ///< GET /view/memory
+  view_activity, ///< GET /view/activity
   view_act,      ///< POST /view/act
   ask_leave,     ///< OPTIONS of any of these: a browser asks whether a page may send a request.
 };

@@ -36,7 +36,7 @@ class Page {
   get mayAct() { return this.source.mayAct && this.model.state?.takes_orders === true; }
   get sections() {
     const {state} = this.model;
-    return SECTIONS.filter(section => (section.asks !== "activity" || state?.tells_activity) && (section.id !== "cluster" || state?.cluster));
+    return SECTIONS.filter(section => section.id !== "cluster" || state?.cluster);
   }
 
   begin() {
@@ -109,12 +109,12 @@ class Page {
   async askMore() {
     const now = performance.now();
     const {asks} = this.section ?? {};
-    const wanted = {memory: asks === "memory" || this.detail instanceof ObjectDetail, activity: asks === "activity" || this.detail instanceof TraceDetail};
+    const wanted = {memory: asks === "memory" || this.detail instanceof ObjectDetail, activity: asks === "activity" || this.detail instanceof TraceDetail || (this.detail instanceof LinkDetail && this.detail.edge.lostAt !== null)};
     if (wanted.memory && now - this.asked.memory > 1900) {
       this.memory = await this.source.memory();
       this.asked.memory = now;
     }
-    if (wanted.activity && this.model.state.tells_activity) this.activity = await this.source.activity();
+    if (wanted.activity) this.activity = await this.source.activity();
     if (this.detail instanceof LinkDetail) await this.detail.refresh();
   }
 

@@ -222,10 +222,10 @@ function supervisorItem(of, all, above) {
   above = new Set([...above, of.actor]);
   const below = new Map(all.filter(each => each.parent === of.actor && !above.has(each.actor)).map(each => [each.actor, each]));
   const children = of.children.map(child => {
-    const nested = below.get(child.actor);
-    below.delete(child.actor);
+    const nested = child.kind === "supervisor" ? below.get(child.actor) : undefined; // Other processes count their actors anew.
+    if (nested) below.delete(child.actor);
     return nested ? supervisorItem({...nested, name: nested.name || child.name}, all, above)
-      : item(child.name, "child", [child.kind, {text: child.state, bad: child.state !== "running"}, child.process ? `process ${child.process}` : "", child.restarts > 0 ? {text: `${count(child.restarts)} restarts`, bad: true} : "", child.reason ? {text: `last end: ${child.reason}`} : ""], []);
+      : item(child.name, "child", [child.kind, {text: child.state, bad: child.state !== "running"}, child.process ? `process ${child.process}` : "", child.restarts > 0 ? {text: `${count(child.restarts)} ${child.restarts === 1 ? "restart" : "restarts"}`, bad: true} : "", child.reason ? {text: `last end: ${child.reason}`} : ""], []);
   });
   return item(of.name || `supervisor ${of.actor}`, "supervisor", [of.strategy, `${count(of.restarts)} restarts so far, at most ${count(of.restarts_max)} within ${age(of.within_ms)}`], [...children, ...[...below.values()].map(each => supervisorItem(each, all, above))]);
 }
@@ -289,9 +289,9 @@ export class LinkDetail {
   makeActions() {
     const {page, edge} = this;
     if (!page.mayAct) return;
-    const at = () => ({node: edge.first.node.key, link: edge.first.link.number});
+    const order = rest => ({node: edge.first.node.key, order: {number: edge.first.link.number, ...rest}});
     this.actions.append(
-      el("button", {type: "button", onclick: () => page.confirm(`Close the link ${Model.titleOf(edge)}?`, "Messages that wait are written first. Actors of both ends see the link go down.", "Close the link", [], () => ({...at(), what: "close_link"}))}, "Close the link…"),
+      el("button", {type: "button", onclick: () => page.confirm(`Close the link ${Model.titleOf(edge)}?`, "Messages that wait are written first. Actors of both ends see the link go down.", "Close the link", [], () => order({what: "close_link"}))}, "Close the link…"),
       el("button", {type: "button", onclick: () => {
         const {link} = edge.first;
         const field = (name, value) => el("label", {}, `${name} `, el("input", {type: "text", name, value, spellcheck: "false"}));
@@ -299,7 +299,7 @@ export class LinkDetail {
         const compression = el("label", {}, "compression ", el("select", {name: "compression"}, ["none", "lz4", "zstd"].map(each => el("option", {value: each, selected: each === link.compression}, each))));
         const list = label => label.lastChild.value.split(",").map(word => word.trim()).filter(Boolean);
         page.confirm(`Change the link ${Model.titleOf(edge)}`, `What ${edge.first.node.name} sends and accepts, in order of preference. No message is lost.`, "Change", [sends, accepts, compression],
-          () => ({...at(), what: "reconfigure_link", serializers: list(sends), deserializers: list(accepts), compression: compression.lastChild.value}));
+          () => order({what: "reconfigure_link", serializers: list(sends), deserializers: list(accepts), compression: compression.lastChild.value}));
       }}, "Change families…"));
   }
 
@@ -309,7 +309,7 @@ export class LinkDetail {
     setText(this.title, Model.titleOf(edge));
     this.actions.hidden = edge.lostAt !== null || !this.page.mayAct;
     const other = edge.ends[1];
-    this.facts.replaceChildren(edge.lostAt !== null ? el("p", {class: "problem", role: "status"}, `Lost ${age(this.page.model.state.at_ms - edge.lostAt)} ago. These are its last figures.`) : "", facts([
+    this.facts.replaceChildren(edge.lostAt !== null ? el("p", {class: "problem", role: "status"}, `Lost ${age(this.page.model.state.at_ms - edge.lostAt)} ago. ${this.reason()}These are its last figures.`) : "", facts([
       ["Over", `${link.transport}${link.dialed ? ", dialed" : ""}`], ["Link number", `${link.number}${other ? `, there ${other.link.number}` : ""}`], ["Peer", `${link.peer}${link.address ? ` at ${link.address}` : ""}${link.role ? ` as ${link.role}` : ""}`],
       ["Sends", link.serializers.join(", ")], ["Accepts", link.deserializers.join(", ")], ["Compression", link.compression], ["Store", link.shares_store ? "shared" : "not shared"],
       ["Open for", age(link.age_ms)], ["Peer's version", link.version],
@@ -331,6 +331,15 @@ export class LinkDetail {
     setText(this.losses, losses.length > 0 ? `Messages: ${losses.join(", ")}.` : "No message was lost, refused or late.");
     this.types.show(this.more?.families ?? [], this.more ? undefined : edge.lostAt !== null ? "Not known any more." : "Asking.");
     sync(this.histograms, this.more?.latencies ?? [], latency => `${latency.kind} ${latency.count}`, histogram);
+  }
+
+  /// Why the link was lost, as its nodes remember.
+  reason() {
+    for (const end of this.edge.ends) {
+      const lost = this.page.activity?.nodes.find(node => node.key === end.node.key)?.lost_links.find(each => each.number === end.link.number);
+      if (lost) return `${sentence(lost.text || lost.reason)} `;
+    }
+    return "";
   }
 
   /// Asks for what only details show.
@@ -407,7 +416,7 @@ export class ObjectDetail {
     const pins = this.page.mayAct ? object.holders.filter(holder => holder.reason === "out_of_band" && holder.process) : [];
     sync(this.actions, pins, pin => pin.process, pin => el("button", {type: "button", onclick: () => {
       const node = [...this.page.model.nodes.values()].find(each => each.process === pin.process);
-      if (node) this.page.confirm("Give up the out-of-band pin?", "References that were serialized outside of messages then fail with object_freed, once nothing else keeps the object.", "Give up the pin", [], () => ({node: node.key, what: "release_out_of_band", object: this.id}));
+      if (node) this.page.confirm("Give up the out-of-band pin?", "References that were serialized outside of messages then fail with object_freed, once nothing else keeps the object.", "Give up the pin", [], () => ({node: node.key, order: {what: "release_out_of_band", object: this.id}}));
     }}, `Free the pin of process ${pin.process}`));
   }
 }
