@@ -137,7 +137,7 @@ struct chosen_type {
   bool has_frame = false;
 };
 
-chosen_type type_of_input(std::size_t chosen) {
+chosen_type wire_type_of_input(std::size_t chosen) {
   if (chosen >= first_query) {
     const auto query = chosen - first_query;
     return {families_of_inputs[query / query_types.size() % families_of_inputs.size()],
@@ -153,7 +153,7 @@ void wire_value(std::span<const std::byte> input) {
   if (input.empty())
     return;
   const auto chosen = std::to_integer<std::size_t>(input[0]);
-  const auto [family, type, has_frame] = type_of_input(chosen);
+  const auto [family, type, has_frame] = wire_type_of_input(chosen);
   const auto& entry = *wire_types().find(type);
   // A link splits the rest into frames; here the second half of a marked input is the one frame behind the body.
   auto body = input.subspan(1);
