@@ -85,13 +85,14 @@ std::vector<double> call_until(steady_clock::time_point end, std::uint16_t port)
   std::vector<double> times;
   const auto request = request_text();
   http_caller caller{port};
-  for (auto now = steady_clock::now(); now < end;) {
+  auto now = steady_clock::now();
+  do { // At least one, also if this thread begins late.
     if (!caller.call(request))
       return {};
     const auto after = steady_clock::now();
     times.push_back(std::chrono::duration<double, std::micro>(after - now).count());
     now = after;
-  }
+  } while (now < end);
   return times;
 }
 

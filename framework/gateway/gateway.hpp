@@ -79,10 +79,11 @@ struct gateway_options {
   std::size_t guesses_per_minute = 30; ///< Wrong tokens from one address that are answered at once.
 
   /// Times after which a client that does not go on loses its connection.
-  std::chrono::milliseconds header_timeout = std::chrono::seconds(10); ///< From the first byte to the end of a header.
-  std::chrono::milliseconds body_timeout = std::chrono::seconds(30);   ///< For the body, and 1 s more per 32 KiB.
-  std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  ///< For the client to take 256 KiB.
-  std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);   ///< Between the requests of a connection.
+  std::chrono::milliseconds header_timeout = std::chrono::seconds(10); ///< From the first byte to the end of a header;
+                                                                       ///< also a WebSocket's life without a token.
+  std::chrono::milliseconds body_timeout = std::chrono::seconds(30);  ///< For the body, and 1 s more per 32 KiB.
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(30); ///< For the client to take 256 KiB.
+  std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);  ///< Between the requests of a connection.
 };
 
 /// One kind of message that an exposed actor takes: the aliases of the types of its values, and of its answer's values.
@@ -191,7 +192,8 @@ struct types_of_actor<caf::typed_actor<Signatures...>> {
 /// actors that monitor the handle of a WebSocket are told.
 class TROUPE_EXPORT gateway {
 public:
-  /// Reads the tokens and listens.
+  /// Reads the tokens and listens. Logs a warning if the process may not open as many files as it may have connections,
+  /// and 32 more (RLIMIT_NOFILE).
   /// Fails with
   /// - `bad_option`: the token file or a certificate cannot be used, or other users have access to it; or a limit is 0.
   /// - `bad_address`, or `cannot_connect` if the address is in use.

@@ -55,6 +55,13 @@ TEST(a_token_book, names_the_line_that_is_wrong_and_no_token) {
   EXPECT_NE(error_of_tokens(""), "");
 }
 
+TEST(a_token_book, refuses_rights_that_no_name_can_have) {
+  for (const std::string right : {"call:*x", "call:a/b", "read:a%20b", "read:**", "call:", "call:..", "read:\xc3\xa4"})
+    EXPECT_NE(error_of_tokens("\none " + some_token + " " + right).find("line 2: \"" + right + "\" is no right"),
+              std::string::npos)
+        << right;
+}
+
 TEST(a_token_book, refuses_files_that_others_may_read) {
   const auto text = "one " + some_token + " schema\n";
   EXPECT_TRUE(token_book::read(token_file(text).path()));
@@ -124,6 +131,8 @@ TEST(a_route, names_the_action_or_why_there_is_none) {
   for (const auto* const unknown : {"/", "/actors/", "/actors/..", "/actors/a/b", "/actors/a%62", "//actors/a",
                                     "/objects/", "/view/a/b", "/schema/"})
     EXPECT_EQ(action_of("GET", unknown), -404) << unknown;
+  for (const auto* const encoded : {"/actors/c%75p", "/objects/%6d"})
+    EXPECT_NE(find_route("GET", encoded, false).error().text.find("never encoded"), std::string::npos);
   for (const auto* const bad : {"", "schema", "*", "http://x/schema", "/schema?token=x"})
     EXPECT_EQ(action_of("GET", bad), -400) << bad;
   EXPECT_EQ(action_of("POST", "/actors/" + std::string(201, 'a')), -404);
@@ -136,6 +145,9 @@ TEST(the_head_of_a_request, is_bounded_as_a_whole) {
   EXPECT_EQ(state_of_head("GET / HTTP/1.1\r\nA: b\r\n\r\n\1\n", 100), head_state::complete);
   EXPECT_EQ(state_of_head("GET / HTTP/1.1\nA: b\r\n", 100), head_state::malformed);
   EXPECT_EQ(state_of_head("GET /\0"s, 100), head_state::malformed);
+  EXPECT_EQ(state_of_head("GET / HTTP/1.1\r\nA: b\r\n c\r\n", 100), head_state::folded);
+  EXPECT_EQ(state_of_head("GET / HTTP/1.1\r\nA: b\r\n\tc: d\r\n\r\n", 100), head_state::folded);
+  EXPECT_EQ(state_of_head("GET / HTTP/1.1\r\nA: b\r\n\r\n c", 100), head_state::complete);
   EXPECT_EQ(state_of_head(std::string(100, 'x'), 100), head_state::too_long);
   EXPECT_EQ(state_of_head(std::string(99, 'x') + "\r\n\r\n", 100), head_state::too_long);
   EXPECT_EQ(state_of_head(std::string(96, 'x') + "\r\n\r\n", 100), head_state::complete);

@@ -1,8 +1,40 @@
 // Goal: whatever a client sends is refused within bounds, and others are served meanwhile.
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "../framework/log_lines.hpp"
 #include "open_gateway.hpp"
 
 namespace troupe::tests {
 namespace {
+
+/// While it lives, this process can open no file.
+class used_descriptors {
+public:
+  used_descriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    auto few = before_;
+    few.rlim_cur = std::min<::rlim_t>(256, before_.rlim_cur);
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    for (int made = 0; (made = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;)
+      kept_.push_back(made);
+  }
+  used_descriptors(const used_descriptors&) = delete;
+  used_descriptors& operator=(const used_descriptors&) = delete;
+  ~used_descriptors() {
+    for (const auto each : kept_)
+      ::close(each);
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  void give_back_one() {
+    ::close(kept_.back());
+    kept_.pop_back();
+  }
+
+private:
+  ::rlimit before_{};
+  std::vector<int> kept_;
+};
 
 class hostile_clients : public open_gateway {
 protected:
@@ -101,6 +133,22 @@ TEST_F(hostile_clients, requests_that_two_readers_may_frame_differently_are_refu
   EXPECT_TRUE(others_are_served());
 }
 
+TEST_F(hostile_clients, folded_lines_are_refused_wherever_they_stand) {
+  const std::string body = R"({"atom":"drop"})";
+  const auto length = "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  EXPECT_EQ(answer_to(post_head(length) + "\r\n" + body).status, 502);
+  for (const std::string blank : {" ", "\t"}) {
+    EXPECT_EQ(last_status(post_head("A: b\r\n" + blank + "c\r\n" + length) + "\r\n" + body), 400);
+    EXPECT_EQ(last_status(post_head("A:\r\n" + blank + "\r\n" + length) + "\r\n" + body), 400);
+    EXPECT_EQ(last_status(post_head(length) + blank + "x: y\r\n\r\n" + body), 400);
+    EXPECT_EQ(
+        last_status(post_head("Content-Length:\r\n" + blank + std::to_string(body.size()) + "\r\n") + "\r\n" + body),
+        400);
+    EXPECT_EQ(last_status(post_head("Transfer-Encoding:\r\n" + blank + "chunked\r\n") + "\r\n0\r\n\r\n"), 400);
+    EXPECT_EQ(last_status("POST /actors/cup HTTP/1.1\r\n" + blank + "Host: x\r\nHost: " + host() + "\r\n\r\n"), 400);
+  }
+}
+
 TEST_F(hostile_clients, a_chunked_body_is_read_to_its_end) {
   const auto one = client();
   EXPECT_TRUE(
@@ -146,6 +194,64 @@ TEST_F(hostile_clients, huge_heads_and_bodies_are_refused_before_they_are_read) 
   static_cast<void>(one->send(chunks));
   EXPECT_TRUE(one->is_closed_by_peer());
   EXPECT_TRUE(others_are_served());
+}
+
+TEST_F(hostile_clients, extensions_and_trailers_of_chunks_are_bounded_together) {
+  const std::string body = R"({"atom":"drop"})";
+  const auto size = "f";
+  ASSERT_EQ(body.size(), 15U);
+  const auto chunked = post_head("Transfer-Encoding: chunked\r\n") + "\r\n";
+  const auto kept = client();
+  EXPECT_TRUE(kept->send(chunked + size + ";a=b\r\n" + body + "\r\n0;c\r\nX: y\r\nZ: z\r\n\r\n"));
+  EXPECT_EQ(kept->answer().status, 502);
+  EXPECT_TRUE(kept->send(chunked + size + "\r\n" + body + "\r\n0\r\n\r\n"));
+  EXPECT_EQ(kept->answer().status, 502);
+  const std::string long_extension = ";a=" + std::string(10'000, 'x') + "\r\n";
+  std::string many;
+  for (int i = 0; i < 10; ++i)
+    many += "1" + long_extension + " \r\n";
+  EXPECT_EQ(last_status(chunked + many + size + "\r\n" + body + "\r\n0\r\n\r\n"), 431);
+  std::string zeros;
+  for (int i = 0; i < 10; ++i)
+    zeros += std::string(10'000, '0') + "1\r\n \r\n";
+  EXPECT_EQ(last_status(chunked + zeros + size + "\r\n" + body + "\r\n0\r\n\r\n"), 431);
+  std::string trailers;
+  for (int i = 0; i < 10; ++i)
+    trailers += "X: " + std::string(10'000, 'x') + "\r\n";
+  EXPECT_EQ(last_status(chunked + size + "\r\n" + body + "\r\n0\r\n" + trailers + "\r\n"), 431);
+  for (const auto* const folded : {"X: y\r\n z\r\n\r\n", " X: y\r\n\r\n", "X:\r\n\ty\r\nZ: z\r\n\r\n"})
+    EXPECT_EQ(last_status(chunked + size + "\r\n" + body + "\r\n0\r\n" + folded), 400) << folded;
+  EXPECT_TRUE(others_are_served());
+}
+
+TEST_F(hostile_clients, a_client_without_a_token_loses_its_connection_after_some_refusals) {
+  for (const auto* const token : {"", "guess-0123456789abcdef0123456789abcdef"}) {
+    const auto one = client();
+    int refused = 0;
+    while (refused < 100 && one->send(request("GET", "/nothing", "", "", token)) && one->answer().status == 404)
+      ++refused;
+    EXPECT_EQ(refused, 16) << token;
+  }
+  const auto known = client();
+  for (int i = 0; i < 40; ++i) { // A token that is known begins the count anew.
+    const bool is_known = i % 10 == 9;
+    EXPECT_TRUE(known->send(is_known ? request("GET", "/schema") : request("GET", "/nothing")));
+    EXPECT_EQ(known->answer().status, is_known ? 200 : 404) << i;
+  }
+}
+
+TEST_F(hostile_clients, what_a_client_has_sent_is_repeated_in_short) {
+  const std::string much(15'000, 'x');
+  const auto bytes_of = [&](const std::string& text) {
+    const auto answer = answer_to(text);
+    EXPECT_GE(answer.status, 400);
+    EXPECT_NE(answer.body.find("..."), std::string::npos) << answer.body.substr(0, 300);
+    return answer.body.size();
+  };
+  EXPECT_LT(bytes_of("GET /schema HTTP/1.1\r\nHost: " + much + "\r\n\r\n"), 500U);
+  EXPECT_LT(bytes_of(request("GET", "/schema", "", "Origin: https://" + much + "\r\n")), 500U);
+  EXPECT_LT(bytes_of(request("POST", "/actors/cup", R"({"type":")" + much + R"(","value":1})")), 500U);
+  EXPECT_LT(bytes_of(request("POST", "/actors/cup", R"({")" + much + R"(":1})")), 500U);
 }
 
 TEST_F(hostile_clients, deep_and_malformed_json_is_refused) {
@@ -199,6 +305,29 @@ TEST_F(hostile_clients, a_thousand_idle_connections_keep_nobody_out) {
   EXPECT_GE(gateway().stats().connections_shed, 900U);
 }
 
+TEST_F(hostile_clients, idle_connections_keep_nobody_out_if_the_process_has_no_descriptor_left) {
+  log_lines lines{log_level::warning};
+  std::vector<std::unique_ptr<raw_client>> idle;
+  for (int i = 0; i < 8; ++i)
+    idle.push_back(client());
+  EXPECT_TRUE(eventually([&] { return gateway().stats().connections_open == 8; }));
+  for (int i = 0; i < 3; ++i) {
+    used_descriptors all;
+    all.give_back_one(); // For the client itself.
+    EXPECT_TRUE(others_are_served()) << i;
+  }
+  EXPECT_TRUE(idle.front()->is_closed_by_peer());
+  EXPECT_TRUE(idle.back()->is_quiet());
+  EXPECT_EQ(lines.with("can open no more files"), 1U);
+}
+
+TEST_F(hostile_clients, a_process_that_may_open_too_few_files_is_warned) {
+  log_lines lines{log_level::warning};
+  options_.connections_max = 4'000'000'000;
+  static_cast<void>(gateway());
+  EXPECT_EQ(lines.with("too few for 4000000000 connections"), 1U);
+}
+
 TEST_F(hostile_clients, sockets_without_a_token_keep_nobody_out) {
   options_.connections_max = 5;
   std::vector<std::unique_ptr<raw_client>> waiting;
@@ -219,6 +348,49 @@ TEST_F(hostile_clients, one_address_has_a_limited_number_of_connections) {
   EXPECT_TRUE(client()->is_closed_by_peer());
   idle.clear();
   EXPECT_TRUE(eventually([&] { return others_are_served(); }));
+}
+
+TEST_F(hostile_clients, a_vanished_socket_with_requests_under_way_frees_its_place) {
+  std::string texts;
+  for (int i = 0; i < 20; ++i)
+    texts += frame_of(R"({"id":1,"message":[{"atom":"stir"},{"type":"test.spoon","value":{"metal":"tin"}}]})");
+  for (int i = 0; i < 200; ++i) {
+    const auto one = socket();
+    ASSERT_TRUE(one) << i << " sockets have vanished";
+    EXPECT_TRUE(one->send(texts));
+    one->vanish();
+  }
+  EXPECT_TRUE(eventually([&] { return gateway().stats().connections_open == 0; }, 10s));
+  EXPECT_EQ(gateway().stats().sockets_open, 0U);
+}
+
+// While so much is under way, the gateway does not read.
+TEST_F(hostile_clients, a_socket_that_vanishes_while_it_is_not_read_frees_its_place) {
+  options_.socket_requests_max = 4;
+  const auto hold = frame_of(R"({"id":1,"message":{"atom":"hold"}})");
+  for (const bool says_nothing : {true, false}) {
+    auto one = socket();
+    ASSERT_TRUE(one);
+    for (int i = 0; i < 8; ++i)
+      EXPECT_TRUE(one->send(hold));
+    EXPECT_TRUE(eventually([&] { return gateway().stats().sockets_open == 1; }));
+    if (says_nothing)
+      one->vanish();
+    one.reset();
+    EXPECT_TRUE(eventually([&] { return gateway().stats().connections_open == 0; }, 10s)) << says_nothing;
+  }
+}
+
+TEST_F(hostile_clients, a_client_that_leaves_before_the_answer_frees_its_place) {
+  for (const bool says_nothing : {true, false}) {
+    auto one = client();
+    EXPECT_TRUE(one->send(request("POST", "/actors/cup", R"({"atom":"hold"})")));
+    EXPECT_TRUE(eventually([&] { return gateway().stats().connections_open == 1; }));
+    if (says_nothing)
+      one->vanish();
+    one.reset();
+    EXPECT_TRUE(eventually([&] { return gateway().stats().connections_open == 0; }, 10s)) << says_nothing;
+  }
 }
 
 TEST_F(hostile_clients, a_token_beyond_its_rate_has_to_wait) {

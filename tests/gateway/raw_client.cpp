@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -30,6 +31,25 @@ std::string in_small_letters(std::string text) {
 
 } // namespace
 
+std::string frame_of(std::string_view payload, int opcode, bool is_final) {
+  std::string frame;
+  frame += static_cast<char>((is_final ? 0x80 : 0) | opcode);
+  if (payload.size() < 126) {
+    frame += static_cast<char>(0x80 | payload.size());
+  } else if (payload.size() < 65536) {
+    frame += static_cast<char>(0x80 | 126);
+    frame += static_cast<char>(payload.size() >> 8);
+    frame += static_cast<char>(payload.size() & 0xff);
+  } else {
+    frame += static_cast<char>(0x80 | 127);
+    for (int shift = 56; shift >= 0; shift -= 8)
+      frame += static_cast<char>((payload.size() >> shift) & 0xff);
+  }
+  frame.append(4, '\0'); // A mask that changes nothing.
+  frame += payload;
+  return frame;
+}
+
 raw_client::raw_client(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -40,7 +60,14 @@ raw_client::raw_client(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_
 }
 
 raw_client::~raw_client() {
-  ::close(descriptor_);
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
+}
+
+void raw_client::vanish() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::close(std::exchange(descriptor_, -1));
 }
 
 bool raw_client::send(std::string_view bytes) {
@@ -111,25 +138,6 @@ bool raw_client::is_closed_by_peer() {
 bool raw_client::is_quiet() const {
   ::pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
   return buffer_.empty() && ::poll(&ready, 1, 0) == 0;
-}
-
-bool raw_client::send_frame(int opcode, std::string_view payload, bool is_final) {
-  std::string frame;
-  frame += static_cast<char>((is_final ? 0x80 : 0) | opcode);
-  if (payload.size() < 126) {
-    frame += static_cast<char>(0x80 | payload.size());
-  } else if (payload.size() < 65536) {
-    frame += static_cast<char>(0x80 | 126);
-    frame += static_cast<char>(payload.size() >> 8);
-    frame += static_cast<char>(payload.size() & 0xff);
-  } else {
-    frame += static_cast<char>(0x80 | 127);
-    for (int shift = 56; shift >= 0; shift -= 8)
-      frame += static_cast<char>((payload.size() >> shift) & 0xff);
-  }
-  frame.append(4, '\0'); // A mask that changes nothing.
-  frame += payload;
-  return send(frame);
 }
 
 socket_frame raw_client::frame() {

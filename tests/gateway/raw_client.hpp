@@ -21,6 +21,9 @@ struct socket_frame {
   std::string payload;
 };
 
+/// A frame of a WebSocket, masked as clients must.
+[[nodiscard]] std::string frame_of(std::string_view payload, int opcode = 1, bool is_final = true);
+
 /// One connection to 127.0.0.1. Reads with a deadline of 20 s.
 class raw_client {
 public:
@@ -31,6 +34,8 @@ public:
 
   /// Returns false if the connection does not take all of it, within the deadline.
   bool send(std::string_view bytes);
+  /// Ends the connection at once (RST), without telling the other end why. Nothing else may be called any more.
+  void vanish();
   /// The next answer. `has_body` is false for answers to HEAD.
   [[nodiscard]] http_answer answer(bool has_body = true);
   /// True if the other end closes the connection within the deadline. Bytes before that are skipped.
@@ -38,8 +43,9 @@ public:
   /// True if the connection is open, and no bytes have come.
   [[nodiscard]] bool is_quiet() const;
 
-  /// Sends a frame of a WebSocket, masked as clients must.
-  bool send_frame(int opcode, std::string_view payload, bool is_final = true);
+  bool send_frame(int opcode, std::string_view payload, bool is_final = true) {
+    return send(frame_of(payload, opcode, is_final));
+  }
   bool send_text(std::string_view text) { return send_frame(1, text); }
   /// The next frame that is no ping.
   [[nodiscard]] socket_frame frame();

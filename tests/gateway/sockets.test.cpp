@@ -84,6 +84,37 @@ TEST_F(sockets, a_socket_without_a_token_is_closed_in_time) {
   EXPECT_TRUE(one->is_closed_by_peer());
 }
 
+TEST_F(sockets, without_a_token_no_client_prolongs_its_life) {
+  options_.header_timeout = 3s;
+  const auto began = std::chrono::steady_clock::now();
+  const auto silent = socket("", "");
+  const auto wrong = socket("", "");
+  ASSERT_TRUE(silent && wrong);
+  EXPECT_TRUE(wrong->send_text(R"({"token":"no-0123456789abcdef0123456789abcdef"})"));
+  EXPECT_NE(wrong->frame().payload.find("no_token"), std::string::npos);
+  EXPECT_EQ(wrong->frame().opcode, 8); // Neither answers it.
+  EXPECT_TRUE(eventually([&] { return gateway().stats().connections_open == 1; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 2500ms);
+  EXPECT_EQ(silent->frame().opcode, 8);
+  EXPECT_TRUE(eventually([&] { return gateway().stats().connections_open == 0; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 5500ms);
+}
+
+TEST_F(sockets, an_upgrade_that_fails_has_the_body_of_a_refusal) {
+  const auto upgrade = [&](const std::string& head) {
+    return answer_to(request("GET", "/actors/cup", "", "Connection: Upgrade\r\nUpgrade: websocket\r\n" + head));
+  };
+  const auto version = upgrade("Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+  EXPECT_EQ(version.status, 426);
+  EXPECT_EQ(version.head.at("sec-websocket-version"), "13");
+  EXPECT_NE(version.body.find(R"({"error":{"code":)"), std::string::npos);
+  for (const auto* const key : {"", "Sec-WebSocket-Key: x\r\n"}) {
+    const auto refused = upgrade(std::string("Sec-WebSocket-Version: 13\r\n") + key);
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_NE(refused.body.find(R"({"error":{"code":)"), std::string::npos);
+  }
+}
+
 /// Sends its client far more than a socket's buffers take, and keeps why the socket has ended.
 struct flooding {
   std::promise<caf::error> told;

@@ -127,7 +127,7 @@ TEST_F(tape_command, replays_to_a_node_and_tells_which_answers_differ) {
   };
   const auto replay = "replay " + file_ + " --expect-answers --to " + to.home.addresses()[0];
   const auto missing = run(replay + " --timeout 0.01 --speed max");
-  EXPECT_EQ(missing.status, 0);
+  EXPECT_EQ(missing.status, 1);
   expect_contains(missing.text, "not sent: 3 messages: the actor \"adder\" was not found");
   ASSERT_TRUE(publish(1));
   const auto same = run(replay);

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <troupe/framework/gateway/internal/words/names.hpp>
+
 namespace troupe::web {
 
 namespace {
@@ -22,6 +24,11 @@ std::optional<std::uint64_t> bytes_in(std::string_view text) {
     if (unit == name && count <= UINT64_MAX >> shift)
       return count << shift;
   return std::nullopt;
+}
+
+/// Whether there can be an actor or an object of that name, or the name stands for all.
+bool may_be_covered(std::string_view name) {
+  return name == "*" || is_name(name);
 }
 
 } // namespace
@@ -49,11 +56,11 @@ std::expected<void, std::string> token_rights::add(std::string_view word) {
     (word == "view" ? view : act) = true;
     return {};
   }
-  if (word.starts_with(call) && word.size() > call.size()) {
+  if (word.starts_with(call) && may_be_covered(word.substr(call.size()))) {
     calls.add(word.substr(call.size()));
     return {};
   }
-  if (word.starts_with(read) && word.size() > read.size()) {
+  if (word.starts_with(read) && may_be_covered(word.substr(read.size()))) {
     reads.add(word.substr(read.size()));
     return {};
   }
@@ -64,7 +71,8 @@ std::expected<void, std::string> token_rights::add(std::string_view word) {
     }
   }
   return std::unexpected{"\"" + std::string(word)
-                         + "\" is no right; there are call:NAME, read:ID, schema, view, act and put:BYTES"};
+                         + "\" is no right; there are call:NAME, read:ID, schema, view, act and put:BYTES. A name has "
+                           "letters, digits, '-', '_' and '.', or it is '*' for all"};
 }
 
 } // namespace troupe::web

@@ -33,7 +33,8 @@ struct token_rights {
   std::uint64_t put_bytes = 0; ///< How much the objects that the token makes may take together. 0: it may make none.
 
   /// Adds the right that a word of the token file names: "call:NAME", "read:ID", "schema", "view", "act" or
-  /// "put:BYTES". BYTES may end with KiB, MiB or GiB. Fails with a text that names the word.
+  /// "put:BYTES". NAME and ID are names, or "*" for all. BYTES may end with KiB, MiB or GiB. Fails with a text that
+  /// names the word.
   [[nodiscard]] std::expected<void, std::string> add(std::string_view word);
 };
 

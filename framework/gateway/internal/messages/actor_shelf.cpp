@@ -32,7 +32,7 @@ std::expected<void, refusal> exposed_actor::check(const std::vector<json_value>&
     return {};
   std::vector<std::string> aliases;
   for (const auto& value : message)
-    aliases.push_back(value.alias == "caf.atom" ? std::string(value.text) : value.alias);
+    aliases.push_back(value.alias == "caf.atom" ? shortened(value.text) : shortened(value.alias));
   std::string text = "the actor does not take " + list_of(aliases) + "; it takes ";
   for (const auto& known : how.messages)
     text += (&known == &how.messages.front() ? "" : ", ") + list_of(known.takes);

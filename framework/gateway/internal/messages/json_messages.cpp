@@ -64,7 +64,7 @@ bool cut_value(json_reader& reader, std::string_view text, json_value& value, st
       }
       has_value = true;
     } else {
-      problem = "a value has the fields \"type\" and \"value\", or \"atom\"; found " + json_text(name);
+      problem = "a value has the fields \"type\" and \"value\", or \"atom\"; found " + excerpt(name);
       return false;
     }
   }
@@ -138,12 +138,12 @@ std::expected<const type_entry*, refusal> json_messages::type_named(const std::s
   const auto* const type = types_.find(std::string_view{alias});
   if (type == nullptr)
     return std::unexpected{
-        refusal{.status = 422, .code = "unknown_type", .text = "the type " + json_text(alias) + " is not registered"}};
+        refusal{.status = 422, .code = "unknown_type", .text = "the type " + excerpt(alias) + " is not registered"}};
   if (acts_on_actors(*type))
     return std::unexpected{
         refusal{.status = 403,
                 .code = "not_allowed",
-                .text = "values of the type " + json_text(alias) + " may not be sent through a gateway"}};
+                .text = "values of the type " + excerpt(alias) + " may not be sent through a gateway"}};
   return type;
 }
 

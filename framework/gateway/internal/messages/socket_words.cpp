@@ -26,7 +26,7 @@ bool is_new(const socket_word& word, std::string_view name) {
 bool read_member(json_reader& reader, std::string_view name, std::string_view text, socket_word& word) {
   std::uint64_t count = 0;
   if (!is_new(word, name))
-    return reader.fail(serialize_errc::malformed, "a field stands twice, or is unknown: " + json_text(name));
+    return reader.fail(serialize_errc::malformed, "a field stands twice, or is unknown: " + excerpt(name));
   if (name == "token") {
     std::string_view token;
     return reader.text(token) && (word.token = token, true);
@@ -43,7 +43,7 @@ bool read_member(json_reader& reader, std::string_view name, std::string_view te
     word.message = text.substr(from, reader.position() - from);
     return true;
   }
-  return reader.fail(serialize_errc::malformed, "unknown field " + json_text(name));
+  return reader.fail(serialize_errc::malformed, "unknown field " + excerpt(name));
 }
 
 } // namespace

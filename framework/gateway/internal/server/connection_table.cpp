@@ -30,17 +30,14 @@ std::unique_ptr<connection_table::place> connection_table::admit(const std::stri
       return nullptr;
     }
     if (open_.size() >= limits_.connections_max) {
-      auto longest = open_.end();
-      for (auto at = open_.begin(); at != open_.end(); ++at)
-        if (at->is_idle && at->close && (longest == open_.end() || at->since < longest->since))
-          longest = at;
       ++shed_;
-      if (longest == open_.end() || open_.size() >= 2 * limits_.connections_max) {
+      if (open_.size() < 2 * limits_.connections_max)
+        make_room = take_longest_idle();
+      if (!make_room) {
         if (of_address == 0)
           by_address_.erase(address);
         return nullptr;
       }
-      make_room = std::exchange(longest->close, nullptr);
     }
     ++of_address;
     open_.push_back({.address = address, .close = std::move(close), .is_idle = true, .since = clock::now()});
@@ -49,6 +46,28 @@ std::unique_ptr<connection_table::place> connection_table::admit(const std::stri
   if (make_room)
     make_room();
   return made;
+}
+
+bool connection_table::close_longest_idle() {
+  std::function<void()> close; // Called without the lock.
+  {
+    const std::lock_guard guard{mutex_};
+    close = take_longest_idle();
+    if (close)
+      ++shed_;
+  }
+  if (close)
+    close();
+  return close != nullptr;
+}
+
+/// The function that closes the connection; empty if none is idle. Requires the mutex.
+std::function<void()> connection_table::take_longest_idle() {
+  entry* longest = nullptr;
+  for (auto& each : open_)
+    if (each.is_idle && each.close && (longest == nullptr || each.since < longest->since))
+      longest = &each;
+  return longest != nullptr ? std::exchange(longest->close, nullptr) : nullptr;
 }
 
 void connection_table::remove(std::list<entry>::iterator at) {

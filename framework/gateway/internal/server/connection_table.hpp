@@ -54,12 +54,17 @@ public:
   /// Null if there is no room. `close` is called if the connection has to make room.
   [[nodiscard]] std::unique_ptr<place> admit(const std::string& address, std::function<void()> close);
 
+  /// Closes the longest idle connection soon, for a process that has no descriptor for another one. Returns false if
+  /// none is idle.
+  bool close_longest_idle();
+
   [[nodiscard]] std::uint64_t open() const;
   [[nodiscard]] std::uint64_t accepted() const;
   [[nodiscard]] std::uint64_t shed() const;
 
 private:
   void remove(std::list<entry>::iterator at);
+  [[nodiscard]] std::function<void()> take_longest_idle();
 
   const bounds limits_;
   mutable std::mutex mutex_; // Guards the members below.

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <troupe/framework/gateway/internal/server/http_session.hpp>
@@ -79,6 +80,7 @@ std::expected<void, node_error> gateway_core::start() {
     return loaded;
   if (auto listening = listen(); !listening)
     return listening;
+  check_descriptors();
   net::co_spawn(
       loop_, [this]() -> net::awaitable<void> { co_await accept_all(); }, net::detached);
   net::co_spawn(
@@ -161,8 +163,18 @@ net::any_io_executor gateway_core::executor_for_connection() {
   return loop_.get_executor();
 }
 
+void gateway_core::check_descriptors() const {
+  constexpr std::size_t others = 32; // What the node and its store have open.
+  ::rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < options_.connections_max + others)
+    write_log_line(log_level::warning, "gateway: this process may open " + std::to_string(limit.rlim_cur)
+                                           + " files, too few for " + std::to_string(options_.connections_max)
+                                           + " connections; raise the limit (ulimit -n), or lower connections_max");
+}
+
 net::awaitable<void> gateway_core::accept_all() {
-  constexpr std::chrono::milliseconds pause{100}; // When the process has no descriptor left.
+  constexpr std::chrono::milliseconds closing{1}; // Until a connection that makes room is closed.
+  constexpr std::chrono::milliseconds pause{100};
   for (;;) {
     beast::error_code failure;
     auto socket = co_await acceptor_->async_accept(executor_for_connection(), into(failure));
@@ -172,9 +184,23 @@ net::awaitable<void> gateway_core::accept_all() {
     }
     if (failure == net::error::operation_aborted || failure == net::error::bad_descriptor)
       co_return;
-    net::steady_timer timer{loop_, pause};
+    const bool has_no_descriptor =
+        failure == net::error::no_descriptors || failure == beast::errc::too_many_files_open_in_system;
+    net::steady_timer timer{loop_, has_no_descriptor && free_descriptor() ? closing : pause};
     co_await timer.async_wait(into(failure));
   }
+}
+
+bool gateway_core::free_descriptor() {
+  constexpr std::chrono::minutes silence{1};
+  const auto now = connection_table::clock::now();
+  if (!told_of_descriptors_ || now - *told_of_descriptors_ >= silence) {
+    told_of_descriptors_ = now;
+    write_log_line(log_level::warning, "gateway: this process can open no more files, with "
+                                           + std::to_string(connections_.open())
+                                           + " connections open; idle ones are closed for new ones");
+  }
+  return connections_.close_longest_idle();
 }
 
 void gateway_core::begin(net::ip::tcp::socket socket) {

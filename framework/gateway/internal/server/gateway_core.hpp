@@ -69,7 +69,11 @@ private:
   [[nodiscard]] std::expected<void, node_error> load_certificate();
   [[nodiscard]] std::expected<void, node_error> listen();
   [[nodiscard]] net::any_io_executor executor_for_connection();
+  /// Warns if the process may open too few files for all connections.
+  void check_descriptors() const;
   net::awaitable<void> accept_all();
+  /// The process has no descriptor for a connection that waits. Returns false if nothing could be closed.
+  bool free_descriptor();
   net::awaitable<void> expire_objects();
   void begin(net::ip::tcp::socket socket);
 
@@ -93,7 +97,8 @@ private:
   // Destroyed first, with the connections that wait in it.
   net::io_context loop_;
   std::optional<net::ip::tcp::acceptor> acceptor_;
-  net::thread_pool workers_{2}; // For what blocks: the store.
+  std::optional<connection_table::clock::time_point> told_of_descriptors_; // Only used by accept_all().
+  net::thread_pool workers_{2};                                            // For what blocks: the store.
   mutable std::mutex view_mutex_;
   std::shared_ptr<view_desk> view_;             // Guarded by view_mutex_.
   std::optional<net::thread_pool> view_thread_; // Set with the first view, and not changed then.

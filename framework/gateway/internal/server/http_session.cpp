@@ -9,6 +9,8 @@
 
 #include <troupe/framework/gateway/internal/messages/schema.hpp>
 #include <troupe/framework/gateway/internal/objects/byte_range.hpp>
+#include <troupe/framework/gateway/internal/server/chunk_extras.hpp>
+#include <troupe/framework/gateway/internal/server/client_state.hpp>
 #include <troupe/framework/gateway/internal/server/request_head.hpp>
 #include <troupe/framework/gateway/internal/server/socket_session.hpp>
 #include <troupe/framework/gateway/internal/view/page_files.hpp>
@@ -23,7 +25,10 @@ using std::chrono::milliseconds;
 
 constexpr std::uint32_t head_bytes_max = 16 * 1024;
 constexpr std::size_t buffer_bytes_max = 64 * 1024;
+constexpr std::size_t socket_key_characters = 24; // 16 bytes as base64.
 constexpr std::size_t piece_bytes = 256 * 1024;
+constexpr std::size_t chunk_extras_bytes_max = 64 * 1024;
+constexpr std::size_t refused_in_a_row_max = 16; // Requests without a token that is known.
 constexpr std::size_t linger_bytes_max = 1024 * 1024;
 constexpr milliseconds linger_time{2'000};
 constexpr milliseconds object_wait{10'000}; // For the bytes of an object on another host.
@@ -40,6 +45,27 @@ refusal refused_with(unsigned status, const char* code, std::string text) {
 
 std::unexpected<refusal> http_refusal(unsigned status, const char* code, std::string text) {
   return std::unexpected{refused_with(status, code, std::move(text))};
+}
+
+refusal refusal_of_head(head_state state) {
+  if (state == head_state::too_long)
+    return refused_with(431, "bad_head", "the head of a request has more than 16 KiB");
+  return refused_with(400, "bad_head",
+                      state == head_state::folded ? "a line of the head begins with a blank: no header is continued"
+                                                  : "this is no request of HTTP");
+}
+
+beast::error_code error_of_extras(head_state state) {
+  switch (state) {
+  case head_state::complete:
+    return {};
+  case head_state::too_long:
+    return http::error::header_limit;
+  case head_state::folded:
+    return http::error::bad_obs_fold;
+  default:
+    return http::error::bad_line_ending;
+  }
 }
 
 /// One connection. A coroutine serves its requests.
@@ -135,25 +161,29 @@ private:
     co_return goes_on;
   }
 
+  [[nodiscard]] std::string_view buffered() const {
+    return {static_cast<const char*>(buffer_.data().data()), buffer_.size()};
+  }
+
   /// Reads until the buffer has a whole head. Until its first byte comes, the connection is idle.
   net::awaitable<bool> receive_head() {
     lowest().expires_after(is_new_ ? core_.options().header_timeout : core_.options().idle_timeout);
     set_idle(true);
+    head_began_ = std::chrono::steady_clock::now();
     bool has_begun = false;
     for (;;) {
-      const std::string_view bytes{static_cast<const char*>(buffer_.data().data()), buffer_.size()};
+      const auto bytes = buffered();
       const auto state = state_of_head(bytes, head_bytes_max);
       if (state == head_state::complete)
         co_return true;
       if (state != head_state::unfinished) {
-        const auto why = state == head_state::too_long
-                             ? refused_with(431, "bad_head", "the head of a request has more than 16 KiB")
-                             : refused_with(400, "bad_head", "this is no request of HTTP");
-        static_cast<void>(co_await respond(why, false));
+        static_cast<void>(co_await respond(refusal_of_head(state), false));
         co_return false;
       }
-      if (!bytes.empty() && !std::exchange(has_begun, true))
+      if (!bytes.empty() && !std::exchange(has_begun, true)) {
         lowest().expires_after(core_.options().header_timeout);
+        head_began_ = std::chrono::steady_clock::now();
+      }
       beast::error_code failure;
       const auto count = co_await stream_.async_read_some(buffer_.prepare(4096), into(failure));
       if (failure)
@@ -169,6 +199,10 @@ private:
     if (failure == http::error::end_of_stream || failure == beast::error::timeout
         || failure.category() != make_error_code(http::error::end_of_stream).category())
       co_return false;
+    if (failure == http::error::header_limit || failure == http::error::buffer_overflow)
+      why = {.status = 431,
+             .code = "too_large",
+             .text = "the extensions and trailers of a chunked body have more than 64 KiB together"};
     if (failure == http::error::body_limit)
       why = {.status = 413, .code = "too_large", .text = "the body is larger than this gateway accepts"};
     static_cast<void>(co_await respond(why, false));
@@ -180,6 +214,7 @@ private:
     keeps_alive_ = head.keep_alive();
     is_head_ = head.method() == http::verb::head;
     origin_.clear();
+    is_known_ = false;
     if (auto checked = check_head(head, core_.sites()); !checked)
       co_return co_await respond(checked.error(), false);
     if (core_.sites().is_named(value_of(head, http::field::origin)))
@@ -202,6 +237,8 @@ private:
       if (!recognized) // A connection that guesses ends.
         co_return co_await respond(recognized.error(), false);
       rights = *std::move(recognized);
+      is_known_ = true;
+      refused_in_a_row_ = 0;
       if (auto counted = core_.doorkeeper().count(*rights); !counted)
         co_return co_await respond(counted.error(), has_no_body(parser));
     }
@@ -280,7 +317,7 @@ private:
     co_return co_await respond_text(made, goes_on);
   }
 
-  net::awaitable<bool> respond(const refusal& why, bool goes_on) {
+  [[nodiscard]] static text_response response_of(const refusal& why) {
     text_response made;
     made.result(why.status);
     made.set(http::field::content_type, "application/json");
@@ -290,6 +327,14 @@ private:
     if (why.retry_after_seconds > 0)
       made.set(http::field::retry_after, std::to_string(why.retry_after_seconds));
     made.body() = json_of(why);
+    return made;
+  }
+
+  /// A client that is refused again and again, and has no token, loses its connection.
+  net::awaitable<bool> respond(const refusal& why, bool goes_on) {
+    if (!is_known_ && ++refused_in_a_row_ >= refused_in_a_row_max)
+      goes_on = false;
+    auto made = response_of(why);
     co_return co_await respond_text(made, goes_on);
   }
 
@@ -332,6 +377,11 @@ private:
     lowest().expires_after(time_for(parser.content_length().value_or(core_.options().body_bytes_max)));
     text_parser body{std::move(parser)};
     body.body_limit(core_.options().body_bytes_max);
+    chunk_extras extras{chunk_extras_bytes_max};
+    auto check = [&](std::uint64_t size, beast::string_view extension, beast::error_code& failed) {
+      failed = error_of_extras(extras.note(size == 0, {extension.data(), extension.size()}, buffered()));
+    };
+    body.on_chunk_header(check);
     beast::error_code failure;
     co_await http::async_read(stream_, buffer_, body, into(failure));
     if (failure)
@@ -408,16 +458,28 @@ private:
           });
         });
     lowest().expires_never(); // The client waits for this end now.
+    const bool is_gone = co_await wait_for_result(timeout);
+    if (result_)
+      co_return *std::exchange(result_, std::nullopt);
+    ++question_; // An answer that is on its way is too late.
+    static_cast<void>(actor().give_up(request));
+    keeps_alive_ = keeps_alive_ && !is_gone;
+    co_return is_gone ? http_refusal(400, "gone", "the client has closed its side before the answer came")
+                      : http_refusal(504, "timed_out", "no answer within " + std::to_string(timeout.count()) + " ms");
+  }
+
+  /// The result is whether the client left before. A client that has closed its side has most likely closed the
+  /// connection, and must not keep its place until then.
+  net::awaitable<bool> wait_for_result(milliseconds timeout) {
+    const auto limit = std::chrono::steady_clock::now() + timeout;
     beast::error_code failure;
-    can_go_on_.expires_after(timeout);
-    if (!result_)
+    while (!result_ && std::chrono::steady_clock::now() < limit) {
+      can_go_on_.expires_at(std::min(limit, std::chrono::steady_clock::now() + look_interval));
       co_await can_go_on_.async_wait(into(failure));
-    if (!result_) {
-      ++question_; // An answer that is on its way is too late.
-      static_cast<void>(actor().give_up(request));
-      co_return http_refusal(504, "timed_out", "no answer within " + std::to_string(timeout.count()) + " ms");
+      if (!result_ && look_at(lowest().socket()) != client_state::present)
+        co_return true;
     }
-    co_return *std::exchange(result_, std::nullopt);
+    co_return false;
   }
 
   /// Called by the answering actor's thread, which encodes the answer.
@@ -443,6 +505,14 @@ private:
         co_return co_await respond(target.error(), false);
     if (!has_no_body(parser) || buffer_.size() != 0)
       co_return co_await respond(refused_with(400, "bad_head", "an upgrade has no body"), false);
+    if (value_of(parser.get(), http::field::sec_websocket_version) != "13") {
+      auto made = response_of(refused_with(426, "wrong_version", "Sec-WebSocket-Version must be 13"));
+      made.set(http::field::upgrade, "websocket");
+      made.set(http::field::sec_websocket_version, "13");
+      co_return co_await respond_text(made, false);
+    }
+    if (value_of(parser.get(), http::field::sec_websocket_key).size() != socket_key_characters)
+      co_return co_await respond(refused_with(400, "bad_head", "Sec-WebSocket-Key must have 24 characters"), false);
     const auto protocols = value_of(parser.get(), http::field::sec_websocket_protocol);
     if (!protocols.empty() && !offers_protocol(protocols))
       co_return co_await respond(refused_with(400, "bad_head", "the subprotocol of this gateway is troupe.1"), false);
@@ -450,6 +520,7 @@ private:
     socket_opening opening{.actor = name,
                            .address = address_,
                            .rights = std::move(rights),
+                           .token_limit = head_began_ + core_.options().header_timeout,
                            .protocol = std::string(protocols.empty() ? std::string_view() : socket_protocol),
                            .place = std::move(place_)};
     auto request = parser.release();
@@ -576,8 +647,7 @@ private:
     const auto whole = page->head.size() + page->bytes.size_bytes();
     const auto wanted = read_range(range, whole);
     if (wanted.kind == range_kind::unsatisfiable) {
-      text_response made;
-      made.result(http::status::range_not_satisfiable);
+      auto made = response_of(refused_with(416, "bad_range", "the object has " + std::to_string(whole) + " bytes"));
       made.set(http::field::content_range, "bytes */" + std::to_string(whole));
       co_return co_await respond_text(made, true);
     }
@@ -693,12 +763,15 @@ private:
   beast::flat_buffer buffer_{buffer_bytes_max};
   bool is_new_ = true;
   bool is_idle_ = true;
+  std::chrono::steady_clock::time_point head_began_; // When the first byte of the request came.
+  std::size_t refused_in_a_row_ = 0;
   bool stream_is_gone_ = false; // It has become a WebSocket.
 
   // Of the request that is being served.
   bool keeps_alive_ = false;
   bool is_head_ = false;
-  std::string origin_; // Of a page that the program has named; else empty.
+  bool is_known_ = false; // Its token has been recognized.
+  std::string origin_;    // Of a page that the program has named; else empty.
 
   // Of the request to an actor.
   std::optional<outside_actor> actor_; // Made by the first request.

@@ -37,6 +37,8 @@ head_state state_of_head(std::string_view bytes, std::size_t bytes_max) {
     const bool is_line_end = byte == '\n' && i > 0 && head[i - 1] == '\r';
     if ((byte < 0x20 && byte != '\t' && byte != '\r' && !is_line_end) || byte == 0x7f)
       return head_state::malformed;
+    if ((byte == ' ' || byte == '\t') && i > 0 && head[i - 1] == '\n')
+      return head_state::folded;
   }
   if (head.size() > bytes_max || (end == std::string_view::npos && head.size() == bytes_max))
     return head_state::too_long;
@@ -70,10 +72,10 @@ std::expected<void, refusal> check_head(const http::fields& head, const site_che
     return refused_head(400, "bad_head", "Content-Length must be one number");
   if (const auto host = value_of(head, http::field::host); !sites.is_own_host(host))
     return host.empty() ? refused_head(400, "bad_head", "a request needs the header Host")
-                        : refused_head(421, "wrong_host", "this gateway is not called " + json_text(host));
+                        : refused_head(421, "wrong_host", "this gateway is not called " + excerpt(host));
   if (const auto origin = value_of(head, http::field::origin);
       !origin.empty() && !sites.may_use(origin, value_of(head, http::field::host)))
-    return refused_head(403, "wrong_origin", "pages of " + json_text(origin) + " may not use this gateway");
+    return refused_head(403, "wrong_origin", "pages of " + excerpt(origin) + " may not use this gateway");
   return {};
 }
 

@@ -14,10 +14,12 @@
 
 namespace troupe::web {
 
-enum class head_state : std::uint8_t { unfinished, complete, malformed, too_long };
+enum class head_state : std::uint8_t { unfinished, complete, malformed, folded, too_long };
 
 /// Whether the bytes that have come contain the whole head of a request, which may have `bytes_max` bytes. A head that
-/// has lines without CR, or control characters, is malformed. Beast bounds single lines only.
+/// has lines without CR, or control characters, is malformed. A line that begins with a blank or tab is folded: it
+/// would continue the line before it, but not every reader agrees. Beast bounds single lines only, and accepts folded
+/// ones.
 [[nodiscard]] head_state state_of_head(std::string_view bytes, std::size_t bytes_max);
 
 /// Checks the parts of a head that decide how the request is framed and for whom it is: one Host that is this

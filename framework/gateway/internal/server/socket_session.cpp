@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <troupe/framework/gateway/internal/messages/socket_words.hpp>
+#include <troupe/framework/gateway/internal/server/client_state.hpp>
 #include <troupe/framework/outside_actor.hpp>
 
 namespace troupe::web {
@@ -20,8 +21,10 @@ namespace websocket = beast::websocket;
 using std::chrono::steady_clock;
 
 constexpr std::size_t token_text_bytes_max = 4096;
+constexpr std::chrono::milliseconds farewell_time{200}; // For a client without a token to read why its socket ends.
 
-/// One WebSocket. A coroutine reads and one writes; both end soon after end() or a failure.
+/// One WebSocket. A coroutine reads and one writes; both end soon after end() or a failure. The place in the table of
+/// connections is free as soon as the connection is closed, whatever the client has under way.
 ///
 /// Threads: those of the connection's executor, one at a time, except push() and the functions that actors call.
 template <class Stream>
@@ -33,7 +36,8 @@ public:
         socket_(std::move(stream)),
         can_write_(socket_.get_executor()),
         can_read_(socket_.get_executor()),
-        write_limit_(socket_.get_executor()) {}
+        write_limit_(socket_.get_executor()),
+        token_limit_(socket_.get_executor()) {}
   ~socket_session() {
     if (is_counted_)
       core_.note_socket(false);
@@ -43,12 +47,18 @@ public:
     auto self = this->shared_from_this(); // Keeps the session while this coroutine waits.
     beast::error_code failure;
     prepare();
+    make_room_on_demand();
+    if (!opening_.rights)
+      limit_token();
     co_await socket_.async_accept(request, into(failure));
     if (failure)
       co_return;
     begin();
-    co_await read_all();
+    const bool is_gone = co_await read_all();
     end(websocket::close_code::none, {node_errc::link_down, "the client has closed the WebSocket"});
+    // If the client is to be told why, the writing coroutine does so and closes the connection then.
+    if (is_gone || close_code_ == websocket::close_code::none)
+      close();
     actor_.reset(); // Actors that monitor the handle are told, and nothing refers to this session any more.
   }
 
@@ -102,54 +112,69 @@ private:
           session->take(std::move(message));
       });
     });
-    if (opening_.rights)
-      opening_.place->set_idle(false);
-    else
-      demand_token();
     net::co_spawn(
         socket_.get_executor(),
         [self = this->shared_from_this()]() -> net::awaitable<void> { co_await self->write_all(); }, net::detached);
   }
 
-  /// Until the token comes, the socket makes room for other connections.
-  void demand_token() {
-    opening_.place->set_idle(true);
+  /// Until the token comes, and once it is ending, the socket makes room for other connections.
+  void make_room_on_demand() {
     opening_.place->set_close([door = core_.door(), to = weak()] {
       door->enter([&] {
         if (auto session = to.lock()) {
           auto executor = session->socket_.get_executor();
           net::post(executor, [session = std::move(session)] {
-            if (!session->opening_.rights)
-              beast::get_lowest_layer(session->socket_).close();
+            if (!session->opening_.rights || session->is_ending_)
+              session->close();
           });
         }
       });
     });
-    write_limit_.expires_after(core_.options().header_timeout);
-    write_limit_.async_wait([to = weak()](beast::error_code failure) {
+    opening_.place->set_idle(!opening_.rights);
+  }
+
+  /// Without a token, the connection ends at this time, whatever it waits for then.
+  void limit_token() {
+    token_limit_.expires_at(opening_.token_limit);
+    token_limit_.async_wait([to = weak()](beast::error_code failure) {
       const auto session = to.lock();
       if (!failure && session && !session->opening_.rights)
         session->end(websocket::close_code::policy_error, {node_errc::refused, "no token came in time"});
     });
   }
 
+  /// A client without a token gets a close frame, but no time to answer it.
+  void close_soon() {
+    token_limit_.expires_after(farewell_time);
+    token_limit_.async_wait([to = weak()](beast::error_code failure) {
+      if (const auto session = to.lock(); !failure && session)
+        session->close();
+    });
+  }
+
   // Reading.
 
-  net::awaitable<void> read_all() {
+  /// The result is whether nothing can be read any more, because the client has closed the connection or is gone.
+  net::awaitable<bool> read_all() {
     beast::flat_buffer buffer;
     beast::error_code failure;
     while (!is_ending_) {
       co_await wait_for_room();
       if (is_ending_)
-        co_return;
+        break;
       co_await socket_.async_read(buffer, into(failure));
       if (failure)
-        co_return;
-      if (!socket_.got_text())
-        co_return end(websocket::close_code::unknown_data, {node_errc::refused, "the client sent binary data"});
+        co_return true;
+      if (is_ending_) // Meanwhile the other coroutine has failed: nothing may begin any more.
+        break;
+      if (!socket_.got_text()) {
+        end(websocket::close_code::unknown_data, {node_errc::refused, "the client sent binary data"});
+        break;
+      }
       handle({static_cast<const char*>(buffer.data().data()), buffer.size()});
       buffer.consume(buffer.size());
     }
+    co_return false;
   }
 
   [[nodiscard]] bool has_room() const {
@@ -157,7 +182,8 @@ private:
            && outbox_bytes_.load(std::memory_order_relaxed) <= core_.options().socket_outbox_bytes / 2;
   }
 
-  /// Does not read while the client has enough under way, or has not read enough. Then its sends wait.
+  /// Does not read while the client has enough under way, or has not read enough. Then its sends wait. A client that
+  /// vanishes meanwhile is noticed although nothing is read.
   net::awaitable<void> wait_for_room() {
     const auto limit = steady_clock::now() + core_.options().idle_timeout;
     beast::error_code failure;
@@ -165,9 +191,20 @@ private:
       if (steady_clock::now() >= limit)
         co_return end(websocket::close_code::try_again_later,
                       {node_errc::link_busy, "the client's messages were not handled in time"});
-      can_read_.expires_at(limit);
+      can_read_.expires_at(std::min(limit, steady_clock::now() + look_interval));
       co_await can_read_.async_wait(into(failure));
+      if (!std::exchange(failure, {}) && !is_ending_)
+        look_at_client();
     }
+  }
+
+  void look_at_client() {
+    const auto state = look_at(beast::get_lowest_layer(socket_).socket());
+    if (state == client_state::gone)
+      return end(websocket::close_code::none, {node_errc::link_down, "the client has vanished"});
+    if (state == client_state::present || std::exchange(is_pinging_, true))
+      return;
+    socket_.async_ping({}, [self = this->shared_from_this()](beast::error_code) { self->is_pinging_ = false; });
   }
 
   void note_finished() {
@@ -199,7 +236,7 @@ private:
       return end(websocket::close_code::policy_error, {node_errc::refused, rights.error().text});
     }
     opening_.rights = *std::move(rights);
-    write_limit_.cancel();
+    token_limit_.cancel();
     socket_.read_message_max(core_.options().body_bytes_max);
     opening_.place->set_idle(false);
   }
@@ -240,12 +277,15 @@ private:
                     });
     auto limit = std::make_shared<net::steady_timer>(socket_.get_executor(), timeout);
     limits_.emplace_back(limit);
-    limit->async_wait([this, self = this->shared_from_this(), limit, request, id, timeout](beast::error_code failure) {
-      std::erase(limits_, limit);
-      if (!failure && actor_ && actor_->give_up(request))
-        refuse(id, {.status = 504,
-                    .code = "timed_out",
-                    .text = "no answer within " + std::to_string(timeout.count()) + " ms"});
+    limit->async_wait([to = weak(), limit, request, id, timeout](beast::error_code failure) {
+      const auto session = to.lock(); // A request that waits keeps no session.
+      if (!session)
+        return;
+      std::erase(session->limits_, limit);
+      if (!failure && session->actor_ && session->actor_->give_up(request))
+        session->refuse(id, {.status = 504,
+                             .code = "timed_out",
+                             .text = "no answer within " + std::to_string(timeout.count()) + " ms"});
     });
   }
 
@@ -319,17 +359,24 @@ private:
       co_await socket_.async_close(websocket::close_reason(close_code_, close_text_), into(failure));
       write_limit_.cancel();
     }
-    beast::get_lowest_layer(socket_).close();
+    close();
   }
 
   void limit_writing() {
     if (!opening_.rights)
-      return; // The time for the token runs.
+      return; // Its time runs already.
     write_limit_.expires_after(core_.options().write_timeout);
     write_limit_.async_wait([to = weak()](beast::error_code failure) {
       if (const auto session = to.lock(); !failure && session)
-        beast::get_lowest_layer(session->socket_).close();
+        session->close();
     });
+  }
+
+  /// The connection, and with it its place, is gone when this returns. May be called again.
+  void close() {
+    end(websocket::close_code::none, {node_errc::link_down, "the WebSocket is broken"});
+    beast::get_lowest_layer(socket_).close();
+    opening_.place.reset();
   }
 
   /// The first call counts. Both coroutines end soon.
@@ -346,6 +393,8 @@ private:
     can_write_.cancel();
     if (opening_.place)
       opening_.place->set_idle(true);
+    if (!opening_.rights)
+      close_soon();
   }
 
   gateway_core& core_;
@@ -354,6 +403,7 @@ private:
   std::optional<outside_actor> actor_; // Set by begin().
   bool is_counted_ = false;
   bool is_ending_ = false;
+  bool is_pinging_ = false;
   websocket::close_code close_code_ = websocket::close_code::none;
   std::string close_text_;
 
@@ -363,6 +413,7 @@ private:
   net::steady_timer can_write_;
   net::steady_timer can_read_;
   net::steady_timer write_limit_;
+  net::steady_timer token_limit_; // While there is no token: when the connection ends.
 
   // Any thread.
   std::atomic<std::size_t> outbox_bytes_{0}; // Of texts in the outbox or on their way there.

@@ -1,6 +1,7 @@
 // A WebSocket: an actor whose messages a client writes and reads.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -15,8 +16,9 @@ namespace troupe::web {
 struct socket_opening {
   std::string actor;
   std::string address;
-  std::shared_ptr<const token_rights> rights; ///< Null: the client must send its token first.
-  std::string protocol;                       ///< The subprotocol to agree on; may be empty.
+  std::shared_ptr<const token_rights> rights;        ///< Null: the client must send its token first.
+  std::chrono::steady_clock::time_point token_limit; ///< Without rights: when the connection ends.
+  std::string protocol;                              ///< The subprotocol to agree on; may be empty.
   std::unique_ptr<connection_table::place> place;
 };
 

@@ -8,6 +8,8 @@ namespace troupe::web {
 
 namespace {
 
+constexpr std::size_t text_bytes_max = 4096;
+
 void append_quoted_character(std::string& to, char character) {
   switch (character) {
   case '"':
@@ -79,8 +81,22 @@ std::string json_text(std::string_view text) {
   return made;
 }
 
+std::string shortened(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max)
+    return std::string(text);
+  auto end = bytes_max;
+  while (end > bytes_max - utf8_bytes_max && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return std::string(text.substr(0, end)) + "...";
+}
+
+std::string excerpt(std::string_view text) {
+  return json_text(shortened(text));
+}
+
 std::string json_of(const refusal& what) {
-  return "{\"error\":{\"code\":" + json_text(what.code) + ",\"text\":" + json_text(what.text) + "}}";
+  return "{\"error\":{\"code\":" + json_text(what.code) + ",\"text\":" + json_text(shortened(what.text, text_bytes_max))
+         + "}}";
 }
 
 refusal refusal_of(const node_error& error) {

@@ -1,6 +1,7 @@
 // What a client is told if its request is not carried out.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,13 @@ struct refusal {
 /// A text as JSON, in quotes. Bytes that are not UTF-8 become question marks.
 [[nodiscard]] std::string json_text(std::string_view text);
 
-/// `{"error":{"code":"link_busy","text":"..."}}`.
+/// A text of a client's, as it is repeated to the client: at most `bytes_max` bytes, and "..." instead of the rest.
+/// Ends between two characters.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t bytes_max = 200);
+/// The same as JSON, in quotes.
+[[nodiscard]] std::string excerpt(std::string_view text);
+
+/// At most 4 KiB of the text are told. `{"error":{"code":"link_busy","text":"..."}}`.
 [[nodiscard]] std::string json_of(const refusal& what);
 
 /// The refusal for an error with which an actor, a link or the store answered.

@@ -94,6 +94,9 @@ std::expected<route, refusal> find_route(std::string_view method, std::string_vi
   }
   auto actor = name_behind("/actors/", target);
   auto object = name_behind("/objects/", target);
+  if ((target.starts_with("/actors/") || target.starts_with("/objects/")) && target.find('%') != std::string_view::npos)
+    return refused(404, "not_found",
+                   "names have only letters, digits, '-', '_' and '.', so they are never encoded with '%'");
   if (!actor && !object && target != "/objects" && target != "/schema")
     return refused(404, "not_found", "there are /actors/NAME, /objects, /objects/ID, /schema and /view");
   if (method == "OPTIONS")
