@@ -95,6 +95,10 @@ class Live(unittest.TestCase):
             self.send(process, signal.SIGSTOP)
             self.stopped.append(process)
 
+    def thaw(self, processes):
+        for process in processes:
+            self.send(process, signal.SIGCONT)
+
     def row(self, title):
         """The cells of the table row that begins with this text, by their titles."""
         return self.page.run("""const row = [...document.querySelectorAll('#panel tbody tr')].find(each => each.firstChild.textContent === arguments[0]);
@@ -110,17 +114,20 @@ class Live(unittest.TestCase):
                 return known if mine and len(mine[0]["links"]) == 2 and all(link["stats"]["messages_sent"] > 3 for link in mine[0]["links"]) else None
             known = until(running, "a wordcount with two workers")
             coordinator = next(each for each in known if each["process"] == job.process.pid)
+            # The workers run only while traffic is awaited, so that the job does not end before the page has seen it.
+            workers = [each["process"] for each in known if each["process"] != job.process.pid and any(link["peer"] == coordinator["name"] for link in each["links"])]
+            self.assertEqual(len(workers), 2)
+            self.freeze(workers)
             page.run("location.hash = '#/links'")
             title = lambda link: f"{coordinator['name']} {'→' if link['dialed'] else '←'} {link['peer']}"
             page.until(lambda: all(self.row(title(link)) or self.row(f"{link['peer']} → {coordinator['name']}") for link in coordinator["links"]), "the links of the wordcount")
             page.run("location.hash = '#/graph'")
             page.until(lambda: len(page.texts(".graph .link:not(:has(.lost))")) >= 2, "the graph")
+            self.thaw(workers)
             page.until(lambda: not page.text("#total-bytes .total-value").startswith("0 "), "traffic")
+            self.freeze(workers)
             page.screenshot(os.path.join(SHOTS, "wordcount.png"))
 
-            workers = [each["process"] for each in known if each["process"] != job.process.pid and any(link["peer"] == coordinator["name"] for link in each["links"])]
-            self.assertEqual(len(workers), 2)
-            self.freeze(workers)
             def same():
                 now = next((each for each in nodes() if each["process"] == job.process.pid), None)
                 self.assertIsNotNone(now, f"the wordcount has ended: {job.process.poll()}, or does not answer")
@@ -153,8 +160,8 @@ class Live(unittest.TestCase):
                 known = [each for each in nodes() if each["name"].startswith("worker-")]
                 return known if len(known) == 4 else None
             workers = until(running, "four workers")
-            page.until(lambda: len(page.texts(".graph .link:not(:has(.lost))")) >= 4, "four links")
             self.freeze([each["process"] for each in workers])  # So that the job does not end.
+            page.until(lambda: len(page.texts(".graph .link:not(:has(.lost))")) >= 4, "four links")
             victim = workers[1]
             self.send(victim["process"], signal.SIGKILL)
             page.until(lambda: len(page.texts(".graph .edge.lost")) >= 1, "a lost link")
