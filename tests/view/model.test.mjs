@@ -47,6 +47,22 @@ test("both ends of a link become one edge, and ends of equal names are told apar
   assert.equal(pairs.filter(pair => !pair[1]).length, 1);
 });
 
+test("the old figures of a silent node still belong to its link", () => {
+  const silent = node("b", "worker", [link(1, "front", false, 1000)], "silent");
+  silent.state_ms = 30_000;
+  const pairs = model.pairEnds([node("a", "front", [link(1, "worker", true, 31_000)]), silent]);
+  assert.equal(pairs.length, 1);
+});
+
+test("a link of a command that has ended is not lost", () => {
+  const seen = new model.Model();
+  seen.update(state(1000, node("a", "front", [link(1, "troupe command 77", false)])));
+  assert.equal(seen.edges.size, 1);
+  seen.update(state(2000, node("a", "front", [])));
+  assert.equal(seen.edges.size, 0);
+  assert.equal(seen.now.lostLinks, 0);
+});
+
 test("rates come from two states, and a state that was shown counts once", () => {
   const seen = new model.Model();
   const at = (ms, sent) => state(ms, node("a", "front", [link(1, "worker", true, ms, {messages_sent: sent, socket_bytes_sent: 10 * sent})]));

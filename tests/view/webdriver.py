@@ -1,6 +1,7 @@
 """A browser for tests: the part of W3C WebDriver that they need, spoken to chromedriver, with Python's library only."""
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -23,14 +24,16 @@ class Browser:
     """One headless chromium with a fresh profile. Use it in `with`: the profile and both processes go with it."""
 
     def __init__(self, width=1280, height=900):
-        self.profile = tempfile.mkdtemp(prefix="troupe-view-")
+        self.scratch = tempfile.mkdtemp(prefix="troupe-view-")
+        profile = os.path.join(self.scratch, "profile")
         self.session = None
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                       env={**os.environ, "TMPDIR": self.scratch})
         try:
             self.base = f"http://127.0.0.1:{self._port()}"
             flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                      "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                     "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={self.profile}", f"--window-size={width},{height}"]
+                     "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={profile}", f"--window-size={width},{height}"]
             made = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome", "goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}}})
             self.session = f"/session/{made['sessionId']}"
@@ -80,7 +83,7 @@ class Browser:
             self.driver.kill()
             self.driver.wait()
         self.driver.stdout.close()
-        shutil.rmtree(self.profile, ignore_errors=True)
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def open(self, url):
         self._command("POST", "/url", {"url": url})

@@ -119,6 +119,10 @@ memory_summary watched_nodes::memory(std::chrono::milliseconds timeout) {
       parts[i].processes.push_back(
           {asked[i]->shown.report.process, asked[i]->shown.report.name, {}, answer.error().message()});
   });
+  for (const auto& [address, each] : nodes_)
+    if (each.shown.state == viewed_state::silent && !each.is_none_of_ours)
+      parts.emplace_back().processes.push_back(
+          {each.shown.report.process, each.shown.report.name, {}, each.shown.problem});
   if (!asked_.addresses.empty())
     return combined(std::move(parts));
   return with_stores(std::move(parts), "/dev/shm", objects_max);

@@ -44,11 +44,9 @@ export function age(ms) {
 /// A name for a node, also if it never answered.
 export const nameOf = node => node.name || (node.process ? `process ${node.process}` : node.address || node.key);
 
-/// The text as a sentence.
-export const sentence = text => {
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
-};
+/// The text as a sentence. A text that begins with a name keeps its first letter: withEnd().
+export const withEnd = text => /[.!?]$/.test(text) ? text : `${text}.`;
+export const sentence = text => withEnd(text.charAt(0).toUpperCase() + text.slice(1));
 
 export const endKey = (node, number) => `${node}/${number}`;
 export const wireBytes = stats => stats.socket_bytes_sent + stats.handle_bytes_sent;
@@ -56,6 +54,11 @@ export const wireBytesBack = stats => stats.socket_bytes_received + stats.handle
 /// As `troupe links` counts "not delivered".
 export const notDelivered = stats =>
   stats.unserializable + stats.undecodable + stats.undelivered + stats.refused_at_bound + stats.dropped;
+
+/// For how long the link has been open now; the figures of a silent node are old.
+const ageOf = end => end.link.age_ms + (end.node.state === "silent" ? end.node.state_ms : 0);
+/// Links of `troupe links` and of other views come and go.
+const isOfCommand = edge => edge.first.link.peer.startsWith("troupe command ");
 
 /// Joins the two ends of each link. A report names its peer only by the node's name, so of several candidates the end
 /// that has been open for the most similar time is taken. Returns pairs of ends {node, link}; the second is null if the
@@ -81,7 +84,7 @@ export function pairEnds(nodes) {
     const key = JSON.stringify([end.link.peer, end.node.name, end.link.transport === "shm" ? "unix" : end.link.transport]);
     for (const other of accepted.get(key) ?? [])
       if (other.node !== end.node || other.link.number !== end.link.number)
-        candidates.push({end, other, difference: Math.abs(end.link.age_ms - other.link.age_ms)});
+        candidates.push({end, other, difference: Math.abs(ageOf(end) - ageOf(other))});
   }
   candidates.sort((one, other) => one.difference - other.difference);
   const pairs = [];
@@ -205,7 +208,7 @@ export class Model {
         edge.lostAt = state.at_ms;
         edge.rate = {messages: 0, back: 0, bytes: 0, bytesBack: 0};
       }
-      if (state.at_ms - edge.lostAt > LOST_SECONDS * 1000) {
+      if (state.at_ms - edge.lostAt > LOST_SECONDS * 1000 || isOfCommand(edge)) {
         this.edges.delete(id);
         for (const [key, other] of this.byEnd) if (other === edge) this.byEnd.delete(key);
       }

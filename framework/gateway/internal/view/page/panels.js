@@ -5,7 +5,7 @@ import {Graph, known} from "./graph.js";
 import {Treemap, mainReason, reasonWords} from "./treemap.js";
 import {partLegend, tracesOf, waterfall} from "./waterfall.js";
 import {LineChart, histogram, meter} from "./charts.js";
-import {Model, age, byteRate, bytes, count, nameOf, nanoseconds, notDelivered, sentence, short} from "./model.js";
+import {Model, age, byteRate, bytes, count, nameOf, nanoseconds, notDelivered, sentence, short, withEnd} from "./model.js";
 
 const p50of = (edge, kind) => edge.first.link.latencies.find(each => each.kind === kind)?.p50_ns ?? -1;
 const familyCell = (cell, edge) => {
@@ -106,16 +106,17 @@ export class StorePanel {
       el("p", {class: "minor"}, `${count(store.spilled_objects)} on disk (${bytes(store.spilled_bytes)}), ${count(store.waiting)} callers wait for room`)));
     if (!memory) return setText(this.note, "Asking which objects there are.");
     const {summary, hints} = memory;
-    const processes = new Map(summary.processes.map(process => [process.process, process.node || process.store]));
+    const processes = new Map(summary.processes.map(process => [process.process, process.node || "process"]));
     this.map.show(summary.objects, this.by, processes, this.selected.object);
     const kept = {spilled: 0, in_flight: 0, out_of_band: 0};
     for (const object of summary.objects) {
       if (object.state === "spilled") kept.spilled += object.size_bytes;
       for (const reason of ["in_flight", "out_of_band"]) if (object.holders.some(holder => holder.reason === reason)) kept[reason] += object.size_bytes;
     }
-    const problems = summary.processes.filter(process => process.problem).map(process => sentence(`${process.node || `Process ${process.process}`}: ${process.problem}`));
+    const problems = summary.processes.filter(process => process.problem).map(process => withEnd(`${process.node || `Process ${process.process}`}: ${process.problem}`));
     setText(this.note, [`On disk ${bytes(kept.spilled)}, in flight ${bytes(kept.in_flight)}, out of band ${bytes(kept.out_of_band)}.`,
-      summary.objects_left_off > 0 ? `${count(summary.objects_left_off)} smaller objects (${bytes(summary.bytes_left_off)}) are left out.` : "", ...problems].filter(Boolean).join(" "));
+      problems.length > 3 ? `${problems.slice(0, 3).join(" ")} And ${count(problems.length - 3)} more.` : problems.join(" "),
+      summary.objects_left_off > 0 ? `${count(summary.objects_left_off)} smaller objects (${bytes(summary.bytes_left_off)}) are left out.` : ""].filter(Boolean).join(" "));
     sync(this.hints, hints, hint => hint.object + hint.text, hint => el("li", {}, el("button", {type: "button", class: "link", onclick: () => this.page.openObject(hint.object)}, hint.object), `: ${hint.text}`));
     this.table.show(summary.objects);
   }
@@ -134,7 +135,7 @@ class ActivityPanel {
   show() {
     const rows = activityRows(this.page, this.list);
     this.table.show(rows, this.page.activity ? undefined : "Asking the nodes.");
-    setText(this.problems, (this.page.activity?.nodes ?? []).filter(node => node.problem).map(node => sentence(`${nameOf(node)}: ${node.problem}`)).join(" "));
+    setText(this.problems, (this.page.activity?.nodes ?? []).filter(node => node.problem).map(node => withEnd(`${nameOf(node)}: ${node.problem}`)).join(" "));
   }
 }
 
@@ -227,7 +228,7 @@ function supervisorItem(of, all, above) {
     return nested ? supervisorItem({...nested, name: nested.name || child.name}, all, above)
       : item(child.name, "child", [child.kind, {text: child.state, bad: child.state !== "running"}, child.process ? `process ${child.process}` : "", child.restarts > 0 ? {text: `${count(child.restarts)} ${child.restarts === 1 ? "restart" : "restarts"}`, bad: true} : "", child.reason ? {text: `last end: ${child.reason}`} : ""], []);
   });
-  return item(of.name || `supervisor ${of.actor}`, "supervisor", [of.strategy, `${count(of.restarts)} restarts so far, at most ${count(of.restarts_max)} within ${age(of.within_ms)}`], [...children, ...[...below.values()].map(each => supervisorItem(each, all, above))]);
+  return item(of.name || `supervisor ${of.actor}`, "supervisor", [of.strategy, `${count(of.restarts)} ${of.restarts === 1 ? "restart" : "restarts"} so far, at most ${count(of.restarts_max)} within ${age(of.within_ms)}`], [...children, ...[...below.values()].map(each => supervisorItem(each, all, above))]);
 }
 
 export class ClusterPanel {

@@ -112,4 +112,5 @@ export class Treemap {
   }
 }
 
-const fit = (text, width) => text.length * 6.2 <= width ? text.trim() : text.slice(0, Math.max(0, Math.floor(width / 6.2) - 1)) + "…";
+const LETTER = 7; // As wide as most letters are.
+const fit = (text, width) => text.length * LETTER <= width ? text.trim() : text.slice(0, Math.max(0, Math.floor(width / LETTER) - 1)) + "…";
