@@ -142,6 +142,15 @@ std::expected<void, node_error> gateway::reload_tokens() {
   return {};
 }
 
+std::expected<void, node_error> gateway::drain(std::chrono::milliseconds patience) {
+  const auto left = core_->drain(std::chrono::steady_clock::now() + patience);
+  if (left > 0)
+    return std::unexpected{node_error{node_errc::timed_out, "gateway: " + std::to_string(left)
+                                                                + " connections have requests under way after "
+                                                                + std::to_string(patience.count()) + " ms"}};
+  return {};
+}
+
 std::uint16_t gateway::port() const noexcept {
   return core_->port();
 }

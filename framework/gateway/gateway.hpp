@@ -81,9 +81,9 @@ struct gateway_options {
   /// Times after which a client that does not go on loses its connection.
   std::chrono::milliseconds header_timeout = std::chrono::seconds(10); ///< From the first byte to the end of a header;
                                                                        ///< also a WebSocket's life without a token.
-  std::chrono::milliseconds body_timeout = std::chrono::seconds(30);  ///< For the body, and 1 s more per 32 KiB.
-  std::chrono::milliseconds write_timeout = std::chrono::seconds(30); ///< For the client to take 256 KiB.
-  std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);  ///< Between the requests of a connection.
+  std::chrono::milliseconds body_timeout = std::chrono::seconds(30);   ///< For the body, and 1 s more per 32 KiB.
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  ///< For the client to take 256 KiB.
+  std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);   ///< Between the requests of a connection.
 };
 
 /// One kind of message that an exposed actor takes: the aliases of the types of its values, and of its answer's values.
@@ -186,10 +186,10 @@ struct types_of_actor<caf::typed_actor<Signatures...>> {
 
 /// Serves HTTP and WebSockets: messages to actors that the program exposes, and bytes of objects that it exposes.
 ///
-/// Threads: any thread may call every member. open() and the destructor block; do not call them in actors' handlers.
-/// The gateway has `gateway_options::threads` threads for connections, and two that wait for the store.
-/// Lifetime: the node must outlive the gateway and must not be moved meanwhile. The destructor closes all connections;
-/// actors that monitor the handle of a WebSocket are told.
+/// Threads: any thread may call every member. open(), drain() and the destructor block; do not call them in actors'
+/// handlers. The gateway has `gateway_options::threads` threads for connections, one that reads long texts of JSON, and
+/// two that wait for the store. Lifetime: the node must outlive the gateway and must not be moved meanwhile. The
+/// destructor cuts all connections, see drain(); actors that monitor the handle of a WebSocket are told.
 class TROUPE_EXPORT gateway {
 public:
   /// Reads the tokens and listens. Logs a warning if the process may not open as many files as it may have connections,
@@ -249,6 +249,15 @@ public:
   /// Reads the token file again. Connections keep their tokens' old rights for the requests under way. Fails with
   /// `bad_option` as open() does; the old tokens then stay.
   [[nodiscard]] std::expected<void, node_error> reload_tokens();
+
+  /// Ends the gateway's work. No client is accepted any more, and idle connections are closed. Requests under way are
+  /// answered, and their connections closed then; so are WebSockets once none of their requests and messages is under
+  /// way (close code 1001). Blocks for at most `patience`. Afterwards the gateway serves nobody; destroy it.
+  /// Fails with `timed_out` if connections are left after `patience`; the text says how many. They are cut by the
+  /// destructor.
+  ///
+  ///     auto drained = gateway->drain(5s);
+  std::expected<void, node_error> drain(std::chrono::milliseconds patience);
 
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// Such as "http://127.0.0.1:8080".

@@ -1,6 +1,7 @@
 #include <troupe/framework/gateway/internal/server/connection_table.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace troupe::web {
 
@@ -61,6 +62,24 @@ bool connection_table::close_longest_idle() {
   return close != nullptr;
 }
 
+void connection_table::close_idle() {
+  std::vector<std::function<void()>> closing; // Called without the lock.
+  {
+    const std::lock_guard guard{mutex_};
+    for (auto& each : open_)
+      if (each.close)
+        closing.push_back(std::exchange(each.close, nullptr));
+  }
+  for (const auto& close : closing)
+    close();
+}
+
+std::size_t connection_table::wait_until_empty(clock::time_point limit) {
+  std::unique_lock lock{mutex_};
+  is_empty_.wait_until(lock, limit, [&] { return open_.empty(); });
+  return open_.size();
+}
+
 /// The function that closes the connection; empty if none is idle. Requires the mutex.
 std::function<void()> connection_table::take_longest_idle() {
   entry* longest = nullptr;
@@ -76,6 +95,8 @@ void connection_table::remove(std::list<entry>::iterator at) {
   if (const auto found = by_address_.find(at->address); --found->second == 0)
     by_address_.erase(found);
   removed.splice(removed.begin(), open_, at);
+  if (open_.empty())
+    is_empty_.notify_all();
 }
 
 std::uint64_t connection_table::open() const {

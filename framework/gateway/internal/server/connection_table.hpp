@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -58,6 +60,11 @@ public:
   /// none is idle.
   bool close_longest_idle();
 
+  /// Closes all idle connections soon, and tells the others that they are to end.
+  void close_idle();
+  /// Waits until there is no connection, or until `limit`. Returns how many there are.
+  [[nodiscard]] std::size_t wait_until_empty(clock::time_point limit);
+
   [[nodiscard]] std::uint64_t open() const;
   [[nodiscard]] std::uint64_t accepted() const;
   [[nodiscard]] std::uint64_t shed() const;
@@ -68,6 +75,7 @@ private:
 
   const bounds limits_;
   mutable std::mutex mutex_; // Guards the members below.
+  std::condition_variable is_empty_;
   std::list<entry> open_;
   std::unordered_map<std::string, std::size_t> by_address_;
   std::uint64_t accepted_ = 0;

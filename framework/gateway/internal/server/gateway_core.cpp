@@ -91,13 +91,22 @@ std::expected<void, node_error> gateway_core::start() {
   return {};
 }
 
+std::size_t gateway_core::drain(std::chrono::steady_clock::time_point limit) {
+  is_draining_ = true;
+  net::post(loop_, [this] { acceptor_->close(); });
+  connections_.close_idle();
+  return connections_.wait_until_empty(limit);
+}
+
 void gateway_core::stop() {
   loop_.stop();
   for (auto& thread : threads_)
     thread.join();
   threads_.clear();
-  workers_.stop();
-  workers_.join();
+  for (auto* const pool : {&workers_, &readers_}) {
+    pool->stop();
+    pool->join();
+  }
   if (view_thread_) {
     view_thread_->stop();
     view_thread_->join();
@@ -204,6 +213,8 @@ bool gateway_core::free_descriptor() {
 }
 
 void gateway_core::begin(net::ip::tcp::socket socket) {
+  if (is_draining())
+    return;
   beast::error_code ignored;
   socket.set_option(net::ip::tcp::no_delay(true), ignored);
   serve_http(*this, std::move(socket), tls_ ? &*tls_ : nullptr);

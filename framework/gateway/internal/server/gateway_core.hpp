@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -24,6 +26,9 @@
 
 namespace troupe::web {
 
+/// The length from which on other connections of a thread should not wait until a text of JSON is read.
+inline constexpr std::size_t long_text_bytes = 32 * 1024;
+
 /// Joins the parts of a gateway, and runs them on its threads until it is stopped.
 ///
 /// Threads: any. Connections refer to it, and run on its threads only.
@@ -36,6 +41,11 @@ public:
 
   /// Listens, and starts the threads. Fails as gateway::open does.
   [[nodiscard]] std::expected<void, node_error> start();
+  /// Accepts no connection any more, and closes those that serve no request. The others end after their answers. Waits
+  /// for them until `limit`. Returns how many are left.
+  [[nodiscard]] std::size_t drain(std::chrono::steady_clock::time_point limit);
+  /// Whether drain() has been called: a connection ends after the answer.
+  [[nodiscard]] bool is_draining() const noexcept { return is_draining_.load(std::memory_order_relaxed); }
   /// Closes all connections and ends the threads.
   void stop();
 
@@ -48,7 +58,10 @@ public:
   [[nodiscard]] object_shelf& objects() noexcept { return objects_; }
   [[nodiscard]] const json_messages& messages() const noexcept { return messages_; }
   [[nodiscard]] const std::shared_ptr<loop_door>& door() const noexcept { return door_; }
+  /// Threads for what waits for the store.
   [[nodiscard]] net::thread_pool& workers() noexcept { return workers_; }
+  /// A thread for texts of more than `long_text_bytes`, which take long to read.
+  [[nodiscard]] net::thread_pool& readers() noexcept { return readers_; }
   /// Shows that source from now on. The view has a thread of its own, because its source may block.
   void serve_view(std::shared_ptr<view_source> source);
   /// Null if there is none. Only to be used on the view's thread.
@@ -98,7 +111,9 @@ private:
   net::io_context loop_;
   std::optional<net::ip::tcp::acceptor> acceptor_;
   std::optional<connection_table::clock::time_point> told_of_descriptors_; // Only used by accept_all().
-  net::thread_pool workers_{2};                                            // For what blocks: the store.
+  std::atomic<bool> is_draining_{false};
+  net::thread_pool workers_{2};
+  net::thread_pool readers_{1};
   mutable std::mutex view_mutex_;
   std::shared_ptr<view_desk> view_;             // Guarded by view_mutex_.
   std::optional<net::thread_pool> view_thread_; // Set with the first view, and not changed then.
