@@ -145,9 +145,9 @@ std::expected<void, node_error> gateway::reload_tokens() {
 std::expected<void, node_error> gateway::drain(std::chrono::milliseconds patience) {
   const auto left = core_->drain(std::chrono::steady_clock::now() + patience);
   if (left > 0)
-    return std::unexpected{node_error{node_errc::timed_out, "gateway: " + std::to_string(left)
-                                                                + " connections have requests under way after "
-                                                                + std::to_string(patience.count()) + " ms"}};
+    return std::unexpected{node_error{
+        node_errc::timed_out, "gateway: " + std::to_string(left) + (left == 1 ? " connection has" : " connections have")
+                                  + " requests under way after " + std::to_string(patience.count()) + " ms"}};
   return {};
 }
 

@@ -131,11 +131,11 @@ protected:
                                  const std::string& token = full_token) {
     return answer_to(request("POST", "/actors/cup", body, head, token));
   }
-  /// A connection that has become a WebSocket to the cup; null if it was refused.
-  [[nodiscard]] std::unique_ptr<raw_client> socket(const std::string& head = "",
-                                                   const std::string& token = full_token) {
+  /// A connection that has become a WebSocket to that actor; null if it was refused.
+  [[nodiscard]] std::unique_ptr<raw_client> socket(const std::string& head = "", const std::string& token = full_token,
+                                                   const std::string& actor = "cup") {
     auto one = client();
-    EXPECT_TRUE(one->send(request("GET", "/actors/cup", "",
+    EXPECT_TRUE(one->send(request("GET", "/actors/" + actor, "",
                                   "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
                                       + head,

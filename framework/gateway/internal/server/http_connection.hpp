@@ -26,6 +26,8 @@ struct connection_terms {
   std::function<void(unsigned status)> note_answer;
   /// Called with true when a request is awaited, and with false when one has come.
   std::function<void(bool is_idle)> set_idle;
+  /// Whether the gateway ends its work, so that each connection ends after its answer.
+  std::function<bool()> is_ending;
 };
 
 /// Reads requests from a stream and writes their answers, within the gateway's limits of sizes and times.
@@ -315,7 +317,7 @@ private:
   /// Completes the head of an answer. The client has the time for writing from now on.
   template <class Answer>
   void begin_answer(Answer& answer) {
-    goes_on_ = goes_on_ && !is_unread_;
+    goes_on_ = goes_on_ && !is_unread_ && !terms_.is_ending();
     answer.version(11);
     answer.set("X-Content-Type-Options", "nosniff");
     if (!origin_.empty()) {

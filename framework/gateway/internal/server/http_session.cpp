@@ -30,7 +30,8 @@ public:
         address_(std::move(address)),
         connection_(std::move(stream), {.options = core.options(),
                                         .note_answer = [&core](unsigned status) { core.note_answer(status); },
-                                        .set_idle = [this](bool is_idle) { place_->set_idle(is_idle); }}),
+                                        .set_idle = [this](bool is_idle) { place_->set_idle(is_idle); },
+                                        .is_ending = [&core] { return core.is_draining(); }}),
         caller_(std::make_shared<actor_caller>(core, executor)) {}
 
   /// False if there is no room for the connection.
@@ -56,8 +57,6 @@ public:
     do {
       if (!co_await connection_.receive())
         break;
-      if (core_.is_draining())
-        connection_.end_after_answer();
       co_await serve();
     } while (connection_.goes_on() && !core_.is_draining());
     caller_->end();

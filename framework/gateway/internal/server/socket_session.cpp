@@ -21,7 +21,8 @@ namespace websocket = beast::websocket;
 using std::chrono::steady_clock;
 
 constexpr std::size_t token_text_bytes_max = 4096;
-constexpr std::chrono::milliseconds farewell_time{200}; // For a client without a token to read why its socket ends.
+constexpr std::chrono::milliseconds closing_time{2'000}; // For a client to read a close frame and to answer it.
+constexpr std::chrono::milliseconds farewell_time{200};  // For a client without a token to read why its socket ends.
 
 /// One WebSocket. A coroutine reads and one writes; both end soon after end() or a failure. The place in the table of
 /// connections is free as soon as the connection is closed, whatever the client has under way.
@@ -54,6 +55,7 @@ public:
     if (failure)
       co_return;
     begin();
+    end_if_drained();
     const bool is_gone = co_await read_all();
     end(websocket::close_code::none, {node_errc::link_down, "the client has closed the WebSocket"});
     // If the client is to be told why, the writing coroutine does so and closes the connection then.
@@ -117,7 +119,8 @@ private:
         [self = this->shared_from_this()]() -> net::awaitable<void> { co_await self->write_all(); }, net::detached);
   }
 
-  /// Until the token comes, and once it is ending, the socket makes room for other connections.
+  /// Until the token comes, and once it is ending, the socket makes room for other connections. It ends once nothing is
+  /// under way if the gateway ends its work.
   void make_room_on_demand() {
     opening_.place->set_close([door = core_.door(), to = weak()] {
       door->enter([&] {
@@ -126,6 +129,8 @@ private:
           net::post(executor, [session = std::move(session)] {
             if (!session->opening_.rights || session->is_ending_)
               session->close();
+            else
+              session->end_if_drained();
           });
         }
       });
@@ -210,6 +215,12 @@ private:
   void note_finished() {
     --unfinished_;
     can_read_.cancel();
+    end_if_drained();
+  }
+
+  void end_if_drained() {
+    if (core_.is_draining() && unfinished_ == 0)
+      end(websocket::close_code::going_away, {node_errc::link_down, "the gateway ends its work"});
   }
 
   void handle(std::string_view text) {
@@ -347,7 +358,7 @@ private:
       }
       const auto text = std::move(outbox_.front());
       outbox_.pop_front();
-      limit_writing();
+      limit_writing(core_.options().write_timeout);
       co_await socket_.async_write(net::buffer(text), into(failure));
       write_limit_.cancel();
       outbox_bytes_.fetch_sub(weight_of(text), std::memory_order_relaxed);
@@ -355,17 +366,21 @@ private:
     }
     end(websocket::close_code::none, {node_errc::link_down, "the WebSocket is broken"});
     if (!failure && close_code_ != websocket::close_code::none) {
-      limit_writing();
+      // Beast's own time limit must not end a read that waits for the close frame: Beast asserts that it does not.
+      websocket::stream_base::timeout none{};
+      none.handshake_timeout = none.idle_timeout = websocket::stream_base::none();
+      socket_.set_option(none);
+      limit_writing(std::min(core_.options().write_timeout, closing_time));
       co_await socket_.async_close(websocket::close_reason(close_code_, close_text_), into(failure));
       write_limit_.cancel();
     }
     close();
   }
 
-  void limit_writing() {
+  void limit_writing(std::chrono::milliseconds time) {
     if (!opening_.rights)
       return; // Its time runs already.
-    write_limit_.expires_after(core_.options().write_timeout);
+    write_limit_.expires_after(time);
     write_limit_.async_wait([to = weak()](beast::error_code failure) {
       if (const auto session = to.lock(); !failure && session)
         session->close();
