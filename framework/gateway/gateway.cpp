@@ -1,5 +1,6 @@
 #include <troupe/framework/gateway/gateway.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -32,6 +33,9 @@ std::expected<void, node_error> check_options(const gateway_options& options) {
   for (const auto& [name, value] : counts)
     if (value == 0)
       return unusable_option(std::string(name) + " must not be 0");
+  if (options.unread_bytes_max < std::max(options.answer_bytes_max, options.socket_outbox_bytes))
+    return unusable_option("unread_bytes_max of " + std::to_string(options.unread_bytes_max)
+                           + " is less than answer_bytes_max or socket_outbox_bytes");
   const std::array<std::pair<std::string_view, milliseconds>, 7> times{
       {{"answer_timeout", options.answer_timeout},
        {"answer_timeout_max", options.answer_timeout_max},

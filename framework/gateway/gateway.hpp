@@ -69,10 +69,13 @@ struct gateway_options {
   std::size_t body_bytes_max = 1_MiB;            ///< The JSON of one request, or one message of a WebSocket.
   std::size_t answer_bytes_max = 16_MiB;         ///< The JSON of one answer.
   std::size_t depth_max = 64;                    ///< Nested lists and objects in JSON.
-  std::size_t socket_requests_max = 64;      ///< Messages of a WebSocket that are not answered or consumed. More wait.
-  std::size_t socket_outbox_bytes = 4_MiB;   ///< Unread by a WebSocket's client; beyond that, the socket is closed.
-  std::size_t object_bytes_max = 64_MiB;     ///< One object that a client makes.
-  std::size_t objects_per_token_max = 1'000; ///< Objects that one token has made and not deleted.
+  std::size_t socket_requests_max = 64;    ///< Messages of a WebSocket that are not answered or consumed. More wait.
+  std::size_t socket_outbox_bytes = 4_MiB; ///< Unread by a WebSocket's client; beyond that, the socket is closed.
+  /// What all clients together have not read of texts of at least 4 KiB and of their outboxes. Beyond that, the
+  /// connection that has most of it is closed. Must not be less than `answer_bytes_max` and `socket_outbox_bytes`.
+  std::size_t unread_bytes_max = 256_MiB;
+  std::size_t object_bytes_max = 64_MiB;                           ///< One object that a client makes.
+  std::size_t objects_per_token_max = 1'000;                       ///< Objects that one token has made and not deleted.
   std::chrono::seconds object_lifetime = std::chrono::minutes(10); ///< Of an object that a client has made.
   double requests_per_second = 5'000;  ///< Of one token, in the long run; further ones are refused.
   double requests_burst = 5'000;       ///< Requests that a token may send at once before that rate counts.
@@ -106,6 +109,8 @@ struct gateway_stats {
   std::uint64_t connections_open = 0;
   std::uint64_t connections = 0;      ///< Accepted so far.
   std::uint64_t connections_shed = 0; ///< Closed to make room for others, or because there was none.
+  std::uint64_t connections_cut = 0;  ///< Closed because their clients did not read (`unread_bytes_max`).
+  std::uint64_t unread_bytes = 0;     ///< What counts against `unread_bytes_max` now.
   std::uint64_t sockets_open = 0;     ///< WebSockets among the open connections.
   std::uint64_t requests = 0;         ///< Answered, also by a refusal.
   std::uint64_t refused = 0;          ///< Requests that were answered by a status of 400 or more.

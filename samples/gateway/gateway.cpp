@@ -54,6 +54,8 @@ int main(int argument_count, char** arguments) try { // gateway TOKEN-FILE [ADDR
 
   std::cout << "serving " << gateway.url() << " until Enter is pressed" << std::endl;
   std::cin.get();
+  if (auto drained = gateway.drain(std::chrono::seconds(5)); !drained) // Requests under way are answered first.
+    std::cerr << drained.error().message() << '\n';
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

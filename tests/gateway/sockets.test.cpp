@@ -144,7 +144,7 @@ TEST_F(sockets, a_client_that_does_not_read_loses_its_socket_and_the_sender_is_t
 }
 
 TEST_F(sockets, a_client_that_takes_no_bytes_loses_its_socket_after_a_time) {
-  options_.socket_outbox_bytes = 1ULL << 30; // Only the time ends the socket.
+  options_.socket_outbox_bytes = options_.unread_bytes_max = 1ULL << 30; // Only the time ends the socket.
   options_.write_timeout = 100ms;
   flooding flood;
   ASSERT_TRUE(gateway().expose("cup", home().system.spawn([&](caf::event_based_actor* self) { return flood(self); })));

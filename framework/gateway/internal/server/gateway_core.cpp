@@ -69,7 +69,8 @@ gateway_core::gateway_core(node& of, gateway_options options, token_book tokens)
       objects_({.objects_per_token_max = options_.objects_per_token_max, .lifetime = options_.object_lifetime}),
       messages_(of.types(), of.families(), options_.depth_max),
       connections_(
-          {.connections_max = options_.connections_max, .per_address_max = options_.connections_per_address_max}) {}
+          {.connections_max = options_.connections_max, .per_address_max = options_.connections_per_address_max}),
+      unread_(options_.unread_bytes_max) {}
 
 gateway_core::~gateway_core() {
   stop();
@@ -252,6 +253,8 @@ gateway_stats gateway_core::stats() const {
   return {.connections_open = connections_.open(),
           .connections = connections_.accepted(),
           .connections_shed = connections_.shed(),
+          .connections_cut = unread_.cut(),
+          .unread_bytes = unread_.bytes(),
           .sockets_open = sockets_.load(std::memory_order_relaxed),
           .requests = requests_.load(std::memory_order_relaxed),
           .refused = refused_.load(std::memory_order_relaxed),

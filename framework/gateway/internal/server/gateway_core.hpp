@@ -22,6 +22,7 @@
 #include <troupe/framework/gateway/internal/server/boost_net.hpp>
 #include <troupe/framework/gateway/internal/server/connection_table.hpp>
 #include <troupe/framework/gateway/internal/server/loop_door.hpp>
+#include <troupe/framework/gateway/internal/server/unread_ledger.hpp>
 #include <troupe/framework/gateway/internal/view/view_desk.hpp>
 
 namespace troupe::web {
@@ -69,6 +70,7 @@ public:
   /// Requires: there is a view.
   [[nodiscard]] net::thread_pool& view_thread() noexcept { return *view_thread_; }
   [[nodiscard]] connection_table& connections() noexcept { return connections_; }
+  [[nodiscard]] unread_ledger& unread() noexcept { return unread_; }
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] const std::string& url() const noexcept { return url_; }
@@ -98,6 +100,7 @@ private:
   object_shelf objects_;
   const json_messages messages_;
   connection_table connections_;
+  unread_ledger unread_;
   const std::shared_ptr<loop_door> door_ = std::make_shared<loop_door>();
   std::uint16_t port_ = 0;
   std::string url_;

@@ -28,6 +28,10 @@ struct connection_terms {
   std::function<void(bool is_idle)> set_idle;
   /// Whether the gateway ends its work, so that each connection ends after its answer.
   std::function<bool()> is_ending;
+  /// Called before so many bytes wait for the client. Returns false if they must not.
+  std::function<bool(std::size_t bytes)> add_unread;
+  /// Called with the same number once the client has read them.
+  std::function<void(std::size_t bytes)> subtract_unread;
 };
 
 /// Reads requests from a stream and writes their answers, within the gateway's limits of sizes and times.
@@ -96,6 +100,8 @@ public:
     if (is_idle_)
       lowest().close();
   }
+  /// Closes the connection, whatever it does.
+  void close() { lowest().close(); }
   /// Reads a little of what the client still sends, then closes the connection. If a socket is closed with unread
   /// bytes, the client may lose the answer that it has been sent.
   [[nodiscard]] net::awaitable<void> linger() {
@@ -165,6 +171,9 @@ public:
   }
 
   net::awaitable<void> respond(text_response answer) override {
+    const auto unread = answer.body().size() >= small_answer_bytes && !is_head_ ? answer.body().size() : 0;
+    if (unread > 0 && !terms_.add_unread(unread))
+      co_return co_await refuse(refusal_of_unread(unread));
     begin_answer(answer);
     if (is_head_) { // The length is that of the answer to GET.
       const auto bytes = answer.body().size();
@@ -175,6 +184,8 @@ public:
     }
     beast::error_code failure;
     co_await http::async_write(stream_, answer, into(failure));
+    if (unread > 0)
+      terms_.subtract_unread(unread);
     goes_on_ = goes_on_ && !failure;
   }
 
@@ -215,6 +226,7 @@ private:
   static constexpr std::uint32_t head_bytes_max = 16 * 1024;
   static constexpr std::size_t buffer_bytes_max = 64 * 1024;
   static constexpr std::size_t piece_bytes = 256 * 1024;
+  static constexpr std::size_t small_answer_bytes = 4 * 1024; // The system's buffers take it.
   static constexpr std::size_t chunk_extras_bytes_max = 64 * 1024;
   static constexpr std::size_t refused_in_a_row_max = 16; // Requests without a token that is known.
   static constexpr std::size_t linger_bytes_max = 1024 * 1024;
@@ -267,6 +279,15 @@ private:
     return refused_with(400, "bad_head",
                         state == head_state::folded ? "a line of the head begins with a blank: no header is continued"
                                                     : "this is no request of HTTP");
+  }
+
+  refusal refusal_of_unread(std::size_t bytes) const {
+    auto why =
+        refused_with(503, "unread",
+                     "answer of " + std::to_string(bytes) + " bytes: clients have not read the answers of "
+                         + std::to_string(options().unread_bytes_max) + " bytes that this gateway keeps for them");
+    why.retry_after_seconds = 1;
+    return why;
   }
 
   static beast::error_code error_of_extras(head_state state) {

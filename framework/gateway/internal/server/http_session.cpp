@@ -1,6 +1,8 @@
 #include <troupe/framework/gateway/internal/server/http_session.hpp>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -31,22 +33,21 @@ public:
         connection_(std::move(stream), {.options = core.options(),
                                         .note_answer = [&core](unsigned status) { core.note_answer(status); },
                                         .set_idle = [this](bool is_idle) { place_->set_idle(is_idle); },
-                                        .is_ending = [&core] { return core.is_draining(); }}),
+                                        .is_ending = [&core] { return core.is_draining(); },
+                                        .add_unread = [this](std::size_t bytes) { return unread_->add(bytes); },
+                                        .subtract_unread = [this](std::size_t bytes) { unread_->subtract(bytes); }}),
         caller_(std::make_shared<actor_caller>(core, executor)) {}
 
   /// False if there is no room for the connection.
   [[nodiscard]] bool enter() {
-    place_ = core_.connections().admit(address_, [door = core_.door(), to = this->weak_from_this()] {
-      door->enter([&] {
-        if (auto session = to.lock()) {
-          auto executor = session->executor_;
-          net::post(executor, [session = std::move(session)] {
-            if (!session->is_socket_) // A request that has begun meanwhile is answered.
-              session->connection_.close_if_idle();
-          });
-        }
-      });
-    });
+    unread_ = core_.unread().open(when_told([](http_session& session) {
+      if (!session.is_socket_)
+        session.connection_.close();
+    }));
+    place_ = core_.connections().admit(address_, when_told([](http_session& session) {
+                                         if (!session.is_socket_) // A request that has begun meanwhile is answered.
+                                           session.connection_.close_if_idle();
+                                       }));
     return place_ != nullptr;
   }
 
@@ -65,6 +66,19 @@ public:
   }
 
 private:
+  /// A function for any thread, which has `action` called by the connection's executor.
+  template <class Action>
+  std::function<void()> when_told(Action action) {
+    return [door = core_.door(), to = this->weak_from_this(), action] {
+      door->enter([&] {
+        if (auto session = to.lock()) {
+          auto executor = session->executor_;
+          net::post(executor, [session = std::move(session), action] { action(*session); });
+        }
+      });
+    };
+  }
+
   net::awaitable<void> serve() {
     const auto& head = connection_.request();
     if (auto checked = check_head(head, core_.sites()); !checked) {
@@ -190,6 +204,7 @@ private:
   gateway_core& core_;
   const net::any_io_executor executor_;
   const std::string address_;
+  std::unique_ptr<unread_ledger::account> unread_; // Set by enter().
   std::unique_ptr<connection_table::place> place_; // Set by enter(); null once the connection is a WebSocket.
   http_connection<Stream> connection_;
   const std::shared_ptr<actor_caller> caller_;
