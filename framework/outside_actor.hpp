@@ -30,7 +30,9 @@ public:
   /// converts it, with the actor's own text.
   using on_answer = std::function<void(std::expected<caf::message, node_error>)>;
 
-  /// `take` gets what other actors send, except answers, exit messages and down messages.
+  /// `take` gets what other actors send, except answers, exit messages and down messages. A request may be kept and
+  /// answered later, by any thread (relayed_message::answer, fail). If it is dropped, or the actor that was to answer
+  /// it ends without it, its requester gets `broken_promise`.
   explicit outside_actor(caf::actor_system& system, std::function<void(relayed_message)> take);
   outside_actor(outside_actor&&) noexcept;
   outside_actor& operator=(outside_actor&&) noexcept;

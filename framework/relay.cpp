@@ -53,6 +53,10 @@ bool relayed_message::is_request() const noexcept {
   return origin_ && origin_->id.is_request() && origin_->sender;
 }
 
+std::optional<std::chrono::steady_clock::time_point> relayed_message::deadline() const noexcept {
+  return is_request() && origin_->notes ? origin_->notes->deadline : std::nullopt;
+}
+
 void relayed_message::pass_to(const caf::actor& receiver) && {
   auto* const to = caf::actor_cast<caf::abstract_actor*>(receiver);
   // A request of a pool of this process, whose promise the receiver may drop. Requests of other nodes have askers.

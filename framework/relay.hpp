@@ -1,8 +1,10 @@
 // Actors without a mailbox, which pass on what is sent to them.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <caf/actor.hpp>
 #include <caf/fwd.hpp>
@@ -28,6 +30,10 @@ public:
   ~relayed_message();
 
   [[nodiscard]] bool is_request() const noexcept;
+
+  /// When the requester stops waiting, as far as it has said so: troupe::request, outside_actor::ask and links with
+  /// deadlines do, CAF's own request() does not. Nullopt for other messages.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept;
 
   /// The elements of the message. Large values are not copied.
   [[nodiscard]] const caf::message& content() const noexcept { return content_; }

@@ -1,4 +1,4 @@
-// A kitchen that programs in any language can use: an actor that stirs, one that rings, and a table of numbers.
+// A kitchen that programs in any language can use: actors that stir, ring and ask back, and a table of numbers.
 #include <iostream>
 #include <stdexcept>
 
@@ -8,6 +8,7 @@
 using namespace std::chrono_literals;
 using stir_atom = caf::atom_constant<caf::atom("stir")>;
 using ring_atom = caf::atom_constant<caf::atom("ring")>;
+using tea_atom = caf::atom_constant<caf::atom("tea")>;
 
 struct spoon {
   std::string metal;
@@ -35,6 +36,18 @@ caf::behavior bell(caf::event_based_actor* self) {
   }};
 }
 
+/// Asks a guest before it brings the tea. A client answers requests as an actor does.
+caf::behavior waiter(caf::event_based_actor* self) {
+  return {[self](tea_atom) {
+    const auto guest = caf::actor_cast<caf::actor>(self->current_sender()); // The promise takes the sender over.
+    auto tea = self->make_response_promise<std::string>();
+    self->request(guest, 10s, std::string("milk or lemon?"))
+        .then([tea](const std::string& with) mutable { tea.deliver("tea with " + with); },
+              [tea](caf::error& why) mutable { tea.deliver("plain tea: " + troupe::text_of(why)); });
+    return tea;
+  }};
+}
+
 int main(int argument_count, char** arguments) try { // gateway TOKEN-FILE [ADDRESS]
   if (argument_count < 2)
     throw std::runtime_error("usage: gateway TOKEN-FILE [ADDRESS]");
@@ -49,6 +62,7 @@ int main(int argument_count, char** arguments) try { // gateway TOKEN-FILE [ADDR
       node, {.address = argument_count > 2 ? arguments[2] : "127.0.0.1:8080", .token_file = arguments[1]}));
   troupe::value_or_throw(gateway.expose("cup", system.spawn(cup), {.description = "stirs with a spoon"}));
   troupe::value_or_throw(gateway.expose("bell", system.spawn(bell), {.description = "rings three times"}));
+  troupe::value_or_throw(gateway.expose("waiter", system.spawn(waiter), {.description = "asks before it brings tea"}));
   const troupe::array<double> degrees({20.5, 21, 21.5, 60, 70.25, 80}, {2, 3});
   troupe::value_or_throw(gateway.expose_object("degrees", troupe::value_or_throw(node.put(degrees))));
 

@@ -15,6 +15,9 @@ export class Refused extends Error {
 export const value = (type, content) => ({type, value: content});
 export const atom = (text) => ({atom: text});
 const message = (values) => (values.length === 1 ? values[0] : values);
+const refuse = () => {
+  throw new Error("this client answers no requests");
+};
 const contents = (answer) => (Array.isArray(answer) ? answer.map((each) => each.value) : answer.value);
 
 export class Client {
@@ -60,25 +63,30 @@ export class Client {
     await this.request("DELETE", "/objects/" + id);
   }
 
-  /// Opens a WebSocket to an exposed actor. `onMessage` gets the content of what actors send to this client. The token
-  /// goes in the subprotocol, because browsers set no headers, and URLs get into logs.
-  socket(actor, onMessage = () => {}, Socket = globalThis.WebSocket) {
+  /// Opens a WebSocket to an exposed actor. `onMessage` gets the content of what actors send to this client. `onRequest`
+  /// gets the content of their requests, and returns a value, a list of values, or a promise of them; if it throws, the
+  /// actor gets the text. The token goes in the subprotocol, because browsers set no headers, and URLs get into logs.
+  socket(actor, {onMessage = () => {}, onRequest = refuse, Socket = globalThis.WebSocket} = {}) {
     const url = this.url.replace(/^http/, "ws") + "/actors/" + actor;
     const stream = new Socket(url, ["troupe.1", "troupe.token." + this.token]);
     return new Promise((resolve, reject) => {
-      stream.onopen = () => resolve(new Conversation(stream, onMessage));
+      stream.onopen = () => resolve(new Conversation(stream, onMessage, onRequest));
       stream.onerror = () => reject(new Refused(0, {text: "the gateway does not open a WebSocket to " + actor}));
     });
   }
 }
 
 class Conversation {
-  constructor(stream, onMessage) {
+  constructor(stream, onMessage, onRequest) {
     this.stream = stream;
     this.lastId = 0;
     this.waiting = new Map();
     stream.onmessage = ({data}) => {
       const word = JSON.parse(data);
+      if (word.request !== undefined) {
+        this.answer(word, onRequest);
+        return;
+      }
       if (word.id === undefined) {
         if (word.message !== undefined) onMessage(contents(word.message));
         return;
@@ -92,6 +100,17 @@ class Conversation {
       for (const {reject} of this.waiting.values()) reject(new Refused(0, {code: "link_down", text: reason}));
       this.waiting.clear();
     };
+  }
+
+  async answer({request, message: question}, onRequest) {
+    let said;
+    try {
+      const given = await onRequest(contents(question));
+      said = {message: Array.isArray(given) ? message(given) : given};
+    } catch (problem) {
+      said = {error: String(problem?.message ?? problem)};
+    }
+    if (this.stream.readyState === 1) this.stream.send(JSON.stringify({answer: request, ...said}));
   }
 
   ask(values, {timeoutMs} = {}) {

@@ -78,13 +78,16 @@ class Client:
     def delete(self, name):
         self.request("DELETE", "/objects/" + name)
 
-    def socket(self, actor):
-        return Socket(self.url, self.token, actor, self.timeout)
+    def socket(self, actor, on_request=None):
+        """Opens a WebSocket to an exposed actor. `on_request` answers the requests of actors, which come while `receive`
+        reads: it gets the content of a request, and returns a value, or a list of values, or raises an exception."""
+        return Socket(self.url, self.token, actor, self.timeout, on_request)
 
 
 class Socket:
-    """A WebSocket: requests with answers in any order, and what actors send to this client."""
-    def __init__(self, url, token, actor, timeout):
+    """A WebSocket: requests with answers in any order, and what actors send to this client or ask it."""
+    def __init__(self, url, token, actor, timeout, on_request=None):
+        self.on_request = on_request
         self.stream = socket.create_connection((url.hostname, url.port), timeout)
         if url.scheme == "https":
             self.stream = ssl.create_default_context().wrap_socket(self.stream, server_hostname=url.hostname)
@@ -140,10 +143,21 @@ class Socket:
         word = json.loads(text)
         if "id" in word:
             self.answers[word["id"]] = word
+        elif "request" in word:
+            self.send({"answer": word["request"], **self.answer_to(word["message"])})
         elif "message" in word:
             self.messages.append(contents(word["message"]))
         else:
             raise Refused(0, word["error"])
+
+    def answer_to(self, question):
+        if self.on_request is None:
+            return {"error": "this client answers no requests"}
+        try:
+            given = self.on_request(contents(question))
+        except Exception as problem:
+            return {"error": str(problem)}
+        return {"message": message(given) if isinstance(given, (list, tuple)) else given}
 
     def tell(self, *values):
         """Sends a message without an answer."""

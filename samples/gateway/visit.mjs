@@ -13,12 +13,20 @@ if (globalThis.WebSocket) {
   cup.close();
   const heard = [];
   await new Promise(async (done) => {
-    const bell = await kitchen.socket("bell", (sound) => {
+    const onMessage = (sound) => {
       if (heard.push(sound) === 3) done(bell.close());
-    });
+    };
+    const bell = await kitchen.socket("bell", {onMessage});
     bell.tell([atom("ring")]);
   });
   console.log(heard.join(", "));
+  const onRequest = (question) => {
+    console.log(question);
+    return value("str", "lemon");
+  };
+  const waiter = await kitchen.socket("waiter", {onRequest});
+  console.log(await waiter.ask([atom("tea")]));
+  waiter.close();
 } else {
   console.log("this Node has no WebSocket: start it with --experimental-websocket, or use version 22");
 }

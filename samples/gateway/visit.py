@@ -18,6 +18,8 @@ with Client(sys.argv[1], sys.argv[2]) as kitchen:
     with kitchen.socket("bell") as bell:
         bell.tell(atom("ring"))
         print(", ".join(bell.message() for _ in range(3)))
+    with kitchen.socket("waiter", on_request=lambda question: print(question) or value("str", "lemon")) as waiter:
+        print(waiter.ask(atom("tea")))
 
     print(", ".join(kitchen.schema()["paths"]))
     table = kitchen.read("degrees")  # A file of numpy: numpy.load(io.BytesIO(table)) reads it.

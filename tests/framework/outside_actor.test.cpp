@@ -1,6 +1,7 @@
 // Goal: code outside of actors asks actors and is sent messages, as if it were an actor.
 #include <future>
 #include <optional>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -73,6 +74,24 @@ TEST_F(an_outside_actor, gets_messages_and_answers_requests) {
   bool answered = false;
   other->request(self_.handle(), 10s, std::string("you?")).receive([&](bool so) { answered = so; }, [](caf::error&) {});
   EXPECT_TRUE(answered);
+}
+
+TEST_F(an_outside_actor, answers_requests_later_and_knows_until_when_they_are_awaited) {
+  std::optional<relayed_message> kept; // Set before ask() returns.
+  outside_actor slow{home_.system, [&](relayed_message what) { kept.emplace(std::move(what)); }};
+  const auto before = std::chrono::steady_clock::now();
+  auto first = asked(slow.handle(), caf::make_message(1));
+  ASSERT_TRUE(kept && kept->deadline());
+  EXPECT_GE(*kept->deadline(), before + 10s);
+  EXPECT_LE(*kept->deadline(), std::chrono::steady_clock::now() + 10s);
+  std::thread{[&] { std::move(*kept).answer(caf::make_message(2)); }}.join();
+  EXPECT_EQ(answer_in(std::move(first))->get_as<int>(0), 2);
+  auto second = asked(slow.handle(), caf::make_message(1));
+  kept.reset();
+  EXPECT_EQ(answer_in(std::move(second)).error().code(), node_errc::broken_promise);
+  self_.tell(slow.handle(), caf::make_message(1));
+  ASSERT_TRUE(kept);
+  EXPECT_FALSE(kept->deadline());
 }
 
 TEST_F(an_outside_actor, is_not_called_for_a_request_that_it_has_given_up) {

@@ -46,6 +46,8 @@ void read_word(std::string_view text) {
   const auto word = web::read_socket_word(text, reader().bounds());
   if (!word)
     return expect_refusal(word.error());
+  fuzz::expect(!word->answer || (word->message.empty() == word->error.has_value() && !word->id && word->token.empty()),
+               "an answer that is something else, too");
   if (!word->message.empty())
     read_message(word->message);
 }

@@ -116,5 +116,24 @@ TEST_F(unread_answers, an_answer_that_would_be_the_largest_is_refused_until_othe
   EXPECT_EQ(second->answer().status, 200);
 }
 
+TEST_F(unread_answers, the_socket_with_the_fullest_outbox_is_closed_for_others) {
+  options_.answer_bytes_max = 1_MiB;
+  options_.socket_outbox_bytes = options_.unread_bytes_max = 6_MiB;
+  const auto greedy = socket();
+  const auto modest = socket();
+  ASSERT_TRUE(greedy && modest);
+  const auto flood = [](raw_client& to, int count) {
+    return to.send_text(R"({"message":[{"atom":"flood"},{"type":"u32","value":)" + std::to_string(count)
+                        + R"(},{"type":"u32","value":500000}]})");
+  };
+  EXPECT_TRUE(flood(*greedy, 12));
+  EXPECT_TRUE(eventually([&] { return gateway().stats().unread_bytes > 2_MiB; }));
+  for (int i = 0; i < 20; ++i) { // Whoever reads gets everything.
+    EXPECT_TRUE(flood(*modest, 1));
+    EXPECT_EQ(modest->frame().payload.size(), 500'000 + 38U);
+  }
+  EXPECT_LE(gateway().stats().unread_bytes, 6_MiB);
+}
+
 } // namespace
 } // namespace troupe::tests

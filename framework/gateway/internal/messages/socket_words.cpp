@@ -20,6 +20,8 @@ bool is_new(const socket_word& word, std::string_view name) {
   return name == "token"     ? word.token.empty()
          : name == "id"      ? !word.id
          : name == "message" ? word.message.empty()
+         : name == "answer"  ? !word.answer
+         : name == "error"   ? !word.error
                              : !word.timeout;
 }
 
@@ -33,6 +35,12 @@ bool read_member(json_reader& reader, std::string_view name, std::string_view te
   }
   if (name == "id")
     return read_natural(reader, count) && (word.id = count, true);
+  if (name == "answer")
+    return read_natural(reader, count) && (word.answer = count, true);
+  if (name == "error") {
+    std::string_view why;
+    return reader.text(why) && (word.error = why, true);
+  }
   if (name == "timeout_ms")
     return read_natural(reader, count)
            && (word.timeout = std::chrono::milliseconds(std::min(count, timeout_ms_max)), true);
@@ -44,6 +52,15 @@ bool read_member(json_reader& reader, std::string_view name, std::string_view te
     return true;
   }
   return reader.fail(serialize_errc::malformed, "unknown field " + excerpt(name));
+}
+
+/// The fields of one kind of text; null if they are.
+const char* misfit_of(const socket_word& word) {
+  if (!word.answer)
+    return word.error ? "\"error\" needs \"answer\", the number of the request" : nullptr;
+  if (word.id || word.timeout || !word.token.empty())
+    return "an answer has no other fields than \"answer\", and \"message\" or \"error\"";
+  return word.error.has_value() == word.message.empty() ? nullptr : "an answer has either \"message\" or \"error\"";
 }
 
 } // namespace
@@ -70,8 +87,11 @@ std::expected<socket_word, refusal> read_socket_word(std::string_view text, cons
         return false;
     }
   };
-  if (read() && reader.finish())
+  if (read() && reader.finish()) {
+    if (const auto* const why = misfit_of(word))
+      return std::unexpected{refusal{.status = 400, .code = "malformed", .text = why}};
     return word;
+  }
   return std::unexpected{refusal_of(reader.error("word", "json"))};
 }
 

@@ -1,6 +1,5 @@
 #include <troupe/framework/gateway/internal/server/http_session.hpp>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,16 +39,19 @@ public:
 
   /// False if there is no room for the connection.
   [[nodiscard]] bool enter() {
-    unread_ = core_.unread().open(when_told([](http_session& session) {
+    unread_ = core_.unread().open(told_action(core_.door(), this->weak_from_this(), [](http_session& session) {
       if (!session.is_socket_)
         session.connection_.close();
     }));
-    place_ = core_.connections().admit(address_, when_told([](http_session& session) {
+    place_ = core_.connections().admit(address_,
+                                       told_action(core_.door(), this->weak_from_this(), [](http_session& session) {
                                          if (!session.is_socket_) // A request that has begun meanwhile is answered.
                                            session.connection_.close_if_idle();
                                        }));
     return place_ != nullptr;
   }
+
+  [[nodiscard]] const net::any_io_executor& executor() const noexcept { return executor_; }
 
   net::awaitable<void> run() {
     const auto self = this->shared_from_this(); // Keeps the session while this coroutine waits.
@@ -66,19 +68,6 @@ public:
   }
 
 private:
-  /// A function for any thread, which has `action` called by the connection's executor.
-  template <class Action>
-  std::function<void()> when_told(Action action) {
-    return [door = core_.door(), to = this->weak_from_this(), action] {
-      door->enter([&] {
-        if (auto session = to.lock()) {
-          auto executor = session->executor_;
-          net::post(executor, [session = std::move(session), action] { action(*session); });
-        }
-      });
-    };
-  }
-
   net::awaitable<void> serve() {
     const auto& head = connection_.request();
     if (auto checked = check_head(head, core_.sites()); !checked) {

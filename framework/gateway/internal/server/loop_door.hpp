@@ -1,8 +1,13 @@
 // Lets other threads reach the connections while the gateway runs.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
+
+#include <troupe/framework/gateway/internal/server/boost_net.hpp>
 
 namespace troupe::web {
 
@@ -29,5 +34,20 @@ private:
   std::shared_mutex mutex_; // Guards the member below.
   bool is_open_ = true;
 };
+
+/// A function for any thread, which has `action` called with the session, by the session's executor. It does nothing
+/// once the session is gone or the gateway has ended.
+template <class Session, class Action>
+[[nodiscard]] std::function<void()> told_action(std::shared_ptr<loop_door> door, std::weak_ptr<Session> to,
+                                                Action action) {
+  return [door = std::move(door), to = std::move(to), action = std::move(action)] {
+    door->enter([&] {
+      if (auto session = to.lock()) {
+        auto executor = session->executor();
+        net::post(executor, [session = std::move(session), action] { action(*session); });
+      }
+    });
+  };
+}
 
 } // namespace troupe::web

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <troupe/framework/gateway/internal/messages/open_questions.hpp>
 #include <troupe/framework/gateway/internal/messages/socket_words.hpp>
 #include <troupe/framework/gateway/internal/server/client_state.hpp>
 #include <troupe/framework/outside_actor.hpp>
@@ -22,6 +23,8 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t token_text_bytes_max = 4096;
 constexpr std::chrono::milliseconds closing_time{2'000}; // For a client to read a close frame and to answer it.
+constexpr std::size_t error_text_bytes_max = 4096;       // Of a client that does not answer.
+constexpr std::chrono::milliseconds stuck_time{1'000};   // Without a message consumed, while the program waits, too.
 constexpr std::chrono::milliseconds farewell_time{200};  // For a client without a token to read why its socket ends.
 
 /// One WebSocket. A coroutine reads and one writes; both end soon after end() or a failure. The place in the table of
@@ -35,6 +38,8 @@ public:
       : core_(core),
         opening_(std::move(opening)),
         socket_(std::move(stream)),
+        questions_(core.options().socket_questions_max),
+        question_limit_(socket_.get_executor()),
         can_write_(socket_.get_executor()),
         can_read_(socket_.get_executor()),
         write_limit_(socket_.get_executor()),
@@ -44,11 +49,17 @@ public:
       core_.note_socket(false);
   }
 
+  [[nodiscard]] net::any_io_executor executor() { return socket_.get_executor(); }
+
   net::awaitable<void> run(http::request<http::empty_body> request) {
     auto self = this->shared_from_this(); // Keeps the session while this coroutine waits.
     beast::error_code failure;
     prepare();
     make_room_on_demand();
+    unread_ = core_.unread().open(told_action(core_.door(), weak(), [](socket_session& session) {
+      session.drop_outbox();
+      session.close();
+    }));
     if (!opening_.rights)
       limit_token();
     co_await socket_.async_accept(request, into(failure));
@@ -122,19 +133,12 @@ private:
   /// Until the token comes, and once it is ending, the socket makes room for other connections. It ends once nothing is
   /// under way if the gateway ends its work.
   void make_room_on_demand() {
-    opening_.place->set_close([door = core_.door(), to = weak()] {
-      door->enter([&] {
-        if (auto session = to.lock()) {
-          auto executor = session->socket_.get_executor();
-          net::post(executor, [session = std::move(session)] {
-            if (!session->opening_.rights || session->is_ending_)
-              session->close();
-            else
-              session->end_if_drained();
-          });
-        }
-      });
-    });
+    opening_.place->set_close(told_action(core_.door(), weak(), [](socket_session& session) {
+      if (!session.opening_.rights || session.is_ending_)
+        session.close();
+      else
+        session.end_if_drained();
+    }));
     opening_.place->set_idle(!opening_.rights);
   }
 
@@ -183,8 +187,13 @@ private:
   }
 
   [[nodiscard]] bool has_room() const {
-    return unfinished_ < core_.options().socket_requests_max
-           && outbox_bytes_.load(std::memory_order_relaxed) <= core_.options().socket_outbox_bytes / 2;
+    return outbox_bytes_.load(std::memory_order_relaxed) <= core_.options().socket_outbox_bytes / 2
+           && (has_room_for_messages() || is_stuck());
+  }
+  [[nodiscard]] bool has_room_for_messages() const { return unfinished_ < core_.options().socket_requests_max; }
+  /// Perhaps an actor waits for the client's answer before it goes on. Then the answer must be read.
+  [[nodiscard]] bool is_stuck() const {
+    return questions_.count() > 0 && steady_clock::now() - last_finished_ >= stuck_time;
   }
 
   /// Does not read while the client has enough under way, or has not read enough. Then its sends wait. A client that
@@ -214,6 +223,7 @@ private:
 
   void note_finished() {
     --unfinished_;
+    last_finished_ = steady_clock::now();
     can_read_.cancel();
     end_if_drained();
   }
@@ -233,6 +243,13 @@ private:
       return refuse(word->id, {.status = 400, .code = "malformed", .text = "the token is known already"});
     if (auto counted = core_.doorkeeper().count(*opening_.rights); !counted)
       return refuse(word->id, counted.error());
+    if (word->answer)
+      return answer_program(*word);
+    if (!has_room_for_messages())
+      return refuse(word->id, {.status = 503,
+                               .code = "link_busy",
+                               .text = "messages that are not consumed: " + std::to_string(unfinished_)
+                                       + "; the program waits for an answer of this client"});
     if (auto sent = send(*word); !sent)
       refuse(word->id, sent.error());
   }
@@ -261,7 +278,8 @@ private:
       return std::unexpected{std::move(values).error()};
     if (auto checked = (*target)->check(*values); !checked)
       return checked;
-    ++unfinished_;
+    if (++unfinished_ == 1)
+      last_finished_ = steady_clock::now();
     const auto mark = std::make_shared<const unfinished>(core_.door(), weak());
     auto message = core_.messages().decode(*values, mark);
     if (!message)
@@ -300,13 +318,70 @@ private:
     });
   }
 
+  /// The client answers a request of the program.
+  void answer_program(const socket_word& word) {
+    const auto number = *word.answer;
+    const auto state = questions_.state_of(number);
+    if (state == question_state::over)
+      return;
+    if (state == question_state::unknown)
+      return refuse(std::nullopt, {.status = 404,
+                                   .code = "not_found",
+                                   .text = "no request " + std::to_string(number) + " waits for an answer"});
+    std::optional<caf::message> answer;
+    if (!word.error) {
+      auto values = core_.messages().cut(word.message);
+      auto decoded = values ? core_.messages().decode(*values)
+                            : std::expected<caf::message, refusal>(std::unexpected{std::move(values).error()});
+      if (!decoded) // The client may answer once more.
+        return refuse(std::nullopt, decoded.error());
+      answer = *std::move(decoded);
+    }
+    auto question = questions_.take(number);
+    if (!question)
+      return;
+    if (answer)
+      std::move(*question).answer(*std::move(answer));
+    else
+      std::move(*question).fail({node_errc::task_failed, shortened(*word.error, error_text_bytes_max)});
+  }
+
+  /// Fails the program's requests that the client has not answered in time. They need no thread of their own.
+  void watch_questions() {
+    const auto next = questions_.expire(steady_clock::now());
+    if (!next)
+      return static_cast<void>(question_limit_.cancel());
+    question_limit_.expires_at(*next);
+    question_limit_.async_wait([to = weak()](beast::error_code failure) {
+      if (const auto session = to.lock(); !failure && session)
+        session->watch_questions();
+    });
+  }
+
   // Writing. Called by any thread.
 
   void take(relayed_message message) {
-    if (message.is_request())
-      return std::move(message).fail({node_errc::unsupported, "a WebSocket does not answer requests"});
     auto text = core_.messages().encode(message.content(), text_bytes_max());
+    if (message.is_request())
+      return ask_client(std::move(message), text);
     push(text ? "{\"message\":" + *text + "}" : json_of(text.error()));
+  }
+
+  void ask_client(relayed_message request, const std::expected<std::string, refusal>& text) {
+    if (!text)
+      return std::move(request).fail(
+          {node_errc::unsupported, "a WebSocket cannot be asked this: " + text.error().text});
+    request.set_content({}); // It is consumed: only its text waits.
+    const auto longest = steady_clock::now() + core_.options().answer_timeout_max;
+    const auto limit = std::min(longest, request.deadline().value_or(longest));
+    const auto number = questions_.add(std::move(request), limit);
+    if (!number)
+      return;
+    push("{\"request\":" + std::to_string(*number) + ",\"message\":" + *text + "}");
+    net::post(executor(), [self = this->shared_from_this()] {
+      self->watch_questions();
+      self->can_read_.cancel(); // Its answer may have to be read.
+    });
   }
 
   void push_answer(std::uint64_t id, const std::expected<caf::message, node_error>& answer) {
@@ -328,20 +403,32 @@ private:
   /// Each text takes memory besides its bytes.
   static std::size_t weight_of(const std::string& text) { return text.size() + 128; }
 
+  /// Returns false if the client must not have so many more bytes unread.
+  [[nodiscard]] bool add_unread(std::size_t bytes) {
+    const auto before = outbox_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    if (before + bytes <= core_.options().socket_outbox_bytes && unread_->add(bytes))
+      return true;
+    outbox_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  void subtract_unread(std::size_t bytes) {
+    outbox_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    unread_->subtract(bytes);
+  }
+
+  void drop_outbox() {
+    has_overflown_ = true;
+    outbox_.clear();
+    end(websocket::close_code::try_again_later, {node_errc::link_busy, "the client does not read"});
+  }
+
   void push(std::string text) {
-    const auto weight = weight_of(text);
-    const auto before = outbox_bytes_.fetch_add(weight, std::memory_order_relaxed);
-    auto executor = socket_.get_executor();
-    if (before + weight > core_.options().socket_outbox_bytes) {
-      outbox_bytes_.fetch_sub(weight, std::memory_order_relaxed);
+    if (!add_unread(weight_of(text))) {
       if (!has_overflown_.exchange(true))
-        net::post(executor, [self = this->shared_from_this()] {
-          self->outbox_.clear();
-          self->end(websocket::close_code::try_again_later, {node_errc::link_busy, "the client does not read"});
-        });
+        net::post(executor(), [self = this->shared_from_this()] { self->drop_outbox(); });
       return;
     }
-    net::post(executor, [self = this->shared_from_this(), text = std::move(text)]() mutable {
+    net::post(executor(), [self = this->shared_from_this(), text = std::move(text)]() mutable {
       self->outbox_.push_back(std::move(text));
       self->can_write_.cancel();
     });
@@ -361,7 +448,7 @@ private:
       limit_writing(core_.options().write_timeout);
       co_await socket_.async_write(net::buffer(text), into(failure));
       write_limit_.cancel();
-      outbox_bytes_.fetch_sub(weight_of(text), std::memory_order_relaxed);
+      subtract_unread(weight_of(text));
       can_read_.cancel();
     }
     end(websocket::close_code::none, {node_errc::link_down, "the WebSocket is broken"});
@@ -402,6 +489,8 @@ private:
     close_text_ = why.message().substr(0, 120); // A close frame has room for 123 bytes.
     if (actor_)
       actor_->end(why);
+    questions_.end(why);
+    question_limit_.cancel();
     for (const auto& limit : limits_)
       limit->cancel();
     can_read_.cancel();
@@ -415,6 +504,8 @@ private:
   gateway_core& core_;
   socket_opening opening_;
   websocket::stream<Stream> socket_;
+  open_questions questions_; // Of the program to the client.
+  net::steady_timer question_limit_;
   std::optional<outside_actor> actor_; // Set by begin().
   bool is_counted_ = false;
   bool is_ending_ = false;
@@ -423,6 +514,7 @@ private:
   std::string close_text_;
 
   std::size_t unfinished_ = 0;
+  steady_clock::time_point last_finished_{}; // When one was done, or the only one came.
   std::deque<std::string> outbox_;
   std::vector<std::shared_ptr<net::steady_timer>> limits_; // Of requests that wait for their answers.
   net::steady_timer can_write_;
@@ -433,6 +525,7 @@ private:
   // Any thread.
   std::atomic<std::size_t> outbox_bytes_{0}; // Of texts in the outbox or on their way there.
   std::atomic<bool> has_overflown_{false};
+  std::unique_ptr<unread_ledger::account> unread_; // Set by run(), before anything can be pushed.
 };
 
 } // namespace
