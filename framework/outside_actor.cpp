@@ -38,6 +38,17 @@ bool needs_guard(caf::actor_system& system, caf::abstract_actor& receiver) {
   return ordinary.find(receiver) != nullptr;
 }
 
+/// A request whose deadline has passed is dropped where it is, which looks as if the actor had dropped it.
+outside_actor::on_answer in_time(std::chrono::steady_clock::time_point limit, std::chrono::milliseconds timeout,
+                                 outside_actor::on_answer answered) {
+  return [limit, timeout, answered = std::move(answered)](std::expected<caf::message, node_error> answer) {
+    if (!answer && answer.error().code() == node_errc::broken_promise && std::chrono::steady_clock::now() >= limit)
+      answer = std::unexpected{
+          node_error{node_errc::timed_out, "no answer within " + std::to_string(timeout.count()) + " ms"}};
+    answered(std::move(answer));
+  };
+}
+
 } // namespace
 
 outside_actor::outside_actor(caf::actor_system& system, std::function<void(relayed_message)> take)
@@ -65,14 +76,15 @@ const caf::actor& outside_actor::handle() const noexcept {
 
 std::uint64_t outside_actor::ask(const caf::actor& receiver, caf::message what, std::chrono::milliseconds timeout,
                                  on_answer answered) {
-  const auto number = parts_->actor().begin_request(std::move(answered));
+  const auto limit = std::chrono::steady_clock::now() + bounded_wait(timeout);
+  const auto number = parts_->actor().begin_request(in_time(limit, timeout, std::move(answered)));
   const auto id = caf::make_message_id(number);
   auto* const to = caf::actor_cast<caf::abstract_actor*>(receiver);
   auto sender = parts_->self;
   if (needs_guard(parts_->system, *to))
     sender = internal::make_request_guard(parts_->system, std::move(sender), id);
   auto request = caf::make_mailbox_element(std::move(sender), id, {}, std::move(what));
-  internal::message_notes notes{.deadline = std::chrono::steady_clock::now() + bounded_wait(timeout)};
+  internal::message_notes notes{.deadline = limit};
   to->enqueue(internal::annotate(std::move(request), std::move(notes), to), nullptr);
   return number;
 }

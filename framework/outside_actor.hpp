@@ -44,7 +44,8 @@ public:
 
   /// Sends a request whose deadline is `timeout` from now, as troupe::request does. The result is the request's number.
   /// `answered` is called once, unless the request is given up before. It may be called before this call returns. If an
-  /// actor of this process drops the request without an answer, the answer is the error `broken_promise`. This object
+  /// actor of this process drops the request without an answer, the answer is the error `broken_promise`, or `timed_out`
+  /// if its deadline has passed. This object
   /// has no clock: the caller gives the request up when the time is over.
   /// Requires: `receiver` is not null, and this object has not ended.
   std::uint64_t ask(const caf::actor& receiver, caf::message what, std::chrono::milliseconds timeout,

@@ -18,7 +18,7 @@ std::unexpected<node_error> unusable_option(std::string text) {
 
 std::expected<void, node_error> check_options(const gateway_options& options) {
   using std::chrono::milliseconds;
-  const std::array<std::pair<std::string_view, std::size_t>, 12> counts{
+  const std::array<std::pair<std::string_view, std::size_t>, 13> counts{
       {{"threads", options.threads},
        {"connections_max", options.connections_max},
        {"connections_per_address_max", options.connections_per_address_max},
@@ -28,6 +28,7 @@ std::expected<void, node_error> check_options(const gateway_options& options) {
        {"socket_requests_max", options.socket_requests_max},
        {"socket_questions_max", options.socket_questions_max},
        {"socket_outbox_bytes", options.socket_outbox_bytes},
+       {"unconsumed_bytes_max", options.unconsumed_bytes_max},
        {"object_bytes_max", options.object_bytes_max},
        {"objects_per_token_max", options.objects_per_token_max},
        {"guesses_per_minute", options.guesses_per_minute}}};

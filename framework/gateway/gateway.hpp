@@ -72,6 +72,9 @@ struct gateway_options {
   std::size_t socket_requests_max = 64;    ///< Messages of a WebSocket that are not answered or consumed. More wait.
   std::size_t socket_questions_max = 64;   ///< Requests of the program that a WebSocket's client has not answered.
   std::size_t socket_outbox_bytes = 4_MiB; ///< Unread by a WebSocket's client; beyond that, the socket is closed.
+  /// The memory of one token's messages that actors have not consumed. Beyond that, its messages are refused with
+  /// `link_busy`, unless no other one is there.
+  std::size_t unconsumed_bytes_max = 64_MiB;
   /// What all clients together have not read of texts of at least 4 KiB and of their outboxes. Beyond that, the
   /// connection that has most of it is closed. Must not be less than `answer_bytes_max` and `socket_outbox_bytes`.
   std::size_t unread_bytes_max = 256_MiB;

@@ -25,13 +25,19 @@ void expect_refusal(const web::refusal& why) {
                "a refusal without a status or a text");
 }
 
+std::expected<caf::message, web::refusal> decoded(const std::vector<web::json_value>& values) {
+  static web::message_quota quota{1 << 30};
+  auto claim = quota.begin("fuzz");
+  return reader().decode(values, *claim, claim);
+}
+
 /// What was accepted can be written, and is read again as the same.
 void read_message(std::string_view text) {
   const auto values = reader().cut(text);
   if (!values)
     return expect_refusal(values.error());
   fuzz::expect(values->size() <= web::json_messages::values_max, "too many values");
-  const auto message = reader().decode(*values);
+  const auto message = decoded(*values);
   if (!message)
     return expect_refusal(message.error());
   const auto written = reader().encode(*message, 1 << 24);
@@ -39,7 +45,7 @@ void read_message(std::string_view text) {
     return expect_refusal(written.error());
   const auto again = reader().cut(*written);
   fuzz::expect(again.has_value() && again->size() == values->size(), "what was written is no message", *written);
-  fuzz::expect(reader().decode(*again).has_value(), "what was written cannot be decoded", *written);
+  fuzz::expect(decoded(*again).has_value(), "what was written cannot be decoded", *written);
 }
 
 void read_word(std::string_view text) {

@@ -1,4 +1,5 @@
 // Goal: a client of HTTP gets the answers and errors that a C++ caller would get.
+#include <future>
 #include <thread>
 
 #include "open_gateway.hpp"
@@ -40,6 +41,51 @@ TEST_F(calls, a_request_that_is_not_answered_in_time_is_504) {
   const auto answer = post(R"({"atom":"hold"})", "Troupe-Timeout-Ms: 50\r\n");
   EXPECT_EQ(answer.status, 504);
   EXPECT_EQ(answer.body, R"({"error":{"code":"timed_out","text":"no answer within 50 ms"}})");
+}
+
+TEST_F(calls, a_request_that_its_actor_finds_too_late_is_504_and_no_fault_of_the_actor) {
+  static_cast<void>(gateway());
+  for (int i = 0; i < 50; ++i) {
+    const auto answer = post(R"({"type":"test.spoon","value":{"metal":"tin","turns":1}})", "Troupe-Timeout-Ms: 1\r\n");
+    EXPECT_TRUE(answer.status == 200 || answer.status == 504) << answer.status << answer.body;
+  }
+}
+
+TEST_F(calls, messages_that_actors_do_not_consume_are_bounded_for_each_token_on_all_its_connections) {
+  options_.unconsumed_bytes_max = 100'000;
+  std::promise<void> may_go_on;
+  std::atomic<bool> is_stuck{false};
+  const auto stuck = home().system.spawn<caf::detached>([&, wait = may_go_on.get_future().share()]() -> caf::behavior {
+    return {[&, wait](const std::string&) { wait.wait(); },
+            [&, wait](std::int32_t) {
+              is_stuck = true;
+              wait.wait();
+            }};
+  });
+  ASSERT_TRUE(gateway().expose("stuck", stuck));
+  const auto first = client();
+  EXPECT_TRUE(first->send(request("POST", "/actors/stuck", R"({"type":"i32","value":1})")));
+  ASSERT_TRUE(eventually([&] { return is_stuck.load(); }));
+  const auto text = request("POST", "/actors/stuck", R"({"type":"str","value":")" + std::string(30'000, 'x') + R"("})",
+                            "Troupe-Timeout-Ms: 1\r\n");
+  http_answer answer;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(answer_to(text).status, 504);
+  answer = answer_to(text);
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.head.at("retry-after"), "1");
+  EXPECT_EQ(answer.body, R"({"error":{"code":"link_busy","text":"actors have not consumed the messages of this token, )"
+                         R"(which may take 100000 bytes"}})");
+  EXPECT_EQ(post(R"({"type":"test.spoon","value":{"metal":"tin","turns":1}})").status, 200); // There is room for it.
+  may_go_on.set_value();
+  EXPECT_TRUE(eventually([&] { return answer_to(text).status != 503; }));
+}
+
+TEST_F(calls, a_time_limit_that_is_doubtful_is_refused_and_a_long_one_is_shortened) {
+  const auto stir = R"([{"atom":"stir"},{"type":"test.spoon","value":{"metal":"silver"}}])";
+  EXPECT_EQ(post(stir, "Troupe-Timeout-Ms: 1000\r\nTroupe-Timeout-Ms: 0\r\n").status, 400);
+  EXPECT_EQ(post(stir, "Troupe-Timeout-Ms: -1\r\n").status, 400);
+  EXPECT_EQ(post(stir, "Troupe-Timeout-Ms: 18446744073709551615\r\n").status, 200);
 }
 
 TEST_F(calls, a_promise_that_the_actor_drops_is_502_at_once) {

@@ -4,6 +4,7 @@
 #include "open_gateway.hpp"
 
 #include <troupe/framework/gateway/internal/objects/byte_range.hpp>
+#include <troupe/framework/gateway/internal/objects/object_shelf.hpp>
 
 namespace troupe::tests {
 namespace {
@@ -168,6 +169,44 @@ TEST(byte_ranges, are_read_as_rfc_9110_says) {
   for (const auto* const whole : {"", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "bytes=0-1,3-4", "lines=1-2",
                                   "bytes=99999999999999999999-", "bytes= 1-2", "bytes=1-2x"})
     check(whole, range_kind::whole);
+}
+
+TEST_F(objects, an_object_counts_against_the_quota_while_it_is_read) {
+  web::object_shelf shelf({.objects_per_token_max = 10, .lifetime = 60s});
+  web::token_rights by;
+  by.name = "one";
+  by.put_bytes = 100;
+  const auto now = web::object_shelf::clock::now();
+  auto room = shelf.reserve(by, 100, now);
+  ASSERT_TRUE(room);
+  const auto id = shelf.put(by, *std::move(room), {}, now);
+  auto reading = shelf.find(by, id, now);
+  ASSERT_TRUE(reading);
+  EXPECT_TRUE(shelf.remove(by, id, now));
+  EXPECT_FALSE(shelf.reserve(by, 1, now));
+  reading = {};
+  EXPECT_TRUE(shelf.reserve(by, 1, now));
+}
+
+TEST_F(objects, an_expired_object_makes_room_at_once) {
+  web::object_shelf shelf({.objects_per_token_max = 10, .lifetime = 60s});
+  web::token_rights by;
+  by.name = "one";
+  by.put_bytes = 100;
+  const auto now = web::object_shelf::clock::now();
+  static_cast<void>(shelf.put(by, *shelf.reserve(by, 100, now), {}, now));
+  EXPECT_FALSE(shelf.reserve(by, 100, now + 59s));
+  EXPECT_TRUE(shelf.reserve(by, 100, now + 60s));
+}
+
+TEST_F(objects, an_upload_that_stops_is_given_up_after_the_time_for_what_has_come) {
+  options_.body_timeout = 100ms;
+  const auto one = client();
+  EXPECT_TRUE(one->send("PUT /objects HTTP/1.1\r\nHost: " + host() + "\r\nAuthorization: Bearer " + full_token
+                        + "\r\nContent-Length: 1048576\r\n\r\n123"));
+  EXPECT_TRUE(eventually([&] { return gateway().stats().client_object_bytes == 1_MiB; }));
+  EXPECT_TRUE(one->is_closed_by_peer()); // The whole would have 32 s.
+  EXPECT_TRUE(eventually([&] { return gateway().stats().client_object_bytes == 0; }));
 }
 
 } // namespace

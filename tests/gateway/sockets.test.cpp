@@ -50,6 +50,28 @@ TEST_F(sockets, mistakes_are_answered_and_the_socket_goes_on) {
   EXPECT_NE(one->frame().payload.find("\"answer\":"), std::string::npos);
 }
 
+TEST_F(sockets, an_id_that_is_under_way_or_no_number_is_refused_with_its_name) {
+  const auto one = socket();
+  ASSERT_TRUE(one);
+  EXPECT_TRUE(one->send_text(R"({"id":5,"message":{"atom":"hold"}})"));
+  EXPECT_TRUE(one->send_text(R"({"id":5,"message":{"atom":"fail"}})"));
+  EXPECT_EQ(one->frame().payload,
+            R"({"id":5,"error":{"code":"malformed","text":"a request with the id 5 waits for its answer already"}})");
+  EXPECT_TRUE(one->send_text(R"({"id":"7","message":{"atom":"fail"}})"));
+  EXPECT_NE(one->frame().payload.find(R"(\"id\" must be a natural number)"), std::string::npos);
+  EXPECT_TRUE(one->send_text(R"({"id":8,"timeout_ms":1.5,"message":{"atom":"fail"}})"));
+  EXPECT_NE(one->frame().payload.find(R"(\"timeout_ms\" must be a natural number)"), std::string::npos);
+}
+
+TEST_F(sockets, an_id_may_be_used_again_once_it_is_answered) {
+  const auto one = socket();
+  ASSERT_TRUE(one);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(one->send_text(R"({"id":5,"message":{"atom":"fail"}})"));
+    EXPECT_NE(one->frame().payload.find("link_busy"), std::string::npos);
+  }
+}
+
 TEST_F(sockets, a_browser_sends_its_token_as_a_subprotocol) {
   EXPECT_TRUE(socket("Sec-WebSocket-Protocol: troupe.1, troupe.token." + full_token + "\r\n", ""));
   EXPECT_EQ(last_upgrade_.head.at("sec-websocket-protocol"), "troupe.1");

@@ -41,9 +41,13 @@ protected:
     char piece[4096];
     for (int got = 0; (got = BIO_read(connection.get(), piece, sizeof piece)) > 0;)
       answer.append(piece, static_cast<std::size_t>(got));
+    SSL* ssl = nullptr;
+    BIO_get_ssl(connection.get(), &ssl);
+    was_closed_cleanly_ = (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
     return answer;
   }
 
+  bool was_closed_cleanly_ = false; // The last connection ended with close_notify.
   const fs::path folder_ = fs::temp_directory_path() / unique_name("gateway-tls");
   const certificates::files files_{folder_ / "certificate.pem", folder_ / "key.pem"};
 };
@@ -73,8 +77,18 @@ TEST_F(over_tls, objects_and_web_sockets_are_served) {
 TEST_F(over_tls, plain_and_old_connections_are_refused) {
   const auto plain = client();
   EXPECT_TRUE(plain->send(request("GET", "/schema")));
+  const auto refused = plain->answer();
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.body, R"({"error":{"code":"needs_tls","text":"this gateway speaks TLS: use https:// or wss://"}})");
   EXPECT_TRUE(plain->is_closed_by_peer());
   EXPECT_EQ(answer_over_tls(request("GET", "/schema", "", "Connection: close\r\n"), TLS1_1_VERSION), "");
+}
+
+TEST_F(over_tls, a_connection_ends_with_close_notify) {
+  for (const auto& token : {full_token, small_token, std::string("wrong-0123456789abcdef0123456789abcdef")}) {
+    EXPECT_FALSE(answer_over_tls(request("GET", "/schema", "", "Connection: close\r\n", token)).empty());
+    EXPECT_TRUE(was_closed_cleanly_) << token;
+  }
 }
 
 TEST_F(over_tls, a_handshake_that_takes_too_long_is_cut) {

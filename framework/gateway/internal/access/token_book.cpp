@@ -14,6 +14,8 @@
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
+#include <troupe/framework/gateway/internal/words/names.hpp>
+
 namespace troupe::web {
 
 namespace {
@@ -74,6 +76,8 @@ std::expected<token_book, node_error> token_book::parse(std::string_view text, c
     const auto place = file + ", line " + std::to_string(number) + ": ";
     if (words.size() < 3)
       return unusable(place + "expected the name of a token, the token and its rights");
+    if (!is_name(words[0]))
+      return unusable(place + "the name of a token has letters, digits, '-', '_' and '.'");
     const auto token = words[1];
     if (token.size() < token_characters_min || token.size() > token_characters_max
         || !std::ranges::all_of(token, may_be_in_token))

@@ -65,6 +65,8 @@ std::expected<void, std::string> token_rights::add(std::string_view word) {
     return {};
   }
   if (word.starts_with(put)) {
+    if (put_bytes != 0)
+      return std::unexpected{"\"" + std::string(word) + "\" is a second right to make objects"};
     if (const auto bytes = bytes_in(word.substr(put.size()))) {
       put_bytes = *bytes;
       return {};

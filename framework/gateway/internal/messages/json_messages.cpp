@@ -148,6 +148,7 @@ std::expected<const type_entry*, refusal> json_messages::type_named(const std::s
 }
 
 std::expected<caf::message, refusal> json_messages::decode(const std::vector<json_value>& values,
+                                                           message_quota::claim& claim,
                                                            std::shared_ptr<const void> keeps) const {
   std::vector<const type_entry*> types;
   types.reserve(values.size());
@@ -168,6 +169,14 @@ std::expected<caf::message, refusal> json_messages::decode(const std::vector<jso
     if (auto done = deserialize_entry(*types[place], value, encoded, options, types_, families_); !done) {
       why = unreadable(from.alias, done.error());
       return std::unexpected{node_error{node_errc::undecodable, why.text}};
+    }
+    if (!claim.grow(types[place]->memory_bytes(value))) {
+      why = {.status = 503,
+             .code = "link_busy",
+             .text = "actors have not consumed the messages of this token, which may take "
+                     + std::to_string(claim.bytes_max()) + " bytes",
+             .retry_after_seconds = 1};
+      return std::unexpected{node_error{node_errc::link_busy, why.text}};
     }
     return {};
   };

@@ -10,6 +10,7 @@
 
 #include <caf/message.hpp>
 
+#include <troupe/framework/gateway/internal/access/message_quota.hpp>
 #include <troupe/framework/gateway/internal/words/refusal.hpp>
 #include <troupe/serializers/family.hpp>
 #include <troupe/serializers/limits.hpp>
@@ -38,10 +39,11 @@ public:
 
   /// Cuts the text into values, without decoding them. They view the text.
   [[nodiscard]] std::expected<std::vector<json_value>, refusal> cut(std::string_view text) const;
-  /// Decodes a message. `keeps` lives until the message is consumed (message_with). Refuses types that do something
-  /// else to an actor than to deliver a value: errors, exit messages, and requests of Troupe's own.
-  [[nodiscard]] std::expected<caf::message, refusal> decode(const std::vector<json_value>& values,
-                                                            std::shared_ptr<const void> keeps = nullptr) const;
+  /// Decodes a message. `keeps` lives until the message is consumed (message_with); it should own `claim`, which grows
+  /// by what each value takes. Refuses types that do something else to an actor than to deliver a value: errors, exit
+  /// messages, and requests of Troupe's own. Fails with `link_busy` if the claim may not grow any more.
+  [[nodiscard]] std::expected<caf::message, refusal>
+  decode(const std::vector<json_value>& values, message_quota::claim& claim, std::shared_ptr<const void> keeps) const;
   /// Fails if the result would be longer than `bytes_max`, or if a value has no alias or no form in JSON.
   [[nodiscard]] std::expected<std::string, refusal> encode(const caf::message& message, std::size_t bytes_max) const;
 

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::uint64_t timeout_ms_max = 1'000'000'000;
 
-bool read_natural(json_reader& reader, std::uint64_t& value) {
+bool read_natural(json_reader& reader, std::string_view name, std::uint64_t& value) {
   number found = number::of(std::uint64_t{0});
-  return reader.number(found)
-         && (found.to(value) || reader.fail(serialize_errc::malformed, "expected a natural number"));
+  return (reader.kind() == value_kind::number && reader.number(found) && found.to(value))
+         || reader.fail(serialize_errc::malformed, "\"" + std::string(name) + "\" must be a natural number below 2^64");
 }
 
 bool is_new(const socket_word& word, std::string_view name) {
@@ -34,15 +34,15 @@ bool read_member(json_reader& reader, std::string_view name, std::string_view te
     return reader.text(token) && (word.token = token, true);
   }
   if (name == "id")
-    return read_natural(reader, count) && (word.id = count, true);
+    return read_natural(reader, name, count) && (word.id = count, true);
   if (name == "answer")
-    return read_natural(reader, count) && (word.answer = count, true);
+    return read_natural(reader, name, count) && (word.answer = count, true);
   if (name == "error") {
     std::string_view why;
     return reader.text(why) && (word.error = why, true);
   }
   if (name == "timeout_ms")
-    return read_natural(reader, count)
+    return read_natural(reader, name, count)
            && (word.timeout = std::chrono::milliseconds(std::min(count, timeout_ms_max)), true);
   if (name == "message") {
     const auto from = reader.position();

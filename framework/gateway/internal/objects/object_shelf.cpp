@@ -42,7 +42,7 @@ std::string object_shelf::next_tag() {
 
 void object_shelf::expose(std::string id, page_loader load) {
   const std::lock_guard guard{mutex_};
-  exposed_.insert_or_assign(std::move(id), shelved_object{std::move(load), next_tag()});
+  exposed_.insert_or_assign(std::move(id), shelved_object{.load = std::move(load), .room = nullptr, .tag = next_tag()});
 }
 
 bool object_shelf::withdraw(std::string_view id) {
@@ -54,8 +54,9 @@ bool object_shelf::withdraw(std::string_view id) {
   return true;
 }
 
-std::expected<std::shared_ptr<const void>, refusal> object_shelf::reserve(const token_rights& by,
-                                                                          std::uint64_t size_bytes) {
+std::expected<std::shared_ptr<const void>, refusal>
+object_shelf::reserve(const token_rights& by, std::uint64_t size_bytes, clock::time_point now) {
+  expire(now);
   if (by.put_bytes == 0)
     return std::unexpected{refusal{.status = 403, .code = "not_allowed", .text = "this token may not make objects"}};
   std::shared_ptr<usage> used;
@@ -92,9 +93,8 @@ std::string object_shelf::put(const token_rights& by, std::shared_ptr<const void
                               clock::time_point now) {
   auto id = random_id();
   const std::lock_guard guard{mutex_};
-  made_.emplace(id, made_object{.object = {std::move(load), next_tag()},
+  made_.emplace(id, made_object{.object = {.load = std::move(load), .room = std::move(room), .tag = next_tag()},
                                 .owner = by.name,
-                                .room = std::move(room),
                                 .expires = now + limits_.lifetime});
   return id;
 }

@@ -20,6 +20,7 @@ namespace troupe::web {
 /// An object on the shelf.
 struct shelved_object {
   page_loader load;
+  std::shared_ptr<const void> room; ///< What it takes of its token's quota, also while it is read after its end.
   std::string tag; ///< For the header ETag: differs for all objects that have been on the shelf, even under one id.
 };
 
@@ -40,11 +41,11 @@ public:
   void expose(std::string id, page_loader load);
   bool withdraw(std::string_view id);
 
-  /// Reserves room for an object of `size_bytes` that `by` makes. The room is free again when the result is destroyed,
-  /// unless it has become part of an object by put(). Fails with 403 if the token may make none, or with 413 or 429 if
-  /// its objects would take too much together.
-  [[nodiscard]] std::expected<std::shared_ptr<const void>, refusal> reserve(const token_rights& by,
-                                                                            std::uint64_t size_bytes);
+  /// Reserves room for an object of `size_bytes` that `by` makes, after dropping expired objects. The room is free
+  /// again when the result is destroyed; after put(), when the object is gone and nobody reads it any more. Fails with
+  /// 403 if the token may make none, or with 413 or 429 if its objects would take too much together.
+  [[nodiscard]] std::expected<std::shared_ptr<const void>, refusal>
+  reserve(const token_rights& by, std::uint64_t size_bytes, clock::time_point now);
   /// Puts the object there and returns its id, which cannot be guessed. It stays until it is removed or expires.
   [[nodiscard]] std::string put(const token_rights& by, std::shared_ptr<const void> room, page_loader load,
                                 clock::time_point now);
@@ -66,7 +67,6 @@ private:
   struct made_object {
     shelved_object object;
     std::string owner;
-    std::shared_ptr<const void> room;
     clock::time_point expires;
   };
   /// What the objects of one token take. Shared with the rooms, which may outlive the shelf.

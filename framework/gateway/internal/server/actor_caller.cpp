@@ -27,7 +27,7 @@ net::awaitable<void> actor_caller::serve(http_exchange& exchange, std::string na
     co_return;
   auto answered =
       co_await ask(exchange, *std::move(target), *std::move(text),
-                   std::min(timeout->value_or(core_.options().answer_timeout), core_.options().answer_timeout_max));
+                   std::min(timeout->value_or(core_.options().answer_timeout), core_.options().answer_timeout_max), by);
   if (!answered)
     co_return co_await exchange.refuse(answered.error());
   co_await exchange.respond(json_response(200, *std::move(answered)));
@@ -41,20 +41,23 @@ outside_actor& actor_caller::actor() {
   return *actor_;
 }
 
-std::expected<caf::message, refusal> actor_caller::read(const exposed_actor& target, std::string_view body) const {
+std::expected<caf::message, refusal> actor_caller::read(const exposed_actor& target, std::string_view body,
+                                                        const token_rights& by) const {
   const auto values = core_.messages().cut(body);
   if (!values)
     return std::unexpected{values.error()};
   if (auto checked = target.check(*values); !checked)
     return std::unexpected{checked.error()};
-  return core_.messages().decode(*values);
+  auto claim = core_.unconsumed().begin(by.name);
+  return core_.messages().decode(*values, *claim, claim);
 }
 
 net::awaitable<actor_caller::answer_text> actor_caller::ask(http_exchange& exchange,
                                                             std::shared_ptr<const exposed_actor> target,
-                                                            std::string body, milliseconds timeout) {
+                                                            std::string body, milliseconds timeout,
+                                                            std::shared_ptr<const token_rights> by) {
   std::expected<caf::message, refusal> message = caf::message();
-  const auto decode = [&] { message = read(*target, body); };
+  const auto decode = [&] { message = read(*target, body, *by); };
   if (body.size() > long_text_bytes) // Other connections of this thread do not wait for it.
     co_await run_on(core_.readers(), exchange, decode);
   else

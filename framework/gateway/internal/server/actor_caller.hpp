@@ -34,8 +34,10 @@ private:
 
   [[nodiscard]] outside_actor& actor();
   [[nodiscard]] net::awaitable<answer_text> ask(http_exchange& exchange, std::shared_ptr<const exposed_actor> target,
-                                                std::string body, std::chrono::milliseconds timeout);
-  [[nodiscard]] std::expected<caf::message, refusal> read(const exposed_actor& target, std::string_view body) const;
+                                                std::string body, std::chrono::milliseconds timeout,
+                                                std::shared_ptr<const token_rights> by);
+  [[nodiscard]] std::expected<caf::message, refusal> read(const exposed_actor& target, std::string_view body,
+                                                          const token_rights& by) const;
   /// The result is whether the client left before. A client that has closed its side has most likely closed the
   /// connection, and must not keep its place until then.
   [[nodiscard]] net::awaitable<bool> wait_for_result(http_exchange& exchange, std::chrono::milliseconds timeout);

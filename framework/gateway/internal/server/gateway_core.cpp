@@ -66,6 +66,7 @@ gateway_core::gateway_core(node& of, gateway_options options, token_book tokens)
       doorkeeper_(std::move(tokens), {.guesses_per_minute = options_.guesses_per_minute,
                                       .requests_per_second = options_.requests_per_second,
                                       .requests_burst = options_.requests_burst}),
+      unconsumed_(options_.unconsumed_bytes_max),
       objects_({.objects_per_token_max = options_.objects_per_token_max, .lifetime = options_.object_lifetime}),
       messages_(of.types(), of.families(), options_.depth_max),
       connections_(

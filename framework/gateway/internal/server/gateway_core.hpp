@@ -15,6 +15,7 @@
 
 #include <troupe/framework/gateway/gateway.hpp>
 #include <troupe/framework/gateway/internal/access/doorkeeper.hpp>
+#include <troupe/framework/gateway/internal/access/message_quota.hpp>
 #include <troupe/framework/gateway/internal/access/site_check.hpp>
 #include <troupe/framework/gateway/internal/messages/actor_shelf.hpp>
 #include <troupe/framework/gateway/internal/messages/json_messages.hpp>
@@ -55,6 +56,7 @@ public:
   [[nodiscard]] web::doorkeeper& doorkeeper() noexcept { return doorkeeper_; }
   /// Requires: start() has succeeded.
   [[nodiscard]] const site_check& sites() const noexcept { return *sites_; }
+  [[nodiscard]] message_quota& unconsumed() noexcept { return unconsumed_; }
   [[nodiscard]] actor_shelf& actors() noexcept { return actors_; }
   [[nodiscard]] object_shelf& objects() noexcept { return objects_; }
   [[nodiscard]] const json_messages& messages() const noexcept { return messages_; }
@@ -96,6 +98,7 @@ private:
   const gateway_options options_;
   web::doorkeeper doorkeeper_;
   std::optional<site_check> sites_; // Set by start().
+  message_quota unconsumed_;
   actor_shelf actors_;
   object_shelf objects_;
   const json_messages messages_;

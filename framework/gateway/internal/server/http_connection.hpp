@@ -48,6 +48,9 @@ public:
     if constexpr (std::is_same_v<Stream, tls_stream>) {
       lowest().expires_after(options().header_timeout);
       co_await stream_.async_handshake(net::ssl::stream_base::server, into(failure));
+      if (failure.category() == net::error::get_ssl_category()
+          && ERR_GET_REASON(static_cast<unsigned long>(failure.value())) == SSL_R_HTTP_REQUEST)
+        co_await explain_tls();
     }
     co_return !failure;
   }
@@ -106,8 +109,12 @@ public:
   /// bytes, the client may lose the answer that it has been sent.
   [[nodiscard]] net::awaitable<void> linger() {
     beast::error_code failure;
-    lowest().socket().shutdown(net::ip::tcp::socket::shutdown_send, failure);
     lowest().expires_after(linger_time);
+    if constexpr (std::is_same_v<Stream, tls_stream>) {
+      co_await stream_.async_shutdown(into(failure)); // Else clients cannot tell the end from an attack.
+      failure = {};
+    }
+    lowest().socket().shutdown(net::ip::tcp::socket::shutdown_send, failure);
     for (std::size_t left = linger_bytes_max; !failure && left > 0;) {
       buffer_.clear();
       const auto count =
@@ -127,10 +134,8 @@ public:
   bool has_unread_body() const override { return is_unread_; }
 
   net::awaitable<std::optional<std::string>> receive_text() override {
-    const auto limit = time_for(body_bytes().value_or(options().body_bytes_max));
     if (!co_await invite_body())
       co_return std::nullopt;
-    lowest().expires_after(limit);
     http::request_parser<http::string_body> body{std::move(*parser_)};
     body.body_limit(options().body_bytes_max);
     chunk_extras extras{chunk_extras_bytes_max};
@@ -138,36 +143,20 @@ public:
       failed = error_of_extras(extras.note(size == 0, {extension.data(), extension.size()}, buffered()));
     };
     body.on_chunk_header(check);
-    beast::error_code failure;
-    co_await http::async_read(stream_, buffer_, body, into(failure));
-    if (failure) {
-      co_await refuse_unread(failure);
+    if (!co_await receive_all(body))
       co_return std::nullopt;
-    }
-    is_unread_ = false;
     co_return std::move(body.get().body());
   }
 
   net::awaitable<bool> receive_into(std::span<std::byte> target) override {
     if (!co_await invite_body())
       co_return false;
-    lowest().expires_after(time_for(target.size()));
     http::request_parser<http::buffer_body> body{std::move(*parser_)};
     body.body_limit(target.size());
     body.get().body().data = target.data();
     body.get().body().size = target.size();
     body.get().body().more = true;
-    beast::error_code failure;
-    while (!body.is_done() && !failure) {
-      co_await http::async_read(stream_, buffer_, body, into(failure));
-      if (failure == http::error::need_buffer)
-        failure = {};
-    }
-    if (failure)
-      co_await refuse_unread(failure);
-    else
-      is_unread_ = false;
-    co_return !failure;
+    co_return co_await receive_all(body);
   }
 
   net::awaitable<void> respond(text_response answer) override {
@@ -241,8 +230,16 @@ private:
     is_idle_ = is_idle;
     terms_.set_idle(is_idle);
   }
-  [[nodiscard]] std::chrono::milliseconds time_for(std::uint64_t bytes) const {
-    return options().body_timeout + std::chrono::seconds(bytes / (32 * 1024));
+
+  /// Tells a client that speaks HTTP without TLS what it should do.
+  net::awaitable<void> explain_tls() {
+    auto answer = response_of(refused_with(400, "needs_tls", "this gateway speaks TLS: use https:// or wss://"));
+    begin_answer(answer);
+    answer.keep_alive(false);
+    answer.prepare_payload();
+    beast::error_code failure;
+    co_await http::async_write(lowest(), answer, into(failure));
+    lowest().close();
   }
 
   /// Reads until the buffer has a whole head. Until its first byte comes, the connection is idle.
@@ -321,6 +318,26 @@ private:
   net::awaitable<void> refuse_unread(refusal why) {
     goes_on_ = false;
     co_await refuse(why);
+  }
+
+  /// Receives a body. The client has `body_timeout`, and 1 s more for each 32 KiB that have come. Returns false if that
+  /// has failed: the client has been told, or is gone.
+  template <class Parser>
+  net::awaitable<bool> receive_all(Parser& body) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::uint64_t bytes = 0;
+    beast::error_code failure;
+    while (!body.is_done() && !failure) {
+      lowest().expires_at(begin + options().body_timeout + std::chrono::seconds(bytes / (32 * 1024)));
+      bytes += co_await http::async_read_some(stream_, buffer_, body, into(failure));
+      if (failure == http::error::need_buffer)
+        failure = {};
+    }
+    if (failure)
+      co_await refuse_unread(failure);
+    else
+      is_unread_ = false;
+    co_return !failure;
   }
 
   /// A client that asks whether it should send a large body is told to go on.

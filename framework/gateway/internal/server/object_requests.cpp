@@ -72,7 +72,7 @@ net::awaitable<void> make_object(gateway_core& core, http_exchange& exchange, st
   if (*size_bytes > bytes_max)
     co_return co_await exchange.refuse(refused_with(
         413, "too_large", "object of " + std::to_string(*size_bytes) + " bytes, limit " + std::to_string(bytes_max)));
-  auto room = core.objects().reserve(*by, *size_bytes);
+  auto room = core.objects().reserve(*by, *size_bytes, object_shelf::clock::now());
   if (!room)
     co_return co_await exchange.refuse(room.error());
   std::optional<std::expected<array_builder<std::byte>, node_error>> build;

@@ -93,12 +93,15 @@ std::expected<std::optional<std::chrono::milliseconds>, refusal> timeout_of(cons
   const auto found = head.find("Troupe-Timeout-Ms");
   if (found == head.end())
     return std::nullopt;
-  std::uint32_t count = 0;
+  constexpr std::uint64_t header_timeout_ms_max = 1'000'000'000;
+  if (head.count("Troupe-Timeout-Ms") > 1)
+    return refused_head(400, "bad_head", "there are several headers Troupe-Timeout-Ms");
+  std::uint64_t count = 0;
   const auto value = found->value();
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), count);
   if (failure != std::errc() || end != value.data() + value.size())
-    return refused_head(400, "bad_head", "Troupe-Timeout-Ms must be a number of milliseconds");
-  return std::chrono::milliseconds(count);
+    return refused_head(400, "bad_head", "Troupe-Timeout-Ms must be a natural number of milliseconds, below 2^64");
+  return std::chrono::milliseconds(std::min(count, header_timeout_ms_max));
 }
 
 } // namespace troupe::web

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -78,8 +79,9 @@ public:
 private:
   /// Something that a client has sent and that is not done: its message is not consumed, or its request not answered.
   struct unfinished {
-    unfinished(std::shared_ptr<loop_door> door, std::weak_ptr<socket_session> of)
-        : door_(std::move(door)), session_(std::move(of)) {}
+    unfinished(std::shared_ptr<loop_door> door, std::weak_ptr<socket_session> of,
+               std::shared_ptr<message_quota::claim> memory)
+        : claim(std::move(memory)), door_(std::move(door)), session_(std::move(of)) {}
     unfinished(const unfinished&) = delete;
     unfinished& operator=(const unfinished&) = delete;
     ~unfinished() {
@@ -90,6 +92,8 @@ private:
         }
       });
     }
+
+    const std::shared_ptr<message_quota::claim> claim;
 
   private:
     const std::shared_ptr<loop_door> door_;
@@ -278,10 +282,16 @@ private:
       return std::unexpected{std::move(values).error()};
     if (auto checked = (*target)->check(*values); !checked)
       return checked;
+    if (word.id && under_way_.contains(*word.id))
+      return std::unexpected{
+          refusal{.status = 400,
+                  .code = "malformed",
+                  .text = "a request with the id " + std::to_string(*word.id) + " waits for its answer already"}};
     if (++unfinished_ == 1)
       last_finished_ = steady_clock::now();
-    const auto mark = std::make_shared<const unfinished>(core_.door(), weak());
-    auto message = core_.messages().decode(*values, mark);
+    const auto mark =
+        std::make_shared<const unfinished>(core_.door(), weak(), core_.unconsumed().begin(opening_.rights->name));
+    auto message = core_.messages().decode(*values, *mark->claim, mark);
     if (!message)
       return std::unexpected{std::move(message).error()};
     if (!word.id)
@@ -304,17 +314,13 @@ private:
                           session->push_answer(id, answer);
                       });
                     });
-    auto limit = std::make_shared<net::steady_timer>(socket_.get_executor(), timeout);
-    limits_.emplace_back(limit);
-    limit->async_wait([to = weak(), limit, request, id, timeout](beast::error_code failure) {
+    auto& limit = under_way_.try_emplace(id, executor(), timeout).first->second;
+    limit.async_wait([to = weak(), request, id, timeout](beast::error_code failure) {
       const auto session = to.lock(); // A request that waits keeps no session.
-      if (!session)
-        return;
-      std::erase(session->limits_, limit);
-      if (!failure && session->actor_ && session->actor_->give_up(request))
-        session->refuse(id, {.status = 504,
-                             .code = "timed_out",
-                             .text = "no answer within " + std::to_string(timeout.count()) + " ms"});
+      if (!failure && session && session->actor_ && session->actor_->give_up(request))
+        session->push_answer(id, with_id(id, {.status = 504,
+                                              .code = "timed_out",
+                                              .text = "no answer within " + std::to_string(timeout.count()) + " ms"}));
     });
   }
 
@@ -331,7 +337,8 @@ private:
     std::optional<caf::message> answer;
     if (!word.error) {
       auto values = core_.messages().cut(word.message);
-      auto decoded = values ? core_.messages().decode(*values)
+      auto claim = core_.unconsumed().begin(opening_.rights->name);
+      auto decoded = values ? core_.messages().decode(*values, *claim, claim)
                             : std::expected<caf::message, refusal>(std::unexpected{std::move(values).error()});
       if (!decoded) // The client may answer once more.
         return refuse(std::nullopt, decoded.error());
@@ -387,7 +394,7 @@ private:
   void push_answer(std::uint64_t id, const std::expected<caf::message, node_error>& answer) {
     auto text = answer ? core_.messages().encode(*answer, text_bytes_max())
                        : std::expected<std::string, refusal>(std::unexpected{refusal_of(answer.error())});
-    push(text ? "{\"id\":" + std::to_string(id) + ",\"answer\":" + *text + "}" : with_id(id, text.error()));
+    push_answer(id, text ? "{\"id\":" + std::to_string(id) + ",\"answer\":" + *text + "}" : with_id(id, text.error()));
   }
 
   static std::string with_id(std::uint64_t id, const refusal& why) {
@@ -399,6 +406,11 @@ private:
   }
 
   void refuse(std::optional<std::uint64_t> id, const refusal& why) { push(id ? with_id(*id, why) : json_of(why)); }
+  /// The answer to the request of that id.
+  void push_answer(std::uint64_t id, std::string text) {
+    net::post(executor(), [self = this->shared_from_this(), id] { self->under_way_.erase(id); });
+    push(std::move(text));
+  }
 
   /// Each text takes memory besides its bytes.
   static std::size_t weight_of(const std::string& text) { return text.size() + 128; }
@@ -491,8 +503,7 @@ private:
       actor_->end(why);
     questions_.end(why);
     question_limit_.cancel();
-    for (const auto& limit : limits_)
-      limit->cancel();
+    under_way_.clear();
     can_read_.cancel();
     can_write_.cancel();
     if (opening_.place)
@@ -516,7 +527,7 @@ private:
   std::size_t unfinished_ = 0;
   steady_clock::time_point last_finished_{}; // When one was done, or the only one came.
   std::deque<std::string> outbox_;
-  std::vector<std::shared_ptr<net::steady_timer>> limits_; // Of requests that wait for their answers.
+  std::map<std::uint64_t, net::steady_timer> under_way_; // The time limits of requests that wait for their answers.
   net::steady_timer can_write_;
   net::steady_timer can_read_;
   net::steady_timer write_limit_;
