@@ -63,6 +63,24 @@ TEST_F(sockets, an_id_that_is_under_way_or_no_number_is_refused_with_its_name) {
   EXPECT_NE(one->frame().payload.find(R"(\"timeout_ms\" must be a natural number)"), std::string::npos);
 }
 
+TEST_F(sockets, long_and_short_texts_are_handled_in_their_order) {
+  const auto one = socket();
+  ASSERT_TRUE(one);
+  const auto long_name = std::string(100'000, 'x');
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(one->send_text(R"({"id":1,"message":{"type":"test.spoon","value":{"metal":")" + long_name + R"("}}})"));
+    EXPECT_TRUE(one->send_text(R"({"id":2,"message":{"type":"test.spoon","value":{"metal":"tin"}}})"));
+    std::string answers;
+    while (answers.find("tin") == std::string::npos) {
+      const auto frame = one->frame();
+      ASSERT_GE(frame.opcode, 0);
+      answers += frame.payload;
+    }
+    EXPECT_TRUE(answers.starts_with(R"({"id":1,"answer":)"));
+    EXPECT_GT(answers.size(), long_name.size());
+  }
+}
+
 TEST_F(sockets, an_id_may_be_used_again_once_it_is_answered) {
   const auto one = socket();
   ASSERT_TRUE(one);

@@ -84,6 +84,12 @@ bool acts_on_actors(const type_entry& type) {
   return false;
 }
 
+/// About what a decoded value takes. For types whose values cannot tell, the most that decoding allows.
+std::size_t memory_of(const type_entry& type, const void* value, std::string_view text) {
+  constexpr std::size_t bytes_per_character = 64;
+  return type.is_self_contained() ? type.memory_bytes(value) : type.size_bytes() + bytes_per_character * text.size();
+}
+
 /// Keeps the text of one value while a frame views it.
 refusal unreadable(const std::string& alias, const serialize_error& error) {
   auto made = refusal_of(error);
@@ -170,7 +176,7 @@ std::expected<caf::message, refusal> json_messages::decode(const std::vector<jso
       why = unreadable(from.alias, done.error());
       return std::unexpected{node_error{node_errc::undecodable, why.text}};
     }
-    if (!claim.grow(types[place]->memory_bytes(value))) {
+    if (!claim.grow(memory_of(*types[place], value, from.text))) {
       why = {.status = 503,
              .code = "link_busy",
              .text = "actors have not consumed the messages of this token, which may take "

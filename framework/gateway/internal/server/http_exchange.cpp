@@ -1,6 +1,7 @@
 #include <troupe/framework/gateway/internal/server/http_exchange.hpp>
 
 #include <troupe/framework/gateway/internal/server/request_head.hpp>
+#include <troupe/framework/gateway/internal/server/run_on.hpp>
 
 namespace troupe::web {
 
@@ -24,13 +25,7 @@ text_response response_of(const refusal& why) {
 
 net::awaitable<void> run_on(net::thread_pool& threads, http_exchange& exchange, std::function<void()> work) {
   exchange.suspend_limits();
-  co_await net::co_spawn(
-      threads.get_executor(),
-      [&work]() -> net::awaitable<void> {
-        work();
-        co_return;
-      },
-      net::use_awaitable);
+  return run_on(threads, std::move(work));
 }
 
 std::expected<void, refusal> check_json(const http_exchange& exchange, std::size_t bytes_max) {

@@ -67,7 +67,7 @@ public:
 /// An answer of that status with a body of JSON.
 [[nodiscard]] text_response json_response(unsigned status, std::string json);
 
-/// Runs what may block on one of these threads. Returns on the caller's executor.
+/// Runs what may block on one of these threads, while the client waits. Returns on the caller's executor.
 [[nodiscard]] net::awaitable<void> run_on(net::thread_pool& threads, http_exchange& exchange,
                                           std::function<void()> work);
 

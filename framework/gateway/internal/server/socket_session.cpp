@@ -13,6 +13,7 @@
 #include <troupe/framework/gateway/internal/messages/open_questions.hpp>
 #include <troupe/framework/gateway/internal/messages/socket_words.hpp>
 #include <troupe/framework/gateway/internal/server/client_state.hpp>
+#include <troupe/framework/gateway/internal/server/run_on.hpp>
 #include <troupe/framework/outside_actor.hpp>
 
 namespace troupe::web {
@@ -184,7 +185,7 @@ private:
         end(websocket::close_code::unknown_data, {node_errc::refused, "the client sent binary data"});
         break;
       }
-      handle({static_cast<const char*>(buffer.data().data()), buffer.size()});
+      co_await handle({static_cast<const char*>(buffer.data().data()), buffer.size()});
       buffer.consume(buffer.size());
     }
     co_return false;
@@ -237,25 +238,45 @@ private:
       end(websocket::close_code::going_away, {node_errc::link_down, "the gateway ends its work"});
   }
 
-  void handle(std::string_view text) {
+  net::awaitable<void> handle(std::string_view text) {
     auto word = read_socket_word(text, core_.messages().bounds());
     if (!word)
-      return refuse(std::nullopt, word.error());
+      co_return refuse(std::nullopt, word.error());
     if (!opening_.rights)
-      return recognize(*word);
+      co_return recognize(*word);
     if (!word->token.empty())
-      return refuse(word->id, {.status = 400, .code = "malformed", .text = "the token is known already"});
+      co_return refuse(word->id, {.status = 400, .code = "malformed", .text = "the token is known already"});
     if (auto counted = core_.doorkeeper().count(*opening_.rights); !counted)
-      return refuse(word->id, counted.error());
+      co_return refuse(word->id, counted.error());
     if (word->answer)
-      return answer_program(*word);
+      co_return co_await answer_program(*word);
     if (!has_room_for_messages())
-      return refuse(word->id, {.status = 503,
-                               .code = "link_busy",
-                               .text = "messages that are not consumed: " + std::to_string(unfinished_)
-                                       + "; the program waits for an answer of this client"});
-    if (auto sent = send(*word); !sent)
+      co_return refuse(word->id, {.status = 503,
+                                  .code = "link_busy",
+                                  .text = "messages that are not consumed: " + std::to_string(unfinished_)
+                                          + "; the program waits for an answer of this client"});
+    if (auto sent = co_await send(*word); !sent && !is_ending_)
       refuse(word->id, sent.error());
+  }
+
+  /// Reads a message, on another thread if it is long. `actor`: null if any message may be read.
+  net::awaitable<std::expected<caf::message, refusal>> read(std::string_view text, const exposed_actor* actor,
+                                                            std::shared_ptr<message_quota::claim> claim,
+                                                            std::shared_ptr<const void> keeps) {
+    std::expected<caf::message, refusal> message = caf::message();
+    const auto decode = [&] {
+      const auto values = core_.messages().cut(text);
+      if (!values)
+        return static_cast<void>(message = std::unexpected{values.error()});
+      if (auto checked = actor != nullptr ? actor->check(*values) : std::expected<void, refusal>(); !checked)
+        return static_cast<void>(message = std::unexpected{checked.error()});
+      message = core_.messages().decode(*values, *claim, keeps);
+    };
+    if (text.size() > long_text_bytes)
+      co_await run_on(core_.readers(), decode);
+    else
+      decode();
+    co_return message;
   }
 
   void recognize(const socket_word& word) {
@@ -273,17 +294,12 @@ private:
     opening_.place->set_idle(false);
   }
 
-  std::expected<void, refusal> send(const socket_word& word) {
-    auto target = core_.actors().find(opening_.actor);
+  net::awaitable<std::expected<void, refusal>> send(const socket_word& word) {
+    const auto target = core_.actors().find(opening_.actor);
     if (!target)
-      return std::unexpected{std::move(target).error()};
-    auto values = core_.messages().cut(word.message);
-    if (!values)
-      return std::unexpected{std::move(values).error()};
-    if (auto checked = (*target)->check(*values); !checked)
-      return checked;
+      co_return std::unexpected{target.error()};
     if (word.id && under_way_.contains(*word.id))
-      return std::unexpected{
+      co_return std::unexpected{
           refusal{.status = 400,
                   .code = "malformed",
                   .text = "a request with the id " + std::to_string(*word.id) + " waits for its answer already"}};
@@ -291,14 +307,16 @@ private:
       last_finished_ = steady_clock::now();
     const auto mark =
         std::make_shared<const unfinished>(core_.door(), weak(), core_.unconsumed().begin(opening_.rights->name));
-    auto message = core_.messages().decode(*values, *mark->claim, mark);
+    auto message = co_await read(word.message, target->get(), mark->claim, mark);
     if (!message)
-      return std::unexpected{std::move(message).error()};
+      co_return std::unexpected{message.error()};
+    if (is_ending_)
+      co_return std::expected<void, refusal>();
     if (!word.id)
       actor_->tell((*target)->actor, *std::move(message));
     else
       ask((*target)->actor, *std::move(message), word, mark);
-    return {};
+    co_return std::expected<void, refusal>();
   }
 
   void ask(const caf::actor& target, caf::message message, const socket_word& word,
@@ -325,32 +343,29 @@ private:
   }
 
   /// The client answers a request of the program.
-  void answer_program(const socket_word& word) {
+  net::awaitable<void> answer_program(const socket_word& word) {
     const auto number = *word.answer;
     const auto state = questions_.state_of(number);
     if (state == question_state::over)
-      return;
+      co_return;
     if (state == question_state::unknown)
-      return refuse(std::nullopt, {.status = 404,
-                                   .code = "not_found",
-                                   .text = "no request " + std::to_string(number) + " waits for an answer"});
-    std::optional<caf::message> answer;
+      co_return refuse(std::nullopt, {.status = 404,
+                                      .code = "not_found",
+                                      .text = "no request " + std::to_string(number) + " waits for an answer"});
+    std::expected<caf::message, refusal> answer = caf::message();
     if (!word.error) {
-      auto values = core_.messages().cut(word.message);
       auto claim = core_.unconsumed().begin(opening_.rights->name);
-      auto decoded = values ? core_.messages().decode(*values, *claim, claim)
-                            : std::expected<caf::message, refusal>(std::unexpected{std::move(values).error()});
-      if (!decoded) // The client may answer once more.
-        return refuse(std::nullopt, decoded.error());
-      answer = *std::move(decoded);
+      answer = co_await read(word.message, nullptr, claim, claim);
     }
+    if (!answer) // The client may answer once more.
+      co_return refuse(std::nullopt, answer.error());
     auto question = questions_.take(number);
     if (!question)
-      return;
-    if (answer)
-      std::move(*question).answer(*std::move(answer));
-    else
+      co_return;
+    if (word.error)
       std::move(*question).fail({node_errc::task_failed, shortened(*word.error, error_text_bytes_max)});
+    else
+      std::move(*question).answer(*std::move(answer));
   }
 
   /// Fails the program's requests that the client has not answered in time. They need no thread of their own.
