@@ -48,9 +48,9 @@ caf::behavior waiter(caf::event_based_actor* self) {
   }};
 }
 
-int main(int argument_count, char** arguments) try { // gateway TOKEN-FILE [ADDRESS]
-  if (argument_count < 2)
-    throw std::runtime_error("usage: gateway TOKEN-FILE [ADDRESS]");
+int main(int argument_count, char** arguments) try { // gateway TOKEN-FILE [ADDRESS [CERTIFICATE KEY]]
+  if (argument_count < 2 || argument_count == 4 || argument_count > 5)
+    throw std::runtime_error("usage: gateway TOKEN-FILE [ADDRESS [CERTIFICATE KEY]]");
   troupe::type_registry types;
   types.add<spoon>("kitchen.spoon");
   troupe::family_set families;
@@ -58,8 +58,11 @@ int main(int argument_count, char** arguments) try { // gateway TOKEN-FILE [ADDR
   caf::actor_system system{config};
   auto node = troupe::value_or_throw(troupe::node::open(system, types, families, {.name = "kitchen", .store = {}}));
 
-  auto gateway = troupe::value_or_throw(troupe::gateway::open(
-      node, {.address = argument_count > 2 ? arguments[2] : "127.0.0.1:8080", .token_file = arguments[1]}));
+  auto gateway = troupe::value_or_throw(
+      troupe::gateway::open(node, {.address = argument_count > 2 ? arguments[2] : "127.0.0.1:8080",
+                                   .token_file = arguments[1],
+                                   .certificate_file = argument_count > 4 ? arguments[3] : "",
+                                   .key_file = argument_count > 4 ? arguments[4] : ""}));
   troupe::value_or_throw(gateway.expose("cup", system.spawn(cup), {.description = "stirs with a spoon"}));
   troupe::value_or_throw(gateway.expose("bell", system.spawn(bell), {.description = "rings three times"}));
   troupe::value_or_throw(gateway.expose("waiter", system.spawn(waiter), {.description = "asks before it brings tea"}));

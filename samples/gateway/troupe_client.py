@@ -1,22 +1,27 @@
-"""A client of Troupe's gateway. It needs nothing but Python 3.8.
+"""A client of Troupe's gateway. It needs nothing but Python 3.10, and troupe_socket.py beside it for WebSockets. One
+thread at a time may use a Client or a Socket.
 
     with Client("http://127.0.0.1:8080", token) as kitchen:
         print(kitchen.ask("cup", atom("stir"), value("kitchen.spoon", {"metal": "tin"})))
+
+Calls fail with `Refused`, with `TimeoutError`, or with another `OSError` if the connection fails or the other side is
+no gateway. All times are deadlines of whole calls, whatever comes meanwhile.
 """
-import base64
 import http.client
 import json
-import os
 import socket
 import ssl
-import struct
+import time
 import urllib.parse
+
+GRACE = 5  # Seconds more than the gateway has for an answer, so that its own refusal (504) comes first.
 
 
 class Refused(Exception):
     """The gateway or the actor has refused: `status` (0 on a WebSocket), `code` and `text`."""
-    def __init__(self, status, error):
-        self.status, self.code, self.text = status, error.get("code", ""), error.get("text", "")
+    def __init__(self, status, error, otherwise=""):
+        error = error if isinstance(error, dict) else {}
+        self.status, self.code, self.text = status, error.get("code", ""), error.get("text", otherwise)
         super().__init__(self.text)
 
 
@@ -33,17 +38,116 @@ def message(values):
     return values[0] if len(values) == 1 else list(values)
 
 
+def field(of, *names):
+    """The first of these fields that a JSON object has."""
+    for name in names:
+        if isinstance(of, dict) and name in of:
+            return of[name]
+    raise ConnectionError("this is no text of a gateway, without %s: %.200r" % (" or ".join(names), of))
+
+
 def contents(answer):
     """The values of an answer without their types: one, or a list."""
-    return [each["value"] for each in answer] if isinstance(answer, list) else answer["value"]
+    if isinstance(answer, list):
+        return [field(each, "value", "atom") for each in answer]
+    return field(answer, "value", "atom")
+
+
+def parsed(text):
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ConnectionError("this is no text of a gateway: %.200r" % text) from None
+
+
+def time_left(deadline):
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("nothing came until the deadline")
+    return left
+
+
+def refuse(status, data):
+    try:
+        error = json.loads(data)["error"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        error = None
+    raise Refused(status, error, "status %d: %s" % (status, data[:200].decode(errors="replace")))
+
+
+def answer_of(connection):
+    """The answer of HTTP, and its body."""
+    try:
+        answer = connection.getresponse()
+        return answer, answer.read()
+    except OSError:
+        raise
+    except http.client.HTTPException as problem:
+        raise ConnectionError("this is no answer of HTTP: %r" % problem) from None
+
+
+class Timed:
+    """Ends each call of a stream at `deadline`. None: it does not wait at all."""
+    deadline, is_silent, buffering = None, True, -1
+
+    def limit(self):
+        self.settimeout(0 if self.deadline is None else time_left(self.deadline))
+
+    def makefile(self, mode):
+        return super().makefile(mode, self.buffering)
+
+    def recv_into(self, *where):
+        self.limit()
+        count = super().recv_into(*where)
+        self.is_silent = self.is_silent and count == 0
+        return count
+
+    def sendall(self, data):
+        self.limit()
+        super().sendall(data)
+
+    def receive(self, deadline):
+        """What has come; empty at the end. None: nothing, of a stream that does not wait."""
+        self.deadline, buffer = deadline, bytearray(65536)
+        try:
+            return buffer[:self.recv_into(buffer)]
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return None
+
+    def is_quiet(self):
+        """False: something has come, or the stream has ended."""
+        try:
+            return self.receive(None) is None
+        except OSError:
+            return False
+
+
+class PlainStream(Timed, socket.socket):
+    pass
+
+
+class TlsStream(Timed, ssl.SSLSocket):
+    pass
 
 
 class Client:
-    """Sends one request after the other over one connection."""
-    def __init__(self, url, token, timeout=30):
-        self.url, self.token, self.timeout = urllib.parse.urlsplit(url), token, timeout
-        kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
-        self.connection = kind(self.url.hostname, self.url.port, timeout=timeout)
+    """Sends one request after the other over one connection. After a failure, and after the gateway has closed the
+    connection because it was idle, the next call dials again.
+
+    A call is repeated by itself, once, only if the gateway cannot have handled it, or if that does no harm: the
+    connection is an older one that breaks before any byte of an answer comes, and either the request could not be sent
+    to its end, or it is a GET. So a message that may have arrived is never sent twice. The caller gets the OSError and
+    has to decide.
+
+    `timeout` is for requests that no actor answers, in seconds, and for dialing. `ask` has a time of its own.
+    `ca_file` has the certificates (PEM) that an https:// gateway is checked with, instead of the system's.
+    """
+    def __init__(self, url, token, timeout=30, ca_file=None):
+        self.url, self.token, self.timeout, self.tls = urllib.parse.urlsplit(url), token, timeout, None
+        if self.url.scheme == "https":
+            self.tls = ssl.create_default_context(cafile=ca_file)
+            self.tls.sslsocket_class = TlsStream
+        self.connection = http.client.HTTPConnection(self.url.hostname, self.url.port)
 
     def __enter__(self):
         return self
@@ -51,137 +155,73 @@ class Client:
     def __exit__(self, *_):
         self.connection.close()
 
-    def request(self, method, path, body=None, **headers):
-        self.connection.request(method, path, body, {"Authorization": "Bearer " + self.token, **headers})
-        answer = self.connection.getresponse()
-        data = answer.read()
-        if answer.status >= 400:
-            raise Refused(answer.status, json.loads(data or b'{"error": {}}')["error"])
-        return data
+    def dial(self, deadline):
+        port = self.url.port or (443 if self.tls else 80)
+        stream = socket.create_connection((self.url.hostname, port), time_left(deadline))
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.tls:
+            return self.tls.wrap_socket(stream, server_hostname=self.url.hostname)
+        return PlainStream(fileno=stream.detach())
+
+    def request(self, method, path, body=None, headers=None, timeout=None):
+        """Returns the body of the answer."""
+        headers = {"Host": self.url.netloc, "Authorization": "Bearer " + self.token, **(headers or {})}
+        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
+        try:
+            answer, data = self.exchange(deadline, method, path, body, headers)
+        except BaseException:
+            self.connection.close()  # Else the next request might get the answer to this one.
+            raise
+        return data if 200 <= answer.status < 300 else refuse(answer.status, data)
+
+    def exchange(self, deadline, method, *rest):
+        stream, unsent = self.connection.sock, None
+        is_kept = stream is not None and stream.is_quiet()
+        if not is_kept:
+            self.connection.close()
+            stream = self.connection.sock = self.dial(deadline)
+        stream.deadline, stream.is_silent = deadline, True
+        try:
+            self.connection.request(method, *rest)
+        except TimeoutError:
+            raise
+        except OSError as problem:
+            unsent = problem  # The gateway may have said why: it does not read a body that it refuses.
+        try:
+            return answer_of(self.connection)
+        except TimeoutError:
+            raise
+        except OSError as problem:
+            if is_kept and stream.is_silent and (unsent or method == "GET"):
+                self.connection.close()
+                return self.exchange(deadline, method, *rest)
+            raise unsent or problem
 
     def ask(self, actor, *values, timeout_ms=30000):
         """Sends a request to an exposed actor and returns the content of its answer."""
         headers = {"Content-Type": "application/json", "Troupe-Timeout-Ms": str(timeout_ms)}
-        return contents(json.loads(self.request("POST", "/actors/" + actor, json.dumps(message(values)), **headers)))
+        return contents(parsed(self.request("POST", "/actors/" + actor, json.dumps(message(values)).encode(), headers,
+                                            timeout_ms / 1000 + GRACE)))
 
     def schema(self):
-        return json.loads(self.request("GET", "/schema"))
+        return parsed(self.request("GET", "/schema"))
 
-    def read(self, name, first=0, last=""):
-        """The bytes of an object from `first` to `last`."""
-        return self.request("GET", "/objects/" + name, Range="bytes=%s-%s" % (first, last))
+    def read(self, name, first=None, last=None):
+        """The bytes of an object, or those from `first` to `last`."""
+        is_whole = first is None and last is None
+        headers = {} if is_whole else {"Range": "bytes=%d-%s" % (first or 0, "" if last is None else last)}
+        return self.request("GET", "/objects/" + name, headers=headers)
 
     def make(self, data):
         """Makes an object of these bytes and returns its id."""
-        return json.loads(self.request("PUT", "/objects", data))["id"]
+        return field(parsed(self.request("PUT", "/objects", data)), "id")
 
     def delete(self, name):
         self.request("DELETE", "/objects/" + name)
 
-    def socket(self, actor, on_request=None):
-        """Opens a WebSocket to an exposed actor. `on_request` answers the requests of actors, which come while `receive`
-        reads: it gets the content of a request, and returns a value, or a list of values, or raises an exception."""
-        return Socket(self.url, self.token, actor, self.timeout, on_request)
-
-
-class Socket:
-    """A WebSocket: requests with answers in any order, and what actors send to this client or ask it."""
-    def __init__(self, url, token, actor, timeout, on_request=None):
-        self.on_request = on_request
-        self.stream = socket.create_connection((url.hostname, url.port), timeout)
-        if url.scheme == "https":
-            self.stream = ssl.create_default_context().wrap_socket(self.stream, server_hostname=url.hostname)
-        self.last_id, self.answers, self.messages, self.buffer = 0, {}, [], b""
-        self.stream.sendall(("GET /actors/%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nUpgrade: websocket\r\n"
-                             "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n" % (
-                                 actor, url.netloc, token, base64.b64encode(os.urandom(16)).decode())).encode())
-        while b"\r\n\r\n" not in self.buffer:
-            self.fill()
-        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
-        if head.split()[1] != b"101":
-            raise Refused(int(head.split()[1]), {"text": "the gateway opens no WebSocket to " + actor})
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stream.close()
-
-    def fill(self):
-        data = self.stream.recv(65536)
-        if not data:
-            raise ConnectionError("the gateway has closed the connection")
-        self.buffer += data
-
-    def take(self, count):
-        while len(self.buffer) < count:
-            self.fill()
-        data, self.buffer = self.buffer[:count], self.buffer[count:]
-        return data
-
-    def send(self, word, opcode=1):
-        data = word if opcode == 10 else json.dumps(word).encode()
-        size, mask = len(data), os.urandom(4)
-        length = (struct.pack("!B", 0x80 | size) if size < 126 else
-                  struct.pack("!BH", 0xFE, size) if size < 65536 else struct.pack("!BQ", 0xFF, size))
-        masked = bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
-        self.stream.sendall(bytes([0x80 | opcode]) + length + mask + masked)
-
-    def receive(self):
-        """Reads one text of the gateway, which may come in several frames."""
-        text, first = b"", 0
-        while not (first & 0x80 and first & 0x0F in (0, 1)):
-            first, size = self.take(2)
-            if size >= 126:
-                size, = struct.unpack("!H", self.take(2)) if size == 126 else struct.unpack("!Q", self.take(8))
-            data = self.take(size)
-            if first & 0x0F == 8:
-                raise ConnectionError("the gateway has closed the WebSocket: " + data[2:].decode())
-            if first & 0x0F == 9:
-                self.send(data, opcode=10)
-            text += data if first & 0x0F in (0, 1) else b""
-        word = json.loads(text)
-        if "id" in word:
-            self.answers[word["id"]] = word
-        elif "request" in word:
-            self.send({"answer": word["request"], **self.answer_to(word["message"])})
-        elif "message" in word:
-            self.messages.append(contents(word["message"]))
-        else:
-            raise Refused(0, word["error"])
-
-    def answer_to(self, question):
-        if self.on_request is None:
-            return {"error": "this client answers no requests"}
-        try:
-            given = self.on_request(contents(question))
-        except Exception as problem:
-            return {"error": str(problem)}
-        return {"message": message(given) if isinstance(given, (list, tuple)) else given}
-
-    def tell(self, *values):
-        """Sends a message without an answer."""
-        self.send({"message": message(values)})
-
-    def begin(self, *values):
-        """Sends a request and returns its id, for `answer`."""
-        self.last_id += 1
-        self.send({"id": self.last_id, "message": message(values)})
-        return self.last_id
-
-    def answer(self, request):
-        while request not in self.answers:
-            self.receive()
-        word = self.answers.pop(request)
-        if "error" in word:
-            raise Refused(0, word["error"])
-        return contents(word["answer"])
-
-    def ask(self, *values):
-        return self.answer(self.begin(*values))
-
-    def message(self):
-        """The next message that an actor has sent to this client."""
-        while not self.messages:
-            self.receive()
-        return self.messages.pop(0)
+    def socket(self, actor, on_request=None, text_bytes_max=1 << 24):
+        """Opens a WebSocket to an exposed actor. `on_request` answers the requests of actors, which come while the
+        socket waits for something: it gets the content of a request, and returns a value, or a list of values, or
+        raises an exception. If the gateway sends a text of more than `text_bytes_max`, the socket ends."""
+        from troupe_socket import Socket  # Clients without WebSockets do not need that file.
+        return Socket(self, actor, on_request, text_bytes_max)

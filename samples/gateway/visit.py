@@ -1,10 +1,10 @@
-"""Visits the sample kitchen: python3 visit.py URL TOKEN"""
+"""Visits the sample kitchen: python3 visit.py URL TOKEN [CA-FILE]"""
 import struct
 import sys
 
 from troupe_client import Client, Refused, atom, value
 
-with Client(sys.argv[1], sys.argv[2]) as kitchen:
+with Client(sys.argv[1], sys.argv[2], ca_file=sys.argv[3] if len(sys.argv) > 3 else None) as kitchen:
     print(kitchen.ask("cup", atom("stir"), value("kitchen.spoon", {"metal": "silver", "turns": 3})))
     try:
         kitchen.ask("cup", atom("stir"), value("kitchen.spoon", {"metal": ""}))
