@@ -2,19 +2,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <troupe/framework/gateway/internal/access/token_rights.hpp>
 #include <troupe/framework/gateway/internal/messages/actor_shelf.hpp>
-#include <troupe/serializers/type_entry.hpp>
+#include <troupe/serializers/type_registry.hpp>
 
 namespace troupe::web {
 
-/// The document for the holder of a token: the actors that it may use, and the types of their messages. Types that are
-/// not described in the contract are any JSON.
+/// The document for the holder of a token: the actors that it may use, and the types of their messages.
+/// type_schemas says what their schemas accept.
 [[nodiscard]] std::string schema_of(const type_registry& types, const actor_shelf::all_actors& actors,
                                     const token_rights& by, const std::string& url);
 
-/// The JSON Schema of a type, from its contract (contract_of). It accepts what the family `json` writes for the type.
-[[nodiscard]] std::string json_schema_of(const type_entry& type);
+/// The JSON Schema of one type (type_schemas), a document of its own.
+[[nodiscard]] std::string json_schema_of(const type_registry& types, std::string_view alias);
 
 } // namespace troupe::web
