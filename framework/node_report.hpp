@@ -30,9 +30,12 @@ struct link_report {
   std::string compression;
   link_stats stats;
   std::string role = {}; // That the peer has for the reporting node: link::peer_role(). Empty: none.
+  /// The same at both ends, and of no other link: 32 hexadecimal digits. No secret, and no proof: a node may report
+  /// what it likes. Empty: the reporting node is of a version that tells none.
+  std::string link_id = {};
 };
 TROUPE_DESCRIBE(link_report, number, peer, address, version, features, transport, is_dialed, shares_store, age_ms,
-                serializers, deserializers, compression, stats, role)
+                serializers, deserializers, compression, stats, role, link_id)
 
 /// The store of a node.
 struct store_report {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,6 +76,40 @@ private:
   std::promise<void> go_on_;
   bool may_go_on_ = false;
 };
+
+// -- the identity of links
+
+class link_ids : public two_nodes, public testing::WithParamInterface<std::string> {
+protected:
+  /// The identities that a node reports, by the number of its link.
+  static std::map<std::uint64_t, std::string> ids_of(const node& of) {
+    std::map<std::uint64_t, std::string> found;
+    for (const auto& each : of.report({}).links)
+      found.emplace(each.number, each.link_id);
+    return found;
+  }
+};
+
+TEST_P(link_ids, are_the_same_at_both_ends_and_differ_between_links_of_the_same_nodes) {
+  far_options_.listen = {GetParam().starts_with("tcp") ? GetParam() : GetParam() + unique_name("ids")};
+  far();
+  std::vector<link> links;
+  for (int i = 0; i < 3; ++i)
+    links.push_back(near().home->connect(address_).value());
+  EXPECT_TRUE(eventually([&] { return ids_of(*far().home).size() == 3; }));
+  std::set<std::string> here, there;
+  for (const auto& [number, id] : ids_of(*near().home))
+    here.insert(id);
+  for (const auto& [number, id] : ids_of(*far().home))
+    there.insert(id);
+  EXPECT_EQ(here, there);
+  EXPECT_EQ(here.size(), 3U);
+  for (const auto& each : here)
+    EXPECT_EQ(each.size(), 32U) << each;
+}
+
+INSTANTIATE_TEST_SUITE_P(over_each_transport, link_ids, testing::Values("unix://@", "tcp://127.0.0.1:0", "inproc://"),
+                         [](const auto& of) { return of.param.substr(0, of.param.find(':')); });
 
 // -- actors
 

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace troupe::tests {
 
@@ -33,6 +36,33 @@ TEST(view_command, serves_the_page_and_the_nodes_of_this_user_to_its_own_token) 
       view.document("/view/links/" + shown["key"].get<std::string>() + "/" + shown["links"].at(0)["number"].dump());
   EXPECT_EQ(detail["peer"], named("hall"));
   EXPECT_EQ(view.end(), 0);
+}
+
+TEST(view_command, tells_which_ends_belong_together_of_links_that_two_nodes_have_made_at_once) {
+  program hall{own_options("hall")};
+  program kitchen{own_options("kitchen")};
+  std::vector<troupe::link> links;
+  for (int i = 0; i < 2; ++i)
+    links.push_back(kitchen.home.connect(hall.home.addresses()[0]).value());
+  const auto adder = hall.system.spawn([]() -> caf::behavior { return {[](int) {}}; });
+  ASSERT_TRUE(hall.home.publish("adder", adder));
+  caf::scoped_actor self{kitchen.system};
+  self->send(links[1].find("adder").value(), 1); // One link is told from the other by what it has carried.
+  const view_process view;
+  std::map<std::string, std::pair<int, int>> carried; // By identity: sent by the kitchen, received by the hall.
+  EXPECT_TRUE(eventually([&] {
+    carried.clear();
+    const auto here = view.node(named("kitchen"));
+    const auto there = view.node(named("hall"));
+    for (const auto& link : here["links"])
+      carried[link["link_id"]].first = link["stats"]["messages_sent"];
+    for (const auto& link : there["links"])
+      carried[link["link_id"]].second = link["stats"]["messages_received"];
+    return std::ranges::any_of(carried, [](const auto& each) { return each.second == std::pair{1, 1}; });
+  }));
+  EXPECT_EQ(carried.size(), 2U);
+  for (const auto& [id, numbers] : carried)
+    EXPECT_EQ(numbers.first, numbers.second) << id;
 }
 
 TEST(view_command, shows_what_is_kept_in_the_stores) {

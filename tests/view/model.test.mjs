@@ -20,7 +20,7 @@ const treemap = await module("treemap.js");
 const waterfall = await module("waterfall.js");
 
 const stats = more => ({messages_sent: 0, messages_received: 0, socket_bytes_sent: 0, socket_bytes_received: 0, handle_bytes_sent: 0, handle_bytes_received: 0, unserializable: 0, undecodable: 0, undelivered: 0, refused_at_bound: 0, dropped: 0, ...more});
-const link = (number, peer, dialed, age_ms = 1000, more = {}) => ({number, peer, dialed, age_ms, transport: "unix", families: [], latencies: [], serializers: [], stats: stats(more)});
+const link = (number, peer, dialed, age_ms = 1000, more = {}, named = {}) => ({...named, number, peer, dialed, age_ms, transport: "unix", families: [], latencies: [], serializers: [], stats: stats(more)});
 const node = (key, name, links, state = "open") => ({key, name, links, state, links_left_off: 0, totals: stats(), store: {name: ""}});
 const state = (at_ms, ...nodes) => ({at_ms, nodes});
 
@@ -45,6 +45,36 @@ test("both ends of a link become one edge, and ends of equal names are told apar
   const joined = pairs.filter(pair => pair[1]).map(([one, other]) => `${one.node.key}${one.link.number}-${other.node.key}${other.link.number}`).sort();
   assert.deepEqual(joined, ["a1-c1", "a2-b1"]);
   assert.equal(pairs.filter(pair => !pair[1]).length, 1);
+});
+
+test("two links between the same nodes, made at once, are two edges with the ends that belong together", () => {
+  const ends = (dialed, ids) => ids.map(([number, link_id, sent]) => link(number, dialed ? "worker" : "front", dialed, 1000, {messages_sent: sent}, {link_id}));
+  // By number, age and order, the other ends would fit as well.
+  const seen = new model.Model();
+  seen.update(state(1000, node("a", "front", ends(true, [[1, "x", 10], [2, "y", 20]])), node("b", "worker", ends(false, [[1, "y", 2], [2, "x", 1]]))));
+  assert.equal(seen.edges.size, 2);
+  for (const edge of seen.edges.values()) {
+    const [here, there] = edge.ends;
+    assert.equal(here.link.link_id, there.link.link_id);
+    assert.equal(here.link.stats.messages_sent, 10 * there.link.stats.messages_sent);
+  }
+});
+
+test("an end whose link has another identity is never joined, however similar its age", () => {
+  const pairs = model.pairEnds([node("a", "front", [link(1, "worker", true, 1000, {}, {link_id: "x"})]), node("b", "worker", [link(1, "front", false, 1000, {}, {link_id: "z"})])]);
+  assert.deepEqual(pairs.map(pair => pair[1]), [null, null]);
+});
+
+test("an end of a version without identities is joined by age, also with one that has an identity", () => {
+  const pairs = model.pairEnds([node("a", "front", [link(1, "worker", true, 5000, {}, {link_id: "x"}), link(2, "worker", true, 900, {}, {link_id: "y"})]),
+    node("b", "worker", [link(1, "front", false, 910), link(2, "front", false, 5000, {}, {link_id: "x"})])]);
+  assert.deepEqual(pairs.map(([one, other]) => `${one.link.number}-${other.link.number}`).sort(), ["1-2", "2-1"]);
+});
+
+test("a node cannot take the end of a link between two others by lying about the identity", () => {
+  const pairs = model.pairEnds([node("liar", "liar", [link(1, "front", false, 1000, {}, {link_id: "x"}), link(2, "front", true, 1000, {}, {link_id: "x"})]),
+    node("a", "front", [link(1, "worker", true, 1000, {}, {link_id: "x"})]), node("b", "worker", [link(1, "front", false, 1000, {}, {link_id: "x"})])]);
+  assert.deepEqual(pairs.filter(pair => pair[1]).map(pair => pair.map(end => end.node.key)), [["a", "b"]]);
 });
 
 test("the old figures of a silent node still belong to its link", () => {

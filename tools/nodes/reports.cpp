@@ -108,6 +108,7 @@ using json = nlohmann::ordered_json;
 
 [[nodiscard]] json document_of(const link_report& link) {
   return {{"number", link.number},
+          {"link_id", link.link_id},
           {"peer", link.peer},
           {"address", link.address},
           {"transport", link.transport},

@@ -49,6 +49,7 @@ struct peer_terms {
 struct agreed_terms {
   link_side side = link_side::dialer; // The side of this end.
   std::string own_id;                 // This node's id, as text.
+  std::string link_id;                // link_report::link_id
   peer_terms peer;
   std::string role;            // That the peer has for this end; empty: none.
   peer_rights rights;          // What the peer may do at this end.

@@ -407,6 +407,7 @@ std::expected<void, node_error> handshake::on_ready(const ready& theirs) {
   if (auto same = check_agreement(theirs.proof, theirs.key_proof); !same)
     return same;
   terms_.shares_store = terms_.shares_store && theirs.shares_store;
+  terms_.link_id = link_id_of(proofs_.said);
   say(admin_op::opened, opened{proofs_.my_proof(proof_of::agreement), key_proof(mine_.side, proofs_.said)});
   step_ = step::over;
   return {};
@@ -415,6 +416,7 @@ std::expected<void, node_error> handshake::on_ready(const ready& theirs) {
 std::expected<void, node_error> handshake::on_opened(const opened& theirs) {
   if (auto same = check_agreement(theirs.proof, theirs.key_proof); !same)
     return same;
+  terms_.link_id = link_id_of(said_before_);
   step_ = step::over;
   return {};
 }

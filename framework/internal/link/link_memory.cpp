@@ -61,6 +61,7 @@ link_report link_core::report() const {
   result.version = agreed().peer.version;
   result.features = peer_features();
   result.role = agreed().role;
+  result.link_id = agreed().link_id;
   return result;
 }
 

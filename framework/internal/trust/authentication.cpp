@@ -1,6 +1,7 @@
 #include <troupe/framework/internal/trust/authentication.hpp>
 
 #include <troupe/framework/internal/words/failing.hpp>
+#include <troupe/framework/internal/words/text.hpp>
 
 #include <memory>
 #include <stdexcept>
@@ -145,6 +146,14 @@ digest make_store_proof(bytes_view store_secret, link_side by, std::uint32_t slo
   append_little_endian(text, slot);
   append_little_endian(text, nonce);
   return hmac_sha256(store_secret, text);
+}
+
+std::string link_id_of(const transcript& seen) {
+  constexpr std::size_t id_bytes = 16;
+  const auto label = bytes_of("troupe link id");
+  byte_vector named{label.begin(), label.end()};
+  append(named, seen.so_far());
+  return hex(bytes_view{sha256(named)}.first(id_bytes));
 }
 
 authentication::authentication(link_side mine, std::uint32_t process, std::string host,

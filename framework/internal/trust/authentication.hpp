@@ -73,6 +73,10 @@ enum class proof_of : std::uint8_t {
 [[nodiscard]] digest make_store_proof(bytes_view store_secret, link_side by, std::uint32_t slot, std::uint64_t nonce,
                                       const transcript& seen);
 
+/// A name for a link: 32 hexadecimal digits, the same at both ends, and no secret. `seen` is the handshake before
+/// `opened`. It contains both ends' nonces, so no other link has the same name.
+[[nodiscard]] std::string link_id_of(const transcript& seen);
+
 /// One end's view of a handshake until the link is open.
 class authentication {
 public:

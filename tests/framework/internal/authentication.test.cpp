@@ -60,6 +60,14 @@ TEST(a_transcript, has_its_golden_bytes) {
   EXPECT_EQ(hex_without_spaces(said.so_far()), "cc3c878af1f1ecc54c805b9b370890ebcf5fa88ece749e4f3ca9a0f998bc0a89");
 }
 
+TEST(a_link_id, has_its_golden_value_and_follows_from_everything_that_was_said) {
+  transcript said;
+  EXPECT_EQ(link_id_of(said), "010da1fb0da6d92d92698eacf906eb56");
+  auto other = said;
+  other.add_packet(link_side::dialer, head_of(0), {});
+  EXPECT_NE(link_id_of(other), link_id_of(said));
+}
+
 TEST(a_transcript, differs_by_speaker_order_boundaries_and_session) {
   auto of = [](auto... steps) {
     transcript said;
@@ -177,8 +185,7 @@ TEST_F(two_ends, without_a_secret_prove_nothing) {
 }
 
 TEST_F(two_ends, of_which_one_asks_for_a_secret_refuse_each_other) {
-  EXPECT_NE(text_of(dialer().check(acceptor("").my_greet())).find("the listening end has none"),
-            std::string::npos);
+  EXPECT_NE(text_of(dialer().check(acceptor("").my_greet())).find("the listening end has none"), std::string::npos);
   EXPECT_NE(text_of(dialer("").check(acceptor().my_greet())).find("the dialing end has none"), std::string::npos);
   auto strange = acceptor().my_greet();
   strange.method = 7;

@@ -81,6 +81,7 @@ TROUPE_DESCRIBE(shown_stats, messages_sent, messages_received, socket_bytes_sent
 
 struct shown_link {
   std::uint64_t number = 0;
+  std::string link_id;
   std::string peer;
   std::string address;
   std::string role;
@@ -96,8 +97,8 @@ struct shown_link {
   std::vector<shown_share> families; // Sums over types; of details: a row for each family and type.
   std::vector<shown_latency> latencies;
 };
-TROUPE_DESCRIBE(shown_link, number, peer, address, role, transport, dialed, shares_store, age_ms, version, serializers,
-                deserializers, compression, stats, families, latencies)
+TROUPE_DESCRIBE(shown_link, number, link_id, peer, address, role, transport, dialed, shares_store, age_ms, version,
+                serializers, deserializers, compression, stats, families, latencies)
 
 struct shown_node {
   std::string key;
@@ -248,6 +249,7 @@ std::vector<shown_share> shares_of(const std::vector<type_stats>& rows, bool wit
 
 shown_link document_of(const link_report& of, bool with_details) {
   shown_link made{.number = of.number,
+                  .link_id = shown(of.link_id),
                   .peer = shown(of.peer),
                   .address = shown(of.address),
                   .role = shown(of.role),

@@ -60,42 +60,51 @@ const ageOf = end => end.link.age_ms + (end.node.state === "silent" ? end.node.s
 /// Links of `troupe links` and of other views come and go.
 const isOfCommand = edge => edge.first.link.peer.startsWith("troupe command ");
 
-/// Joins the two ends of each link. A report names its peer only by the node's name, so of several candidates the end
-/// that has been open for the most similar time is taken. Returns pairs of ends {node, link}; the second is null if the
-/// peer is not among the nodes.
+/// Both ends have said the same names, and one of them has dialed, so that a node which lies about a link's identity can
+/// only hide its own links.
+const namesOf = (dialer, acceptor, link) => [dialer, acceptor, link.transport === "shm" ? "unix" : link.transport];
+const keyOf = ({node, link}, ...more) =>
+  JSON.stringify([...(link.dialed ? namesOf(node.name, link.peer, link) : namesOf(link.peer, node.name, link)), ...more]);
+
+/// Joins the two ends of each link: by the identity of the link, or, if an end is of a version that tells none, by the
+/// names of both nodes and the time for which the link is open. Returns pairs of ends {node, link}; the second is null
+/// if the peer is not among the nodes.
 export function pairEnds(nodes) {
-  const open = nodes.filter(node => node.state !== "lost");
-  const dialed = [];
-  const accepted = new Map(); // By the names of the accepting and of the dialing node.
-  const unpaired = new Set();
-  for (const node of open)
-    for (const link of node.links) {
-      const end = {node, link};
-      unpaired.add(end);
-      if (link.dialed) dialed.push(end);
-      else {
-        const key = JSON.stringify([node.name, link.peer, link.transport === "shm" ? "unix" : link.transport]);
-        if (!accepted.has(key)) accepted.set(key, []);
-        accepted.get(key).push(end);
-      }
-    }
-  const candidates = [];
-  for (const end of dialed) {
-    const key = JSON.stringify([end.link.peer, end.node.name, end.link.transport === "shm" ? "unix" : end.link.transport]);
-    for (const other of accepted.get(key) ?? [])
-      if (other.node !== end.node || other.link.number !== end.link.number)
-        candidates.push({end, other, difference: Math.abs(ageOf(end) - ageOf(other))});
-  }
-  candidates.sort((one, other) => one.difference - other.difference);
+  const ends = nodes.filter(node => node.state !== "lost").flatMap(node => node.links.map(link => ({node, link})));
+  const unpaired = new Set(ends);
   const pairs = [];
-  for (const {end, other, difference} of candidates)
-    if (difference < 5000 && unpaired.has(end) && unpaired.has(other)) {
-      unpaired.delete(end);
-      unpaired.delete(other);
-      pairs.push([end, other]);
-    }
+  const join = (dialed, accepted) => {
+    unpaired.delete(dialed);
+    unpaired.delete(accepted);
+    pairs.push([dialed, accepted]);
+  };
+  const named = new Map(ends.filter(({link}) => link.link_id && !link.dialed).map(end => [keyOf(end, end.link.link_id), end]));
+  for (const end of ends) {
+    const other = end.link.link_id && end.link.dialed ? named.get(keyOf(end, end.link.link_id)) : null;
+    if (other && unpaired.has(other)) join(end, other);
+  }
+  pairByAge(unpaired, join);
   for (const end of unpaired) pairs.push([end, null]);
   return pairs;
+}
+
+/// Joins ends of which at least one has no identity. Of several candidates, the end that has been open for the most
+/// similar time is taken.
+function pairByAge(unpaired, join) {
+  const accepted = new Map(); // By the names of both nodes.
+  for (const end of unpaired)
+    if (!end.link.dialed) {
+      const key = keyOf(end);
+      if (!accepted.has(key)) accepted.set(key, []);
+      accepted.get(key).push(end);
+    }
+  const candidates = [];
+  for (const end of unpaired)
+    for (const other of end.link.dialed ? accepted.get(keyOf(end)) ?? [] : [])
+      if (!(end.link.link_id && other.link.link_id)) candidates.push({end, other, difference: Math.abs(ageOf(end) - ageOf(other))});
+  candidates.sort((one, other) => one.difference - other.difference);
+  for (const {end, other, difference} of candidates)
+    if (difference < 5000 && unpaired.has(end) && unpaired.has(other)) join(end, other);
 }
 
 /// The family with the most bytes, of payloads in both directions; "none" if nothing has traveled.
