@@ -12,6 +12,7 @@
 #include <troupe/framework/internal/node/link_keeper.hpp>
 #include <troupe/framework/internal/node/memory_survey.hpp>
 #include <troupe/framework/internal/node/node_core.hpp>
+#include <troupe/framework/internal/node/node_orders.hpp>
 #include <troupe/framework/internal/node/node_survey.hpp>
 #include <troupe/framework/internal/objects/putting.hpp>
 #include <troupe/framework/internal/words/failing.hpp>
@@ -219,6 +220,12 @@ node_report node::report(const report_query& query) const {
 
 node_activity node::activity(const activity_query& query) const {
   return activity_of(*core_, query);
+}
+
+std::expected<void, node_error> node::order(const node_order& what, std::string_view by,
+                                            std::chrono::milliseconds timeout) {
+  const auto done = carry_out(*core_, what, by, timeout);
+  return done ? std::expected<void, node_error>{} : std::unexpected{done.error()};
 }
 
 const store::object_store* node::store() const {

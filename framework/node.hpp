@@ -327,6 +327,15 @@ public:
   /// Tells what happens in this node (node_activity.hpp), as peers see it through link::activity.
   [[nodiscard]] node_activity activity(const activity_query& query) const;
 
+  /// Closes or reconfigures a link of this node, or unpins an object, as link::order has a peer's node do it
+  /// (node_order in node_activity.hpp), and logs it. `by` tells people who has given the order. Blocks while a link is
+  /// reconfigured, at most for the timeout. Fails with
+  /// - `not_found`: this node has no open link of that number, or no such pin.
+  /// - `bad_option`, `nothing_in_common`, `timed_out`, `link_down`: as link::reconfigure.
+  /// - `bad_option`: the order lacks what it needs, or has what it does not need.
+  std::expected<void, node_error> order(const node_order& what, std::string_view by,
+                                        std::chrono::milliseconds timeout = std::chrono::seconds(10));
+
   /// The attachment to the host's store; null if the node has none.
   [[nodiscard]] const store::object_store* store() const;
 

@@ -252,7 +252,7 @@ public:
   /// one that waits. Requires: `source` is not null.
   void serve_view(std::shared_ptr<view_source> source);
   /// Serves the page for the gateway's own node. With `takes_orders`, holders of the right `act` may close and
-  /// reconfigure its links.
+  /// reconfigure its links, and free its out-of-band pins.
   void serve_own_view(bool takes_orders = false);
 
   /// Reads the token file again. Connections keep their tokens' old rights for the requests under way. Fails with

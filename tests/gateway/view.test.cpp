@@ -16,6 +16,7 @@
 #include <troupe/framework/gateway/internal/view/view_document.hpp>
 #include <troupe/framework/gateway/internal/words/routes.hpp>
 #include <troupe/framework/node_report.hpp>
+#include <troupe/serializers/serialize.hpp>
 
 namespace troupe::tests {
 namespace {
@@ -394,11 +395,49 @@ TEST_F(a_view, shows_the_gateways_own_node_and_closes_its_links) {
             json({"msgpack"}));
   order["order"]["compression"] = "gzip";
   EXPECT_EQ(act(order.dump(), boss_token).status, 422);
+  order["order"].erase("compression");
   order["order"]["number"] = 99;
   EXPECT_EQ(act(order.dump(), boss_token).status, 404);
   order["order"] = {{"what", "close_link"}, {"number", seen["number"]}};
   EXPECT_EQ(act(order.dump(), boss_token).status, 200);
   EXPECT_TRUE(eventually([&] { return !link->is_open(); }));
+}
+
+TEST_F(a_view, frees_an_out_of_band_pin_of_the_gateways_own_node_for_tokens_that_may_act_only) {
+  gateway().serve_own_view(true);
+  payload saved;
+  {
+    auto ref = home().home->put(array<double>(std::vector<double>(1'000, 0.5)));
+    ASSERT_TRUE(ref) << ref.error().message();
+    const allow_out_of_band_handles guard{*home().home};
+    auto made = serialize(*ref, {}, home().types, home().families);
+    ASSERT_TRUE(made) << made.error().message();
+    saved = *std::move(made);
+  }
+  const auto read = [&] {
+    return deserialize<object_ref<array<double>>>(saved, {}, home().types, home().families).value().get();
+  };
+  EXPECT_TRUE(read());
+  json pinned;
+  const auto memory = json::parse(get("/view/memory", viewer_token).body);
+  for (const auto& each : memory["summary"]["objects"])
+    for (const auto& holder : each["holders"])
+      if (holder["reason"] == "out_of_band")
+        pinned = each["object"];
+  ASSERT_TRUE(pinned.is_string());
+  json order{{"node", json::parse(get("/view/state", viewer_token).body)["nodes"].at(0)["key"]},
+             {"order", {{"what", "release_out_of_band"}, {"object", pinned}}}};
+  EXPECT_EQ(act(order.dump(), viewer_token).status, 403);
+  gateway().serve_own_view(false);
+  EXPECT_EQ(act(order.dump(), boss_token).status, 403);
+  EXPECT_TRUE(read()) << "nobody could free it";
+  gateway().serve_own_view(true);
+  const auto done = act(order.dump(), boss_token);
+  EXPECT_EQ(done.status, 200) << done.body;
+  const auto gone = read();
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code(), node_errc::object_freed);
+  EXPECT_EQ(act(order.dump(), boss_token).status, 404) << "it is free already";
 }
 
 } // namespace

@@ -317,7 +317,7 @@ query_answers node_core::answers_of(const query_rights& rights) {
       const auto node = of.lock();
       if (!node)
         return ended();
-      return carry_out(*node, order, by);
+      return carry_out(*node, order, by, order_time_max);
     };
   if (rights.recording)
     result.recording =

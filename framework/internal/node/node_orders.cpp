@@ -21,8 +21,6 @@ namespace troupe::internal {
 
 namespace {
 
-constexpr std::chrono::seconds reconfiguring_max{10};
-
 using outcome = std::expected<void, node_error>;
 
 std::expected<std::shared_ptr<node_link>, node_error> open_link(node_core& node, const node_order& order) {
@@ -68,14 +66,14 @@ outcome close_link(node_core& node, const node_order& order, std::string_view by
   return {};
 }
 
-outcome reconfigure_link(node_core& node, const node_order& order) {
+outcome reconfigure_link(node_core& node, const node_order& order, std::chrono::milliseconds timeout) {
   const auto changes = changes_of(order);
   if (!changes)
     return std::unexpected{changes.error()};
   const auto link = open_link(node, order);
   if (!link)
     return std::unexpected{link.error()};
-  return (*link)->changes().reconfigure(*changes, reconfiguring_max);
+  return (*link)->changes().reconfigure(*changes, timeout);
 }
 
 outcome release_pin(node_core& node, const node_order& order) {
@@ -89,12 +87,12 @@ outcome release_pin(node_core& node, const node_order& order) {
   return {};
 }
 
-outcome obeyed(node_core& node, const node_order& order, std::string_view by) {
+outcome obeyed(node_core& node, const node_order& order, std::string_view by, std::chrono::milliseconds timeout) {
   switch (order.what) {
   case order_kind::close_link:
     return close_link(node, order, by);
   case order_kind::reconfigure_link:
-    return reconfigure_link(node, order);
+    return reconfigure_link(node, order, timeout);
   case order_kind::release_out_of_band:
     return release_pin(node, order);
   }
@@ -116,8 +114,9 @@ std::string text_of(const node_order& order) {
 
 } // namespace
 
-std::expected<order_receipt, node_error> carry_out(node_core& node, const node_order& order, std::string_view by) {
-  const auto done = obeyed(node, order, by);
+std::expected<order_receipt, node_error> carry_out(node_core& node, const node_order& order, std::string_view by,
+                                                   std::chrono::milliseconds timeout) {
+  const auto done = obeyed(node, order, by, timeout);
   log(log_level::info, "node " + *node.options().name + " was ordered by " + one_line(cut(by)) + ": " + text_of(order)
                            + (done ? "; done" : "; refused: " + done.error().message()));
   if (!done)

@@ -1,6 +1,5 @@
 #include <troupe/framework/gateway/internal/view/own_node.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -16,10 +15,6 @@ namespace web {
 namespace {
 
 constexpr auto own_key = "own";
-
-std::unexpected<node_error> order_failed(node_errc code, std::string text) {
-  return std::unexpected{node_error{code, "view: " + std::move(text)}};
-}
 
 } // namespace
 
@@ -48,32 +43,11 @@ std::vector<viewed_activity> own_node::activity(std::chrono::milliseconds) {
   return made;
 }
 
-std::expected<void, node_error> own_node::act(const view_order& given, const std::string&,
+std::expected<void, node_error> own_node::act(const view_order& given, const std::string& by,
                                               std::chrono::milliseconds timeout) {
-  const auto& order = given.order;
   if (given.node != own_key)
-    return order_failed(node_errc::not_found, "there is no node \"" + given.node + "\"");
-  if (order.what == order_kind::release_out_of_band)
-    return order_failed(node_errc::unsupported, "only `troupe view` gives up out-of-band pins");
-  auto links = node_.links();
-  const auto found = std::ranges::find(links, order.number, &link::number);
-  if (found == links.end())
-    return order_failed(node_errc::not_found, "there is no link " + std::to_string(order.number));
-  if (order.what == order_kind::close_link) {
-    found->close();
-    return {};
-  }
-  link_changes changes;
-  if (!order.serializers.empty())
-    changes.serializers = order.serializers;
-  if (!order.deserializers.empty())
-    changes.deserializers = order.deserializers;
-  if (!order.compression.empty()) {
-    changes.compression = compression_named(order.compression);
-    if (!changes.compression)
-      return order_failed(node_errc::bad_option, "there is no compression \"" + order.compression + "\"");
-  }
-  return found->reconfigure(changes, timeout);
+    return std::unexpected{node_error{node_errc::not_found, "view: there is no node \"" + given.node + "\""}};
+  return node_.order(given.order, "the token \"" + by + "\" of its view", timeout);
 }
 
 } // namespace web
