@@ -1,4 +1,4 @@
-"""`troupe view` in a real browser, for running programs: live.test.py TROUPE WORDCOUNT WORKERS SCREENSHOTS. Status 77: no
+"""`troupe view` in a real browser, for running programs: live.test.py TROUPE WORDCOUNT WORKERS SHOP SCREENSHOTS. Status 77: no
 browser."""
 import fcntl
 import json
@@ -16,7 +16,7 @@ import unittest
 
 from webdriver import DEADLINE, Browser, is_possible
 
-TROUPE = WORDCOUNT = WORKERS = SHOTS = ""
+TROUPE = WORDCOUNT = WORKERS = SHOP = SHOTS = ""
 
 
 def be_alone():
@@ -54,7 +54,7 @@ class Program:
     """A process and all processes that it starts. They end with the `with`."""
 
     def __init__(self, *command):
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self.text = ""
 
     def __enter__(self):
@@ -72,7 +72,15 @@ class Program:
         except ProcessLookupError:
             pass
         self.process.wait()
+        self.process.stdin.close()
         self.process.stdout.close()
+
+    def tell(self, line, pattern):
+        """Gives the program a line, and returns what its answer matches."""
+        self.text = ""
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.says(pattern)
 
     def says(self, pattern):
         """Waits for a line, and returns what it matches."""
@@ -86,19 +94,36 @@ class Program:
         return found
 
 
-class Live(unittest.TestCase):
+class InBrowser(unittest.TestCase):
     def setUp(self):
-        self.stopped = []
-        self.view = self.enterContext(Program(TROUPE, "view"))
-        url = self.view.says(r"^view +(\S+)$").group(1)
-        token = self.view.says(r"^token +(\S+)$").group(1)
         self.page = self.enterContext(Browser())
         self.page.prefer("light")
         self.page.resize(1280, 900)
-        self.page.open(url)
-        self.page.type("#token", token + "\ue007")
+
+    def look(self, *arguments, token=None):
+        """Opens the page of a new `troupe view` with the printed token, or with this one."""
+        self.view = self.enterContext(Program(TROUPE, "view", *arguments))
+        self.page.open(self.view.says(r"^view +(\S+)$").group(1))
+        self.page.run("sessionStorage.clear()")
+        self.page.open(self.view.says(r"^view +(\S+)$").group(1))
+        self.page.type("#token", (token or self.view.says(r"^token +(\S+)$").group(1)) + "\ue007")
         self.page.until(lambda: "live" in self.page.text("#freshness"), "a first state")
+
+    def row(self, title):
+        """The cells of the table row that begins with this text, by their titles."""
+        return self.page.run("""const row = [...document.querySelectorAll('#panel tbody tr')].find(each => each.firstChild.textContent === arguments[0]);
+            return row ? Object.fromEntries([...row.children].map(each => [each.dataset.title, each.textContent])) : null""", title)
+
+    def tearDown(self):
+        self.assertEqual([each for each in self.page.problems() if "Security Policy" in each or "Uncaught" in each], [])
+
+
+class Live(InBrowser):
+    def setUp(self):
+        super().setUp()
+        self.stopped = []
         self.addCleanup(lambda: [self.send(process, signal.SIGCONT) for process in self.stopped])
+        self.look()
 
     @staticmethod
     def send(process, which):
@@ -111,11 +136,6 @@ class Live(unittest.TestCase):
         for process in processes:
             self.send(process, signal.SIGSTOP)
             self.stopped.append(process)
-
-    def row(self, title):
-        """The cells of the table row that begins with this text, by their titles."""
-        return self.page.run("""const row = [...document.querySelectorAll('#panel tbody tr')].find(each => each.firstChild.textContent === arguments[0]);
-            return row ? Object.fromEntries([...row.children].map(each => [each.dataset.title, each.textContent])) : null""", title)
 
     def test_shows_what_troupe_links_says_of_a_wordcount_and_leads_to_its_objects(self):
         page = self.page
@@ -163,7 +183,6 @@ class Live(unittest.TestCase):
             page.until(lambda: page.text("#detail h2") == chosen, "the object that was clicked")
             page.until(lambda: page.texts("#detail tbody tr"), "what keeps it")
             page.screenshot(os.path.join(SHOTS, "object.png"))
-            self.assertEqual([each for each in page.problems() if "Security Policy" in each or "Uncaught" in each], [])
 
     def test_shows_a_lost_link_of_a_pool_whose_worker_is_killed(self):
         page = self.page
@@ -189,9 +208,139 @@ class Live(unittest.TestCase):
             page.run("location.hash = '#/supervisors'")
             page.until(lambda: f"{victim['name']} process" in page.text(".tree"), "the tree")
             page.until(lambda: "1 restart" in page.text(".tree"), "the restart of the killed worker")
+            children = page.texts(".tree .tree-line.child")
+            for each in workers:  # Each of the others runs as the process that `troupe links` tells, and has not been restarted.
+                line = next((child for child in children if child.startswith(each["name"])), "")
+                self.assertIn("process", line)
+                if each is not victim:
+                    self.assertIn("running", line)
+                    self.assertIn(f"process {each['process']}", line)
+                    self.assertNotIn("restart", line)
+            self.assertEqual(len(page.texts(".tree .tree-line.supervisor")), 1)
             page.screenshot(os.path.join(SHOTS, "supervisors.png"))
             page.run("location.hash = '#/actors'")
             page.until(lambda: page.texts("#panel tbody tr"), "the actors of the pool")
+
+
+class Shop(InBrowser):
+    """Two processes with two links between them."""
+
+    def setUp(self):
+        super().setUp()
+        name = f"view-shop-{os.getpid()}-{self._testMethodName[:40]}"
+        self.stock = self.enterContext(Program(SHOP, "stock", f"unix://@{name}"))
+        self.stock.says("^ready$")
+        self.front = self.enterContext(Program(SHOP, "front", f"unix://@{name}", name))
+        self.front.says("^ready$")
+
+    def go(self, where, css, what):
+        self.page.run("location.hash = arguments[0]", f"#/{where}")
+        return self.page.until(lambda: self.page.texts(css), what)
+
+    def test_two_links_that_were_made_at_once_are_two_edges_with_their_own_figures(self):
+        for number in range(3):
+            self.front.tell("ask", "^answer 42$")
+        self.look()
+        page = self.page
+        page.until(lambda: len(page.texts(".graph .link:not(:has(.lost))")) == 2, "two edges")
+        self.go("links", "#panel tbody tr", "the links")
+        column = lambda title: page.run("return [...document.querySelectorAll('#panel tbody tr')].map(row => [...row.children].find(cell => cell.dataset.title === arguments[0]).textContent)", title)
+        self.assertEqual(column("Link"), ["front → stock"] * 2)
+        self.assertEqual(sorted(column("Messages out / in")), ["0 / 0", "3 / 3"])
+        # The other end of the link with the requests is the one that has received them.
+        received = {link["number"]: link["stats"]["messages_received"] for each in nodes() if each["name"] == "stock" for link in each["links"]}
+        for carried in (3, 0):
+            row = page.run("return [...document.querySelectorAll('#panel tbody tr')].findIndex(row => row.textContent.includes(arguments[0]))", f"{carried} / {carried}")
+            page.dispatch_click(f"#panel tbody tr:nth-child({row + 1})")
+            page.until(lambda: f"{carried} out, {carried} in" in page.text("#detail"), "its details")
+            there = int(re.search(r"Link number\d+, there (\d+)", page.text("#detail")).group(1))
+            self.assertEqual(received[there], carried)
+
+    def test_shows_a_request_of_a_running_program_as_a_waterfall_over_two_nodes(self):
+        self.look()
+        page = self.page
+        self.go("traces", "#panel .empty:not([hidden])", "no traces")
+        page.until(lambda: "No spans" in page.text("#panel .empty"), "that the nodes were asked")
+        self.front.tell("ask", "^answer 42$")
+        page.until(lambda: any("Nodes" in row for row in [self.trace()]) and self.trace()["Nodes"] == "2", "a trace of two nodes")
+        shown = self.trace()
+        self.assertEqual((shown["Request"], shown["Spans"], shown["Errors"]), ("request count", "2", "0"))
+        page.dispatch_click("#panel tbody tr")
+        page.until(lambda: len(page.texts(".span-row")) == 2, "two spans")
+        self.assertEqual([each.replace("\u00a0", ">") for each in page.texts(".span-name")], ["front request count", ">>stock serve count"])
+        # The request contains its handling: by the clock of one host.
+        bars = page.run("return [...document.querySelectorAll('rect.span')].map(each => [Number(each.getAttribute('x')), Number(each.getAttribute('width'))])")
+        (outer, wide), (inner, narrow) = bars
+        self.assertLessEqual(outer, inner)
+        self.assertLess(narrow, wide)
+        parts = page.run("return [...document.querySelectorAll('.waterfall .part title')].map(each => each.textContent.split(' ')[0])")
+        self.assertEqual(parts, ["decode", "queue", "handler", "wire", "decode", "queue", "handler"])  # Of the answer, and of the request.
+        page.screenshot(os.path.join(SHOTS, "trace.png"))
+
+    def trace(self):
+        return self.page.run("""const row = document.querySelector('#panel tbody tr');
+            return row ? Object.fromEntries([...row.children].map(each => [each.dataset.title, each.textContent])) : {}""")
+
+    def test_shows_a_message_that_was_lost_as_the_program_itself_tells_it(self):
+        self.look()
+        page = self.page
+        self.go("letters", "#panel .empty:not([hidden])", "no letters")
+        page.until(lambda: "No message was lost" in page.text("#panel .empty"), "that the nodes were asked")
+        self.front.tell("lose", "^sent$")
+        reason, peer, text = self.stock.says(r"^(\w+) from (\w+): (.*)$").groups()
+        page.until(lambda: page.texts("#panel tbody tr"), "a letter")
+        shown = self.trace()
+        self.assertEqual((shown["Node"], shown["Peer"], shown["Reason"], shown["Types"]), ("stock", f"from {peer}", reason, "shop.parcel"))
+        self.assertEqual(shown["Text"][:200], text[:200])
+        page.screenshot(os.path.join(SHOTS, "letters.png"))
+
+    def open_pinned_object(self):
+        self.go("store", ".tile", "objects")
+        self.page.until(lambda: "out of band" in self.page.text("#panel"), "the pin")
+        pinned = json.loads(subprocess.run([TROUPE, "memory", "--json", "--timeout", "3"], capture_output=True, text=True, timeout=60).stdout)
+        name = next(each["object"] for each in pinned["objects"] if any(holder["reason"] == "out of band" for holder in each["holders"]))
+        self.page.dispatch_click(f'.tile[data-object="{name}"]')
+        self.page.until(lambda: "out of band" in self.page.text("#detail tbody"), "what keeps it")
+        return name
+
+    def free_by_hand(self, name):
+        """The status of the order, given without the page's button."""
+        return self.page.run("""const [object] = arguments, token = sessionStorage.getItem('troupe.token');
+            const ask = (path, options) => fetch(new URL(path, new URL('view/', location.href)), {...options, headers: {Authorization: `Bearer ${token}`, 'Content-Type': 'application/json'}});
+            return ask('state').then(answer => answer.json()).then(state => ask('act', {method: 'POST', body: JSON.stringify(
+              {node: state.nodes.find(node => node.name === 'front').key, order: {what: 'release_out_of_band', object}})})).then(answer => answer.status)""", name)
+
+    def test_frees_an_out_of_band_pin_after_a_confirmation(self):
+        self.front.tell("read", "^50000 numbers$")
+        self.look("--allow-actions")
+        page = self.page
+        self.open_pinned_object()
+        button = page.until(lambda: page.texts("#detail .controls button"), "a button")
+        self.assertEqual(button, [f"Free the pin of process {self.front.process.pid}"])
+        page.click("#detail .controls button")
+        page.until(lambda: "object_freed" in page.text("#ask"), "a question")
+        page.run("[...document.querySelectorAll('#ask button')].at(-1).click()")  # Cancel.
+        self.front.tell("read", "^50000 numbers$")
+        page.click("#detail .controls button")
+        page.until(lambda: "object_freed" in page.text("#ask"), "a question")
+        page.screenshot(os.path.join(SHOTS, "pin.png"))
+        page.click("#ask button.strong")
+        page.until(lambda: not page.run("return document.querySelector('#ask').open"), "the order carried out")
+        self.front.tell("read", "^object_freed$")
+        page.until(lambda: "not kept any more" in page.text("#detail"), "that the object is gone")
+
+    def test_a_pin_stays_without_permission_of_the_command_and_without_the_right(self):
+        path = os.path.join(self.page.scratch, "tokens")
+        viewer, boss = "v" * 40, "b" * 40
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.write(f"viewer {viewer} view\nboss {boss} view act\n")
+        # The right `act` without --allow-actions; --allow-actions without the right; the token that is printed.
+        for arguments, token in ((["--token-file", path], boss), (["--token-file", path, "--allow-actions"], viewer), ([], None)):
+            self.look(*arguments, token=token)
+            name = self.open_pinned_object()
+            self.assertEqual(self.page.texts("#detail .controls button"), [], arguments)
+            self.assertEqual(self.free_by_hand(name), 403, arguments)
+            self.front.tell("read", "^50000 numbers$")
 
 
 if __name__ == "__main__":
@@ -200,6 +349,6 @@ if __name__ == "__main__":
         print(f"{reason}; run cmake/install-dependencies browser")
         sys.exit(1 if os.environ.get("TROUPE_BROWSER_TESTS") == "1" else 77)
     be_alone()
-    TROUPE, WORDCOUNT, WORKERS, SHOTS = (os.path.abspath(each) for each in sys.argv[1:5])
+    TROUPE, WORDCOUNT, WORKERS, SHOP, SHOTS = (os.path.abspath(each) for each in sys.argv[1:6])
     os.makedirs(SHOTS, exist_ok=True)
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2)

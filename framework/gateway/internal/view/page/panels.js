@@ -178,7 +178,7 @@ export class TracesPanel {
       {title: "Nodes", text: trace => count(trace.nodes), sort: trace => trace.nodes, number: true},
       {title: "Errors", text: trace => count(trace.errors), sort: trace => trace.errors, number: true, mark: trace => trace.errors > 0}
     ], {key: trace => trace.id, open: trace => page.openTrace(trace.id), sort: 0, most: 100,
-        empty: "No spans. Nodes keep spans only while somebody looks, and only of messages that the program samples: set node_options::trace_fraction, or begin a trace in the program (guides/tracing.md)."});
+        empty: "No spans. Nodes keep spans only while somebody looks, and only of messages that the program samples: begin a trace in the program, or record a share of all messages (guides/tracing.md)."});
     this.root = el("div", {}, this.table.root);
   }
   show() {
@@ -416,7 +416,8 @@ export class ObjectDetail {
     this.holders.show(object.holders);
     const pins = this.page.mayAct ? object.holders.filter(holder => holder.reason === "out_of_band" && holder.process) : [];
     sync(this.actions, pins, pin => pin.process, pin => el("button", {type: "button", onclick: () => {
-      const node = [...this.page.model.nodes.values()].find(each => each.process === pin.process);
+      const candidates = [...this.page.model.nodes.values()].filter(each => each.process === pin.process && each.state === "open");
+      const node = candidates.find(each => each.store.name === object.store) ?? candidates[0]; // A process may have several nodes.
       if (node) this.page.confirm("Give up the out-of-band pin?", "References that were serialized outside of messages then fail with object_freed, once nothing else keeps the object.", "Give up the pin", [], () => ({node: node.key, order: {what: "release_out_of_band", object: this.id}}));
     }}, `Free the pin of process ${pin.process}`));
   }
