@@ -47,8 +47,9 @@ struct viewed_member {
   std::vector<std::string> names;
   std::vector<std::string> singletons;
   std::vector<std::string> entities; ///< "cart: 12 shards".
+  std::string problem = {};          ///< Why its node tells nothing, and what to do about it. Empty: it answers.
 };
-TROUPE_DESCRIBE(viewed_member, name, state, host, addresses, names, singletons, entities)
+TROUPE_DESCRIBE(viewed_member, name, state, host, addresses, names, singletons, entities, problem)
 
 /// A cluster, as its directory says.
 struct viewed_cluster {

@@ -34,9 +34,14 @@ public:
                                                              .addresses = each.addresses,
                                                              .names = std::move(work.names),
                                                              .singletons = std::move(work.singletons),
-                                                             .entities = {}});
+                                                             .entities = {},
+                                                             .problem = {}});
       for (const auto& [kind, shards] : work.shards)
         member.entities.push_back(kind + ": " + several(shards.size(), "shard"));
+      if (reachable(each) == each.addresses.end())
+        member.problem =
+            "none of its addresses can be reached from another host. Let its node also listen at tcp:// or "
+            "tls:// (node_options::listen), or run `troupe view` on its host";
     }
     for (const auto& [key, why] : seen.faults)
       made.faults.push_back(key + ": " + why);
@@ -45,18 +50,21 @@ public:
 
   [[nodiscard]] std::vector<watched_address> addresses() const override {
     std::vector<watched_address> made;
-    for (const auto& member : by_.now().members) {
-      const auto is_elsewhere = !member.host.empty() && member.host != host_of_this_process();
-      const auto found = std::ranges::find_if(member.addresses, [&](const std::string& each) {
-        return each.find("://") != std::string::npos && !(is_elsewhere && is_within_host(each));
-      });
-      if (found != member.addresses.end())
-        made.push_back({{*found, 0}, member.incarnation});
-    }
+    for (const auto& member : by_.now().members)
+      if (const auto found = reachable(member); found != member.addresses.end())
+        made.push_back({{*found, 0}, member.incarnation, member.name, member.host == host_of_this_process()});
     return made;
   }
 
 private:
+  /// The first address of the member that is not another process here.
+  static std::vector<std::string>::const_iterator reachable(const cluster_member& member) {
+    const auto is_elsewhere = !member.host.empty() && member.host != host_of_this_process();
+    return std::ranges::find_if(member.addresses, [&](const std::string& each) {
+      return each.find("://") != std::string::npos && !(is_elsewhere && is_within_host(each));
+    });
+  }
+
   const std::string address_;
   const cluster_observer by_;
 };

@@ -43,7 +43,8 @@ public:
 
   /// What the directory says now.
   [[nodiscard]] virtual viewed_cluster now() const = 0;
-  /// An address of each member that this host can reach: the first one that is not another process here.
+  /// An address of each member that this host can reach: the first one that is not another process here. now() has the
+  /// reason for each member that has none.
   [[nodiscard]] virtual std::vector<watched_address> addresses() const = 0;
 };
 

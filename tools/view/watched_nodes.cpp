@@ -13,6 +13,26 @@ namespace {
 
 constexpr std::uint64_t objects_max = 2'000;
 
+/// Why a member of a cluster does not answer, and what to do about it.
+std::string explained(const watched_address& at, const node_error& why) {
+  if (at.member.empty())
+    return why.message();
+  const auto with = [&](const std::string& advice) { return why.message() + ". " + advice; };
+  switch (why.code()) {
+  case node_errc::refused:
+  case node_errc::bad_option:
+    return with("Give the view the members' credentials: --secret-file, or --authority, --certificate and --key");
+  case node_errc::not_allowed:
+    return with("Allow reports at that node: accepted_links.allow_report, or a role that has this right");
+  case node_errc::cannot_connect:
+  case node_errc::timed_out:
+  case node_errc::link_down:
+    return with("Is its host up, and may this host connect to it? `troupe cluster doctor` examines each address");
+  default:
+    return why.message();
+  }
+}
+
 } // namespace
 
 watched_nodes::watched_nodes(client& by, settings asked) : client_(by), asked_(std::move(asked)) {}
@@ -36,7 +56,8 @@ void watched_nodes::find(std::vector<std::string>& problems) {
     if (known.shown.key.empty()) {
       known.shown.key = "n" + std::to_string(++keys_);
       known.shown.address = known.at.where.address;
-      known.shown.report.process = known.at.where.process; // Until it answers.
+      known.shown.report.process = known.at.where.process; // Until it answers, as the next one.
+      known.shown.report.name = known.at.member;
     }
   }
 }
@@ -52,35 +73,42 @@ void watched_nodes::ask(watched& whom, std::chrono::milliseconds timeout) const 
   };
   if (!whom.is_listed) {
     whom.over.reset();
-    return note(viewed_state::lost, "the process has ended");
+    return note(viewed_state::lost,
+                whom.at.member.empty() ? "the process has ended" : "the member has left the cluster");
   }
   if (!whom.over || !whom.over->is_open()) {
     auto connected = client_.connect(whom.at.where.address, whom.at.identity);
     if (!connected) {
       whom.over.reset();
       whom.is_none_of_ours = is_none_of_ours(whom.at.where, connected.error());
-      return note(viewed_state::silent, connected.error().message());
+      return note(viewed_state::silent, explained(whom.at, connected.error()));
     }
     whom.over = *std::move(connected);
   }
   auto answer = whom.over->report(timeout, {});
   if (!answer)
-    return note(viewed_state::silent, answer.error().message());
+    return note(viewed_state::silent, explained(whom.at, answer.error()));
   std::erase_if(answer->links, [](const link_report& each) { return each.peer == observer_name(); });
   whom.shown.report = *std::move(answer);
   whom.is_none_of_ours = false;
   note(viewed_state::open, {});
 }
 
-/// A member of the cluster may be a node of this host, too: then the address of the host's node counts.
+/// A member of the cluster may be a node of this host as well. Then the address of the host's node counts, also if the
+/// member's address asks for credentials that the view does not have.
 void watched_nodes::leave_out_twins() {
   std::set<std::pair<std::string, std::uint32_t>> here;
+  std::set<std::string> names;
   for (const auto& [address, each] : nodes_)
-    if (each.at.where.process != 0 && each.shown.report.process != 0)
+    if (each.at.where.process != 0 && each.shown.report.process != 0) {
       here.emplace(each.shown.report.name, each.shown.report.process);
+      names.insert(each.shown.report.name);
+    }
   for (auto& [address, each] : nodes_)
-    if (each.at.where.process == 0 && !each.at.identity.empty())
-      each.is_none_of_ours = here.contains({each.shown.report.name, each.shown.report.process});
+    if (each.at.where.process == 0 && !each.at.member.empty())
+      each.is_none_of_ours =
+          here.contains({each.shown.report.name, each.shown.report.process})
+          || (each.at.is_here && each.shown.state != viewed_state::open && names.contains(each.at.member));
 }
 
 view_snapshot watched_nodes::look(std::chrono::milliseconds timeout) {
@@ -101,7 +129,20 @@ view_snapshot watched_nodes::look(std::chrono::milliseconds timeout) {
     if (!each.is_none_of_ours)
       made.nodes.push_back(each.shown);
   if (asked_.cluster)
-    made.cluster = asked_.cluster->now();
+    made.cluster = cluster();
+  return made;
+}
+
+/// What the directory says, and why the nodes of members tell nothing.
+viewed_cluster watched_nodes::cluster() const {
+  auto made = asked_.cluster->now();
+  for (const auto& [address, each] : nodes_) {
+    if (each.at.member.empty() || each.shown.state == viewed_state::open || each.is_none_of_ours)
+      continue;
+    const auto found = std::ranges::find(made.members, each.at.member, &viewed_member::name);
+    if (found != made.members.end())
+      found->problem = each.shown.problem;
+  }
   return made;
 }
 

@@ -15,10 +15,12 @@
 
 namespace troupe::tools {
 
-/// An address to ask, and the identity that its node must prove; empty: none.
+/// An address to ask.
 struct watched_address {
   local_node where;
-  std::string identity = {};
+  std::string identity = {}; ///< That its node must prove; empty: none.
+  std::string member = {};   ///< The member of the cluster that has the address; empty: none.
+  bool is_here = false;      ///< Whether the directory says that the member is on this host.
 };
 
 class members;
@@ -59,6 +61,7 @@ private:
   void find(std::vector<std::string>& problems);
   void ask(watched& whom, std::chrono::milliseconds timeout) const;
   void leave_out_twins();
+  [[nodiscard]] viewed_cluster cluster() const;
 
   client& client_;
   const settings asked_;

@@ -303,7 +303,7 @@ viewed_cluster document_of(viewed_cluster of) {
   of.problem = shown(of.problem);
   of.faults = shown(of.faults);
   for (auto& each : of.members) {
-    clean({&each.name, &each.state, &each.host});
+    clean({&each.name, &each.state, &each.host, &each.problem});
     for (auto* const list : {&each.addresses, &each.names, &each.singletons, &each.entities})
       *list = shown(*list);
   }

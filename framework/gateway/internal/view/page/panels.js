@@ -240,6 +240,7 @@ export class ClusterPanel {
       {title: "State", text: member => member.state, sort: member => member.state, mark: member => member.state !== "up"},
       {title: "Host", text: member => member.host || "-", sort: member => member.host},
       {title: "Addresses", text: member => member.addresses.join(", "), sort: member => member.addresses.join()},
+      {title: "Asked", text: member => member.problem ? `no answer: ${member.problem}` : "answers", sort: member => member.problem, mark: member => Boolean(member.problem), wide: true},
       {title: "Names", text: member => member.names.join(", ") || "-", sort: member => member.names.length},
       {title: "Singletons", text: member => member.singletons.join(", ") || "-", sort: member => member.singletons.length},
       {title: "Entities", text: member => member.entities.join(", ") || "-", sort: member => member.entities.length}
