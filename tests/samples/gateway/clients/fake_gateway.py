@@ -53,6 +53,15 @@ class Peer:
         data = bytes(byte ^ mask[i % 4] for i, byte in enumerate(self.source.read(size)))
         return first & 0x0F, json.loads(data) if first & 0x0F == 1 else data
 
+    def take_leave(self):
+        """Answers the client's close frame, unless the connection has ended before."""
+        try:
+            while self.source.peek(1) and self.receive()[0] != 8:
+                pass
+            self.send(b"\x03\xe8", 0x88)
+        except ConnectionError:
+            pass
+
     def wait_for_end(self):
         try:
             while self.source.read1(65536):
@@ -85,11 +94,56 @@ class FakeGateway:
     def serve(self):
         try:
             for script in self.scripts:
-                stream, _ = self.listener.accept()
-                stream.settimeout(10)
-                with stream if self.tls is None else self.tls.wrap_socket(stream, server_side=True) as stream:
-                    peer = Peer(stream)
-                    script(peer)
-                    peer.source.close()
+                self.follow(script, self.listener.accept()[0])
         except Exception as problem:
             self.failure = problem
+
+    def follow(self, script, stream):
+        stream.settimeout(10)
+        with stream if self.tls is None else self.tls.wrap_socket(stream, server_side=True) as stream:
+            peer = Peer(stream)
+            script(peer)
+            peer.source.close()
+
+
+class FakeService(FakeGateway):
+    """For clients that choose their connections themselves: the steps are functions of a Peer and a request, which it has
+    read. They follow one another over all connections. A step that returns True ends its connection."""
+    def __init__(self, *steps):
+        super().__init__()
+        self.steps, self.threads, self.streams = list(steps), [], []
+
+    def serve(self):
+        try:
+            while True:
+                stream = self.listener.accept()[0]
+                self.streams.append(stream)
+                self.threads.append(threading.Thread(target=self.serve_one, args=[stream]))
+                self.threads[-1].start()
+        except OSError:
+            pass
+
+    def serve_one(self, stream):
+        try:
+            self.follow(self.take_steps, stream)
+        except Exception as problem:
+            self.failure = self.failure or problem
+
+    def take_steps(self, peer):
+        while (request := peer.request())[0]:
+            if self.steps.pop(0)(peer, request):
+                break
+
+    def __exit__(self, kind, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        for stream in self.streams:
+            try:
+                stream.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # It has ended before.
+        for thread in self.threads:
+            thread.join()
+        self.listener.close()
+        if kind is None and (self.failure or self.steps):
+            raise self.failure or AssertionError("%d requests have not come" % len(self.steps))
