@@ -1,6 +1,7 @@
 """Runs the sample's JavaScript client against a gateway that does what each test says: javascript.test.py SOURCES NODE."""
 import json
 import pathlib
+import select
 import socket
 import subprocess
 import sys
@@ -67,6 +68,9 @@ def tearDownModule():
 def visit(gateway, steps, **options):
     """What these steps show, in which `client` is a client of the gateway."""
     print(json.dumps({"url": gateway.url, "token": TOKEN, "options": options, "steps": steps}), file=driver.stdin)
+    if not select.select([driver.stdout], [], [], 20)[0]:
+        driver.kill()
+        raise AssertionError("the steps do not end: " + steps)
     return json.loads(driver.stdout.readline())
 
 

@@ -2,6 +2,7 @@
 import os
 import select
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -59,10 +60,15 @@ class Requests(unittest.TestCase):
             self.assertEqual([client.ask("cup", atom("stir")) for _ in range(3)], [10, 10, 10])
 
     def test_the_next_call_dials_again_after_an_idle_connection_was_closed(self):
-        with FakeGateway(answers_once, answers_once) as gateway, Client(gateway.url, TOKEN) as client:
-            client.ask("cup", atom("stir"))
-            wait_for_word(client.connection.sock)
-            self.assertEqual(client.ask("cup", atom("stir")), 10)
+        def closes_one_side(peer):
+            answers_once(peer)
+            peer.stream.shutdown(socket.SHUT_WR)
+            peer.wait_for_end()
+        for first in (answers_once, closes_one_side):
+            with FakeGateway(first, answers_once) as gateway, Client(gateway.url, TOKEN) as client:
+                client.ask("cup", atom("stir"))
+                wait_for_word(client.connection.sock)
+                self.assertEqual(client.ask("cup", atom("stir")), 10)
 
     def test_the_next_call_dials_again_after_a_timeout(self):
         with FakeGateway(never_answers, answers_once) as gateway, Client(gateway.url, TOKEN) as client:
