@@ -121,8 +121,8 @@ TROUPE_DESCRIBE(lost_link, number, peer, address, at_ms, reason, text)
 struct node_activity {
   std::string name; // Of the node.
   std::uint32_t process = 0;
-  std::vector<actor_activity> actors; // The 1,000 with the most bytes waiting; these come first.
-  std::uint64_t actors_omitted = 0;
+  std::vector<actor_activity> actors;           // The 1,000 with the most bytes waiting; these come first.
+  std::uint64_t actors_omitted = 0;             // Further actors of this node, each once.
   std::vector<supervisor_activity> supervisors; // At most 1,000, with at most 4,000 children in all.
   std::uint64_t supervisors_omitted = 0;
   std::vector<letter_activity> letters; // By number. The node keeps the last 256.

@@ -5,6 +5,8 @@
 #include <string>
 
 #include <troupe/base/sizes.hpp>
+#include <troupe/framework/internal/threads/lock_gap.hpp>
+#include <troupe/framework/internal/watch/table_walk.hpp>
 
 namespace troupe::internal {
 
@@ -136,10 +138,20 @@ receive_window::account& receive_window::account_of(std::uint64_t actor) {
 
 std::vector<unconsumed_by_actor> receive_window::unconsumed() const {
   std::vector<unconsumed_by_actor> result;
-  const std::lock_guard guard{table_mutex_};
-  for (const auto& [actor, one] : accounts_)
-    if (const auto messages = one->unsettled(); messages > 0)
-      result.push_back({.actor = actor, .messages = messages, .bytes = one->unconsumed_bytes()});
+  table_walk walk;
+  const auto next = [&] {
+    const std::lock_guard guard{table_mutex_};
+    return walk.next(accounts_, [&](const auto& each) {
+      const auto& [actor, one] = each;
+      if (const auto messages = one->unsettled(); messages > 0)
+        result.push_back({.actor = actor, .messages = messages, .bytes = one->unconsumed_bytes()});
+    });
+  };
+  while (next())
+    leave_lock_to_others();
+  std::ranges::sort(result, {}, &unconsumed_by_actor::actor);
+  const auto again = std::ranges::unique(result, {}, &unconsumed_by_actor::actor);
+  result.erase(again.begin(), again.end());
   return result;
 }
 

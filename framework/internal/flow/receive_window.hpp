@@ -57,7 +57,7 @@ public:
   void release(std::uint64_t actor);
 
   [[nodiscard]] std::uint64_t unconsumed_bytes() const noexcept;
-  /// The actors that have not consumed everything. Visits all actors.
+  /// The actors that have not consumed everything, by number. Visits all actors, a few at a time.
   [[nodiscard]] std::vector<unconsumed_by_actor> unconsumed() const;
   [[nodiscard]] std::size_t actors() const noexcept { return accounts_.size(); }
 

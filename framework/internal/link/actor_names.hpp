@@ -75,12 +75,8 @@ public:
   }
   /// As actor_exports::each_own().
   template <class Look>
-  void each_own(const link_held&, std::size_t most, Look look) const {
-    exports_.each_own(most, std::move(look));
-  }
-  /// The number of this node's actors that the peer may address.
-  [[nodiscard]] std::size_t exported_own(const link_held&) const noexcept {
-    return exports_.size() - exports_.foreign_size();
+  [[nodiscard]] bool each_own(const link_held&, table_walk& from, Look look) const {
+    return exports_.each_own(from, std::move(look));
   }
   /// Returns this node's actor if the introduction proves that this link has given it to the peer; otherwise null.
   [[nodiscard]] caf::strong_actor_ptr recognize(const introduce& what) const;

@@ -10,6 +10,7 @@
 
 #include <troupe/base/salted_hash.hpp>
 #include <troupe/framework/internal/caf_port/actor_pointers.hpp>
+#include <troupe/framework/internal/watch/table_walk.hpp>
 
 namespace troupe::internal {
 
@@ -58,14 +59,13 @@ public:
     return std::ranges::all_of(entries_, [&](const auto& each) { return is_common(each.second.actor); });
   }
 
-  /// Calls `look` with actors of this node, at most `most` of them, in no order.
+  /// Calls `look` with actors of this node, in no order, as table_walk::next() does. Returns false at the end.
   template <class Look>
-  void each_own(std::size_t most, Look look) const {
-    for (auto at = entries_.begin(); at != entries_.end() && most > 0; ++at)
-      if (!is_foreign(at->first)) {
-        look(at->first, at->second.actor);
-        --most;
-      }
+  [[nodiscard]] bool each_own(table_walk& from, Look look) const {
+    return from.next(entries_, [&](const auto& each) {
+      if (!is_foreign(each.first))
+        look(each.first, each.second.actor);
+    });
   }
 
   /// Removes and returns all actors when the link ends.

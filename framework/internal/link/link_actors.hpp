@@ -22,7 +22,7 @@ inline constexpr std::size_t idle_actors_max = 1'000;
 /// The actors of this node that the peer of one link may address.
 struct link_actors {
   std::vector<addressed_actor> actors; // Each once.
-  std::uint64_t omitted = 0;
+  std::vector<std::uint64_t> omitted;  // The ids of further ones. One may be there twice.
 };
 
 } // namespace troupe::internal

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -215,6 +216,7 @@ public:
   [[nodiscard]] link_stats final_stats() override;
 
 private:
+  void add_idle(const std::unordered_set<std::uint64_t>& listed, link_actors& to) const;
   link_core(std::shared_ptr<link_host> node, const link_options& options, role side,
             std::shared_ptr<const link_security> security, loop_seat seat);
 

@@ -57,7 +57,7 @@ public:
       else
         ++row.links_omitted;
     }
-    omitted_ += known.omitted;
+    omitted_.insert(omitted_.end(), known.omitted.begin(), known.omitted.end());
   }
 
   /// Gives the rows to `result`; to be called last.
@@ -77,14 +77,28 @@ public:
       all[i].second->kind = watched_text(class_of(*all[i].first));
       result.actors.push_back(std::move(*all[i].second));
     }
-    result.actors_omitted = omitted_ + all.size() - kept;
+    result.actors_omitted = all.size() - kept + further();
   }
 
 private:
+  /// The number of actors that have no row. Several links may have omitted the same one, or one that has a row.
+  std::uint64_t further() {
+    auto counted = node_.helpers().ids();
+    for (const auto& [actor, row] : rows_)
+      if (actor->node() == node_.system().node())
+        counted.push_back(actor->id());
+    std::ranges::sort(counted);
+    std::ranges::sort(omitted_);
+    const auto again = std::ranges::unique(omitted_);
+    omitted_.erase(again.begin(), again.end());
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(omitted_, [&](auto id) { return !std::ranges::binary_search(counted, id); }));
+  }
+
   node_core& node_;
   std::map<caf::strong_actor_ptr, actor_activity> rows_;
   std::vector<caf::strong_actor_ptr> published_;
-  std::uint64_t omitted_ = 0;
+  std::vector<std::uint64_t> omitted_;
 };
 
 void add_actors(node_core& node, node_activity& result) {

@@ -36,6 +36,14 @@ bool shared_helpers::has(const caf::strong_actor_ptr& actor) const {
   return std::ranges::any_of(made_, [&](const auto& each) { return each.second == actor; });
 }
 
+std::vector<std::uint64_t> shared_helpers::ids() const {
+  std::vector<std::uint64_t> result;
+  std::lock_guard guard{mutex_};
+  for (const auto& [which, actor] : made_)
+    result.push_back(actor->id());
+  return result;
+}
+
 void shared_helpers::end() {
   std::unique_lock guard{mutex_};
   has_ended_ = true;

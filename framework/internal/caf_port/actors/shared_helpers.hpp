@@ -1,10 +1,12 @@
 // The actors of a node that serve its peers.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
@@ -44,6 +46,9 @@ public:
 
   /// Whether `actor` is one of these actors. No link may end it, however the peer got its handle.
   [[nodiscard]] bool has(const caf::strong_actor_ptr& actor) const;
+
+  /// The ids of these actors.
+  [[nodiscard]] std::vector<std::uint64_t> ids() const;
 
   /// Ends all actors. Actors requested afterwards have already been told to end.
   void end();

@@ -135,7 +135,9 @@ class ActivityPanel {
   show() {
     const rows = activityRows(this.page, this.list);
     this.table.show(rows, this.page.activity ? undefined : "Asking the nodes.");
-    setText(this.problems, (this.page.activity?.nodes ?? []).filter(node => node.problem).map(node => withEnd(`${nameOf(node)}: ${node.problem}`)).join(" "));
+    const omitted = (this.page.activity?.nodes ?? []).reduce((sum, node) => sum + (node[`${this.list}_omitted`] ?? 0), 0);
+    setText(this.problems, [omitted > 0 ? `${count(omitted)} further ${this.list} are left out: those with the fewest bytes waiting.` : "",
+      ...(this.page.activity?.nodes ?? []).filter(node => node.problem).map(node => withEnd(`${nameOf(node)}: ${node.problem}`))].filter(Boolean).join(" "));
   }
 }
 
@@ -238,9 +240,9 @@ export class ClusterPanel {
     this.table = new DataTable("Members", [
       {title: "Member", text: member => member.name, sort: member => member.name, wide: true},
       {title: "State", text: member => member.state, sort: member => member.state, mark: member => member.state !== "up"},
+      {title: "Asked", text: member => member.problem ? `no answer: ${member.problem}` : "answers", sort: member => member.problem, mark: member => Boolean(member.problem), wide: true},
       {title: "Host", text: member => member.host || "-", sort: member => member.host},
       {title: "Addresses", text: member => member.addresses.join(", "), sort: member => member.addresses.join()},
-      {title: "Asked", text: member => member.problem ? `no answer: ${member.problem}` : "answers", sort: member => member.problem, mark: member => Boolean(member.problem), wide: true},
       {title: "Names", text: member => member.names.join(", ") || "-", sort: member => member.names.length},
       {title: "Singletons", text: member => member.singletons.join(", ") || "-", sort: member => member.singletons.length},
       {title: "Entities", text: member => member.entities.join(", ") || "-", sort: member => member.entities.length}
