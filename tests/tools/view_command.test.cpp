@@ -128,10 +128,62 @@ TEST(view_command, gives_orders_only_if_it_was_told_to_allow_them) {
   EXPECT_EQ(looking.post("/view/act", order_to(looking)).status, 403);
   EXPECT_TRUE(link.is_open());
   const view_process acting{{"--allow-actions"}};
-  EXPECT_EQ(acting.post("/view/act", R"({"node":"nobody"})").status, 404);
+  EXPECT_EQ(acting.post("/view/act", R"({"node":"nobody","order":{"what":"close_link","number":1}})").status, 404);
+  EXPECT_EQ(acting.post("/view/act", R"({"node":"nobody","order":{"waht":"close_link","number":1}})").status, 400);
   const auto done = acting.post("/view/act", order_to(acting));
   EXPECT_EQ(done.status, 200) << done.body;
   EXPECT_TRUE(eventually([&] { return !link.is_open(); }));
+}
+
+TEST(view_command, never_sends_an_order_to_the_node_that_came_after_the_one_that_was_meant) {
+  auto options = own_options("hall");
+  options.accepted_links.allow_report = true;
+  options.accepted_links.allow_orders = true;
+  const auto address = "unix://@" + named("one-address");
+  options.listen = {address};
+  auto hall = std::make_unique<program>(options);
+  const view_process view{{"--allow-actions", address}};
+  const auto before = view.node(named("hall"))["key"].get<std::string>();
+  hall.reset();
+  hall = std::make_unique<program>(options); // In the same process, at the same address, with the same name.
+  program guest{own_options("guest")};
+  const auto kept = guest.home.connect(address).value();
+  nlohmann::json shown;
+  ASSERT_TRUE(eventually([&] {
+    for (const auto& each : view.document("/view/state")["nodes"])
+      if (each["state"] == "open")
+        shown = each;
+    return !shown.is_null() && shown["key"] != before && !shown["links"].empty();
+  })) << shown;
+  for (int number = 0; number < 40; ++number) {
+    const auto answer = view.post("/view/act", R"({"node":")" + before + R"(","order":{"what":"close_link","number":)"
+                                                   + std::to_string(number) + "}}");
+    EXPECT_EQ(answer.status, 404) << answer.body;
+  }
+  EXPECT_TRUE(kept.is_open());
+  const auto state = view.document("/view/state"); // The earlier one is shown as ended.
+  EXPECT_TRUE(std::ranges::any_of(state["nodes"], [&](const auto& each) {
+    return each["key"] == before && each["state"] == "lost";
+  })) << state;
+}
+
+TEST(view_command, gives_a_node_the_same_key_in_each_run_and_different_keys_to_different_nodes) {
+  program hall{own_options("hall")};
+  program kitchen{own_options("kitchen")};
+  const view_process first;
+  const view_process second;
+  EXPECT_EQ(first.node(named("hall"))["key"], second.node(named("hall"))["key"]);
+  EXPECT_NE(first.node(named("hall"))["key"], second.node(named("kitchen"))["key"]);
+  EXPECT_NE(first.document("/view/state")["run"], second.document("/view/state")["run"]);
+}
+
+TEST(view_command, does_not_show_the_links_of_another_view) {
+  program hall{own_options("hall")};
+  const view_process first;
+  ASSERT_FALSE(first.node(named("hall")).is_null());
+  const view_process second;
+  EXPECT_EQ(second.node(named("hall"))["links"].size(), 0U);
+  EXPECT_EQ(first.node(named("hall"))["links"].size(), 0U);
 }
 
 TEST(view_command, shows_given_addresses_only_and_says_why_one_does_not_answer) {
@@ -167,6 +219,9 @@ TEST(view_command, takes_the_tokens_of_a_file_that_nobody_else_can_read) {
 }
 
 TEST(view_command, refuses_what_it_cannot_do) {
+  const auto bogus = run("view bogus");
+  EXPECT_EQ(bogus.status, 2);
+  expect_contains(bogus.text, "bogus");
   EXPECT_EQ(run("view --port 70000").status, 2);
   EXPECT_EQ(run("view --token-file /nonexistent").status, 2);
   const auto unknown = run("view --directory nonsense");

@@ -1,6 +1,7 @@
 // `troupe view` as a process, and a client of its page.
 #pragma once
 
+#include "../eventually.hpp"
 #include "../gateway/raw_client.hpp"
 #include "command_support.hpp"
 
@@ -61,13 +62,16 @@ public:
   [[nodiscard]] nlohmann::json document(const std::string& target) const {
     return nlohmann::json::parse(get(target, token_).body);
   }
-  /// The node of that name, or null.
+  /// The node of that name, or null if it does not answer within 20 s.
   [[nodiscard]] nlohmann::json node(const std::string& name) const {
-    const auto state = document("/view/state");
-    for (const auto& each : state["nodes"])
-      if (each["name"] == name)
-        return each;
-    return nullptr;
+    nlohmann::json found;
+    static_cast<void>(eventually([&] {
+      for (const auto& each : document("/view/state")["nodes"])
+        if (each["name"] == name)
+          found = each;
+      return !found.is_null();
+    }));
+    return found;
   }
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::string& url() const { return url_; }

@@ -9,9 +9,11 @@
 #include "view/watched_nodes.hpp"
 
 #include <troupe/framework/gateway/gateway.hpp>
+#include <troupe/framework/log.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -34,6 +36,22 @@ struct view_request {
   view_request() { by.timeout_seconds = 1; } // A slow node must not delay the view of the others.
 };
 
+/// The first address that is none, with the reason. A node that does not answer now may do so later.
+std::optional<std::string> bad_address(client& one, const std::vector<std::string>& addresses) {
+  std::vector<std::optional<std::string>> problems(addresses.size());
+  ask_each(addresses.size(), [&](std::size_t i) {
+    auto connected = one.connect(addresses[i]);
+    if (connected)
+      connected->close();
+    else if (connected.error().code() == node_errc::bad_option)
+      problems[i] = addresses[i] + " was not asked: " + connected.error().message();
+  });
+  for (auto& each : problems)
+    if (each)
+      return std::move(each);
+  return std::nullopt;
+}
+
 void serve(const view_request& asked, std::ostream& out, std::ostream& err, int& status) {
   const auto fail = [&](const std::string& why, int with = 1) {
     err << printable("troupe: " + why) << '\n';
@@ -47,8 +65,14 @@ void serve(const view_request& asked, std::ostream& out, std::ostream& err, int&
   auto own = one.own();
   if (!own)
     return fail(own.error().message());
-  auto opened = gateway::open(own->get(), {.address = "127.0.0.1:" + std::to_string(asked.port),
-                                           .token_file = made ? made->file() : asked.token_file});
+  if (const auto problem = bad_address(one, asked.addresses))
+    return fail(*problem, 2);
+  if (std::getenv("TROUPE_LOG") == nullptr)
+    set_log_threshold(log_level::warning); // Orders are logged at this level.
+  gateway_options terms{.address = "127.0.0.1:" + std::to_string(asked.port),
+                        .token_file = made ? made->file() : asked.token_file};
+  terms.connections_per_address_max = terms.connections_max; // All viewers are on this host.
+  auto opened = gateway::open(own->get(), terms);
   if (!opened)
     return fail(opened.error().message());
   watched_nodes::settings shown{.addresses = asked.addresses, .takes_orders = asked.allow_actions};

@@ -2,13 +2,16 @@
 #pragma once
 
 #include "nodes/client.hpp"
+#include "view/call_pool.hpp"
 
 #include <troupe/framework/gateway/view.hpp>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +30,9 @@ class members;
 
 /// Asks nodes over links that it keeps. Nodes that have ended stay for a minute, as lost.
 ///
+/// All nodes are asked at once. A look waits for those that answered last time, at most for `patience`. Of the others
+/// it takes what has come meanwhile, and the last figures with their age.
+///
 /// Threads: as for view_source.
 class watched_nodes final : public view_source {
 public:
@@ -36,6 +42,9 @@ public:
     std::shared_ptr<const members> cluster = {}; ///< Null: none.
   };
   static constexpr std::chrono::seconds lost_for{60};
+  static constexpr std::chrono::milliseconds patience{500};
+  /// A node whose answer takes longer is shown as silent.
+  static constexpr std::chrono::milliseconds slow_max{1'000};
 
   /// `by` must outlive this object.
   watched_nodes(client& by, settings asked);
@@ -48,25 +57,46 @@ public:
                                                     std::chrono::milliseconds timeout) override;
 
 private:
+  using clock = std::chrono::steady_clock;
+  using time = clock::time_point;
+
   struct watched {
     watched_address at;
     viewed_node shown;
-    std::optional<link> over;
-    activity_query after = {};                     // What it has not told yet.
-    bool is_listed = true;                         // Found by the last look.
-    bool is_none_of_ours = false;                  // A process of another user has a socket of such a name.
-    std::chrono::steady_clock::time_point since{}; // Of being silent or lost.
+    std::optional<link> over;              // To the node that `shown` describes.
+    activity_query after = {};             // What it has not told yet.
+    bool is_listed = true;                 // Found by the last look.
+    bool is_none_of_ours = false;          // A process of another user has a socket of such a name.
+    bool is_asked = false;                 // An answer is awaited.
+    std::optional<time> answered = {};     // Last.
+    std::optional<time> silent_since = {}; // The first question after it.
+    std::optional<time> unlisted_since = {};
+  };
+  using watched_pointer = std::shared_ptr<watched>;
+  struct ended_node {
+    viewed_node shown;
+    time since;
   };
 
   void find(std::vector<std::string>& problems);
-  void ask(watched& whom, std::chrono::milliseconds timeout) const;
+  void ask(const watched_pointer& whom, std::chrono::milliseconds timeout);
+  void take(watched& whom, const link& over, node_report report, time asked);
+  void fail(watched& whom, const node_error& why, bool is_none_of_ours);
+  void wait_for(const std::vector<watched_pointer>& known, const std::vector<watched_pointer>& fresh,
+                std::chrono::milliseconds timeout, std::unique_lock<std::mutex>& guard);
+  static void note_state(watched& whom);
+  void told(const watched& by, const node_activity& what);
   void leave_out_twins();
   [[nodiscard]] viewed_cluster cluster() const;
+  [[nodiscard]] std::vector<watched_pointer> open_nodes() const;
 
   client& client_;
   const settings asked_;
-  std::map<std::string, watched> nodes_; // By address.
-  std::uint64_t keys_ = 0;
+  mutable std::mutex mutex_; // Guards what follows, and all that the pointers point to.
+  std::condition_variable answered_;
+  std::map<std::string, watched_pointer> nodes_; // By address.
+  std::vector<ended_node> ended_;                // Others came to their addresses.
+  call_pool calls_;                              // Last: its calls use what is above.
 };
 
 } // namespace troupe::tools
