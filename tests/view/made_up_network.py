@@ -10,10 +10,10 @@ TOKEN = "made-up-0123456789abcdef0123456789abcdef"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:"
 STATS = ("messages_sent messages_received socket_bytes_sent socket_bytes_received handle_bytes_sent handle_bytes_received "
-         "pulled_bytes_sent pulled_bytes_received spilled_bytes unserializable undecodable undelivered store_fallbacks "
+         "pulled_bytes_sent pulled_bytes_received spilled_bytes unserializable refused_by_policy undecodable undelivered store_fallbacks "
          "refused_at_bound dropped expired forwarded unconsumed_bytes_there unconsumed_bytes_here waiting_bytes "
-         "unconsumed_handle_bytes_there unconsumed_handle_bytes_here waiting_handle_bytes unread_bytes window_bytes "
-         "credit_bytes actors_exported actors_imported").split()
+         "unconsumed_handle_bytes_there unconsumed_handle_bytes_here waiting_handle_bytes unread_bytes large_frame_bytes_here "
+         "window_bytes credit_bytes actors_exported actors_imported").split()
 
 
 def stats(**values):
@@ -29,7 +29,7 @@ def link(number, peer, dialed, family="typed", rate=1e6, seconds=0.0, transport=
     sent = rate * seconds
     return {"number": number, "peer": peer, "address": f"unix://@{peer}" if dialed else "", "role": "", "transport": transport,
             "dialed": dialed, "shares_store": transport in ("unix", "shm"), "age_ms": int(100_000 + 1000 * seconds),
-            "version": "0.1.0", "serializers": [family, "msgpack"], "deserializers": [family, "msgpack"], "compression": "none",
+            "version": "0.1.0", "features": [], "serializers": [family, "msgpack"], "deserializers": [family, "msgpack"], "compression": "none",
             "stats": stats(messages_sent=int(sent / 900), messages_received=int(sent / 1000), socket_bytes_sent=int(sent / 10),
                            socket_bytes_received=int(sent / 12), handle_bytes_sent=int(sent), handle_bytes_received=int(sent / 5),
                            window_bytes=4 << 20, credit_bytes=3 << 20, unconsumed_bytes_there=1 << 20,
@@ -45,7 +45,7 @@ def node(key, name, links, process, state="open", **more):
         for counter in STATS:
             totals[counter] += each["stats"][counter]
     return {"key": key, "address": f"unix://@troupe-{process}", "state": state, "state_ms": 0 if state == "open" else 7000,
-            "problem": "" if state == "open" else "the process has ended", "name": name, "version": "0.1.0", "process": process,
+            "problem": "" if state == "open" else "the process has ended", "report_age_ms": 0 if state == "open" else 7000, "name": name, "version": "0.1.0", "process": process,
             "age_ms": 3_723_000, "addresses": ["unix://@shop"], "families": ["typed", "msgpack", "json"], "names_published": 3,
             "links_opened": len(links) + 2, "peers_refused": 0, "totals": totals, "links": links, "links_left_off": 0,
             "store": {"name": "shop", "capacity_bytes": 1 << 30, "bytes_in_use": 312_000_000, "objects": 214, "spilled_objects": 12,
@@ -66,6 +66,37 @@ def shop(seconds, lost=False):
         workers.append(one)
     front = node("n1", "front", [each for each in links if each["number"] not in gone] + [link(9, "ledger", True, "cereal", 2e5, seconds, transport="tls")], 3999)
     return [front, *workers]
+
+
+def twins(seconds):
+    """A front and two workers of the same name."""
+    workers = [node(f"w{number}", "worker", [link(1, "front", False, "typed", 1e6, seconds)], 4000 + number) for number in (1, 2)]
+    front = node("n1", "front", [link(number, "worker", True, "typed", 1e6, seconds) for number in (1, 2)], 3999)
+    for number in (1, 2):  # Their ages say which end belongs to which.
+        workers[number - 1]["links"][0]["age_ms"] += 100_000 * number
+        front["links"][number - 1]["age_ms"] += 100_000 * number
+    return [front, *workers]
+
+
+def crowd(seconds, ended=6):
+    """45 nodes around three hubs, of which some have ended."""
+    hubs = [[], [], []]
+    made = []
+    for number in range(42):
+        hub, family = number % 3, ("typed", "msgpack", "json")[number % 3]
+        state = "lost" if number < ended else "silent" if number == 41 else "open"
+        if state != "lost":
+            hubs[hub].append(link(10 + number, f"order-worker-{number}", True, family, 1e5 * number, seconds))
+        one = node(f"w{number}", f"order-worker-{number}", [link(1, f"desk-{hub}", False, family, 1e5, seconds)], 5000 + number, state)
+        if state == "silent":
+            one["problem"] = "no answer within 1 s"
+            one["links"][0]["age_ms"] -= 7000  # As old as its figures.
+        made.append(one)
+    desks = [node(f"d{hub}", f"desk-{hub}", hubs[hub], 4900 + hub) for hub in range(3)]
+    desks[0]["links"] += [link(1 + other, f"desk-{other}", True, "typed", 1e6, seconds) for other in (1, 2)]
+    for other in (1, 2):
+        desks[other]["links"].append(link(1, "desk-0", False, "typed", 1e6, seconds))
+    return desks + made
 
 
 def many(count, seconds):
@@ -138,6 +169,9 @@ class MadeUpNetwork:
         self.problems = []
         self.cluster = CLUSTER
         self.may_act = True
+        self.run = "first"
+        self.letters = []
+        self.lost_links = []
         self.is_down = False
         self.orders = []
         self.asked = []
@@ -187,12 +221,15 @@ class MadeUpNetwork:
                 return self.send(to, 504, {"error": {"code": "timed_out", "text": "the nodes do not answer"}})
             seconds = time.monotonic() - self.begun
             if path == "state":
-                return self.send(to, 200, {"format": 1, "at_ms": now(), "takes_orders": self.may_act, "nodes": self.nodes(seconds),
+                return self.send(to, 200, {"format": 1, "run": self.run, "at_ms": now(), "takes_orders": self.may_act, "nodes": self.nodes(seconds),
                                            "cluster": self.cluster, "problems": self.problems}, [("Troupe-View-Act", "1")] if self.may_act else [])
             if path == "memory":
                 return self.send(to, 200, memory())
             if path == "activity":
-                return self.send(to, 200, activity())
+                told = activity()
+                told["nodes"][0]["letters"] += self.letters
+                told["nodes"][0]["lost_links"] += self.lost_links
+                return self.send(to, 200, told)
             _, key, number = path.split("/")
             for each in self.nodes(seconds):
                 for one in each["links"]:

@@ -12,8 +12,8 @@ const module = async name => {
   return import(url);
 };
 const urls = new Map();
-await module("dom.js");
 const model = await module("model.js");
+await module("dom.js");
 const charts = await module("charts.js");
 const graph = await module("graph.js");
 const treemap = await module("treemap.js");
@@ -119,6 +119,58 @@ test("a link that is gone is lost for a minute and then forgotten", () => {
   assert.equal(seen.byEnd.size, 0);
 });
 
+test("figures of another run of the program are compared with nothing", () => {
+  const seen = new model.Model();
+  const at = (run, ms, sent) => ({...state(ms, node("n1", "front", [link(1, "worker", true, ms, {messages_sent: sent})])), run});
+  seen.update(at("one", 1000, 100));
+  seen.update(at("one", 2000, 200));
+  assert.equal(seen.now.messages, 100);
+  assert.ok(seen.update(at("two", 2000, 100_000)));
+  assert.equal(seen.now.messages, 0);
+  assert.equal(seen.totals.times.length, 0);
+  assert.equal(seen.edges.get("n1/1").history.times.length, 0);
+  seen.update(at("two", 3000, 100_007));
+  assert.equal(seen.now.messages, 7);
+});
+
+test("a late answer makes no peak, and the figures of a silent node make no rate", () => {
+  const seen = new model.Model();
+  const at = (ms, sent, age, how = "open") => {
+    const one = node("a", "front", [link(1, "worker", true, ms, {messages_sent: sent})], how);
+    one.report_age_ms = age;
+    return state(ms, one);
+  };
+  seen.update(at(1000, 100, 0));
+  seen.update(at(2000, 200, 0));
+  assert.equal(seen.now.messages, 100);
+  seen.update(at(3000, 200, 1000)); // The same answer again.
+  assert.equal(seen.now.messages, 100);
+  seen.update(at(4000, 400, 0));
+  assert.equal(seen.now.messages, 100);
+  seen.update(at(5000, 400, 1000, "silent"));
+  assert.equal(seen.now.messages, 0);
+  assert.ok(Number.isNaN(seen.edges.get("a/1").history.values.at(-1)[0]));
+});
+
+test("nodes of the same name have their processes in their names, and the others have not", () => {
+  const process = (key, name, process, address = "") => ({...node(key, name, []), process, address});
+  const labels = model.labelsOf([process("a", "worker", 11), process("b", "worker", 12), process("c", "front", 13),
+    process("d", "twin", 1, "tcp://10.0.0.1:4"), process("e", "twin", 1, "tcp://10.0.0.2:4")]);
+  assert.deepEqual([...labels.values()], ["worker (11)", "worker (12)", "front", "twin (1 at tcp://10.0.0.1:4)", "twin (1 at tcp://10.0.0.2:4)"]);
+});
+
+test("a link that was closed in order is not lost", () => {
+  const seen = new model.Model();
+  seen.update(state(1000, node("a", "front", [link(1, "w", true), link(2, "w", true), link(3, "w", true)])));
+  seen.update(state(2000, node("a", "front", [])));
+  assert.equal(seen.now.lostLinks, 3);
+  assert.ok(seen.wondersWhy);
+  seen.explain({nodes: [{key: "a", lost_links: [{number: 1, reason: "link_down", text: "the peer closed the link: closed by the program"}, {number: 2, reason: "timed_out", text: "no sign of life"}]}]});
+  assert.equal(seen.now.lostLinks, 2);
+  assert.equal(seen.now.closedLinks, 1);
+  assert.ok(seen.edges.get("a/1").isClosed && seen.edges.get("a/2").isLost && seen.edges.get("a/3").isLost);
+});
+
 test("the history has ten minutes and no more", () => {
   const series = new model.Series();
   for (let second = 0; second < 5000; ++second) series.add(second * 1000, second);
@@ -135,6 +187,13 @@ test("places are inside of the box, and the same for the same nodes", () => {
     for (const {x, y} of places.values()) assert.ok(x >= 0 && x <= 800 && y >= 0 && y <= 400, `${x} ${y} of ${size}`);
     assert.deepEqual([...graph.layout(nodes, edges, 800, 400)], [...places]);
   }
+});
+
+test("labels do not touch each other or another node's dot, and the heaviest one is shown", () => {
+  const label = (x, y, weight) => ({x, y, dot: x, width: 80, weight});
+  assert.deepEqual([...graph.labelsThatFit([label(100, 100, 1), label(150, 110, 2), label(300, 100, 1)], 5)].sort(), [1, 2]);
+  assert.deepEqual([...graph.labelsThatFit([label(100, 100, 2), label(110, 130, 1)], 5)], [1]); // The lower dot lies in the upper label.
+  assert.deepEqual([...graph.labelsThatFit([label(159, 159, 2), label(161, 163, 1)], 1)], [0]); // In different cells.
 });
 
 test("areas of the treemap are in proportion to the sizes, and fill the box", () => {

@@ -1,7 +1,7 @@
 // Lines over time, meters against a bound, and histograms of latencies.
 
 import {el, svg, sync, setAttributes, setText} from "./dom.js";
-import {nanoseconds} from "./model.js";
+import {count, nanoseconds} from "./model.js";
 
 /// The path of one line. A gap of more than 5 s is not drawn.
 export function pathOf(times, values, end, ms, width, height, top) {
@@ -98,12 +98,12 @@ export class Spark {
   }
 }
 
-/// How much of a bound is used, with the numbers.
-export function meter(name, value, bound, format) {
+/// How much of a bound is used, with the numbers. With `isLeft`, the value is what is left: little of it is bad.
+export function meter(name, value, bound, format, isLeft = false) {
   const part = bound > 0 ? Math.min(1, value / bound) : 0;
   return el("div", {class: "meter"}, el("span", {class: "meter-name"}, name),
     el("span", {class: "meter-value"}, bound > 0 ? `${format(value)} of ${format(bound)}` : format(value)),
-    bound > 0 ? svg("svg", {class: `meter-bar${part > 0.9 ? " full" : ""}`, viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": `${Math.round(part * 100)} %`},
+    bound > 0 ? svg("svg", {class: `meter-bar${(isLeft ? part < 0.1 : part > 0.9) ? " full" : ""}`, viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": `${Math.round(part * 100)} %`},
       svg("rect", {class: "track", width: 100, height: 6, rx: 1}), svg("rect", {class: "used", width: Math.max(part * 100, value > 0 ? 1 : 0).toFixed(1), height: 6, rx: 1})) : null);
 }
 
@@ -113,9 +113,9 @@ export function histogram(latency) {
   const width = 320, height = 64, most = Math.max(1, ...columns.map(column => column.many));
   const step = width / Math.max(1, columns.length);
   return el("figure", {class: "figure"}, el("figcaption", {}, latency.kind.replace("_", " ")),
-    el("p", {class: "chart-values"}, `${latency.count} times · p50 ${nanoseconds(latency.p50_ns)} · p99 ${nanoseconds(latency.p99_ns)} · max ${nanoseconds(latency.max_ns)}`),
+    el("p", {class: "chart-values"}, `${count(latency.count)} times · p50 ${nanoseconds(latency.p50_ns)} · p99 ${nanoseconds(latency.p99_ns)} · max ${nanoseconds(latency.max_ns)}`),
     svg("svg", {class: "chart histogram", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": `Histogram of ${latency.kind.replace("_", " ")}`},
       columns.map((column, index) => svg("rect", {x: (index * step + 0.5).toFixed(1), width: Math.max(1, step - 1).toFixed(1), y: (height - column.many / most * (height - 2)).toFixed(1), height: (column.many / most * (height - 2)).toFixed(1)},
-        svg("title", {}, `${nanoseconds(column.from)} to ${nanoseconds(column.to)}: ${column.many}`)))),
+        svg("title", {}, `${nanoseconds(column.from)} to ${nanoseconds(column.to)}: ${count(column.many)}`)))),
     el("p", {class: "chart-scale", "aria-hidden": "true"}, el("span", {}, nanoseconds(columns[0]?.from ?? 0)), el("span", {}, nanoseconds(columns.at(-1)?.to ?? 0))));
 }

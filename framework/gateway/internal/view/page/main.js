@@ -32,6 +32,8 @@ class Page {
     this.tiles = null;
     this.failures = 0;
     this.timer = null;
+    this.arrived = 0; // When the last new state came, by this page's own clock.
+    this.hidesEnded = localStorage.getItem("troupe.ended") === "hidden";
   }
   get mayAct() { return this.source.mayAct && this.model.state?.takes_orders === true; }
   get sections() {
@@ -58,6 +60,7 @@ class Page {
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden) this.soon(0);
     });
+    setInterval(() => this.showFreshness(), 1000); // Also while an answer is awaited.
     if (this.source.token) this.enter();
     else this.lockOut("");
   }
@@ -89,7 +92,8 @@ class Page {
     const begun = performance.now();
     try {
       const state = await this.source.state();
-      this.model.update(state);
+      if (this.model.state && state.run !== this.model.state.run) this.forget();
+      if (this.model.update(state)) this.arrived = performance.now();
       await this.askMore();
       this.failures = 0;
       this.problem = "";
@@ -106,15 +110,26 @@ class Page {
     if (this.paused) return;
     this.soon(this.failures > 0 ? Math.min(10000, 1000 * this.failures) : Math.max(200, 1000 - (performance.now() - begun)));
   }
+  /// The program was started again: what the page knows is of another run.
+  forget() {
+    this.memory = this.activity = null;
+    this.asked = {memory: 0, activity: 0};
+    by("ask").close();
+    if (this.detail) this.closeDetail();
+  }
   async askMore() {
     const now = performance.now();
     const {asks} = this.section ?? {};
-    const wanted = {memory: asks === "memory" || this.detail instanceof ObjectDetail, activity: asks === "activity" || this.detail instanceof TraceDetail || (this.detail instanceof LinkDetail && this.detail.edge.lostAt !== null)};
+    const wanted = {memory: asks === "memory" || this.detail instanceof ObjectDetail, activity: asks === "activity" || this.detail instanceof TraceDetail || (this.detail instanceof LinkDetail && this.detail.edge.lostAt !== null) || (this.model.wondersWhy && now - this.asked.activity > 1900)};
     if (wanted.memory && now - this.asked.memory > 1900) {
       this.memory = await this.source.memory();
       this.asked.memory = now;
     }
-    if (wanted.activity) this.activity = await this.source.activity();
+    if (wanted.activity) {
+      this.activity = await this.source.activity();
+      this.asked.activity = now;
+      this.model.explain(this.activity);
+    }
     if (this.detail instanceof LinkDetail) await this.detail.refresh();
   }
 
@@ -186,19 +201,30 @@ class Page {
   }
   showFreshness() {
     const {state} = this.model;
-    const old = state ? Date.now() - state.at_ms : 0;
-    setText(by("freshness"), this.paused ? "paused" : !state ? "" : this.problem ? `no answer for ${age(Math.max(0, old))}` : `live · ${new Date(state.at_ms).toLocaleTimeString()}`);
-    by("freshness").className = `freshness ${this.paused ? "paused" : this.problem ? "stale" : "live"}`;
+    const old = state ? performance.now() - this.arrived : 0;
+    const nodes = state ? state.nodes.filter(node => node.state !== "lost") : [], silent = nodes.filter(node => node.state === "silent");
+    const longest = Math.max(0, ...silent.map(node => node.state_ms)) + old;
+    const [kind, text] = this.paused ? ["paused", "paused"] : !state ? ["", ""]
+      : this.problem || old > 3000 ? ["stale", `no answer for ${age(old)}`]
+      : silent.length === 0 ? ["live", `live · ${new Date(state.at_ms).toLocaleTimeString()}`]
+      : [silent.length === nodes.length ? "stale" : "part", `${silent.length === nodes.length ? (nodes.length === 1 ? "the node is" : "all nodes are") : `${count(silent.length)} of ${count(nodes.length)} nodes ${silent.length === 1 ? "is" : "are"}`} silent, for up to ${age(longest)}`];
+    setText(by("freshness"), text);
+    by("freshness").className = `freshness ${kind}`;
+  }
+  hideEnded(hides) {
+    this.hidesEnded = hides;
+    localStorage.setItem("troupe.ended", hides ? "hidden" : "shown");
+    this.show();
   }
   showTotals() {
     const {now, totals} = this.model;
     const most = index => totals.values.reduce((best, values) => Math.max(best, values[index]), 0);
     const rows = [
-      {id: "nodes", name: "Nodes", value: count(now.nodes), note: [now.ended > 0 ? `${count(now.ended)} ended` : "", now.silent > 0 ? `${count(now.silent)} silent` : ""].filter(Boolean).join(", ") || "all answer", bad: now.ended + now.silent > 0, series: 5},
-      {id: "links", name: "Links", value: count(now.openLinks), note: now.lostLinks > 0 ? `${count(now.lostLinks)} lost` : "none lost", bad: now.lostLinks > 0, series: 4},
+      {id: "nodes", name: "Nodes", value: count(now.nodes), note: [now.ended > 0 ? `${count(now.ended)} ended` : "", now.silent > 0 ? `${count(now.silent)} silent` : ""].filter(Boolean).join(", ") || "all answer", bad: now.silent > 0, series: 5},
+      {id: "links", name: "Links", value: count(now.openLinks), note: [now.lostLinks > 0 ? `${count(now.lostLinks)} lost` : "", now.closedLinks > 0 ? `${count(now.closedLinks)} closed` : ""].filter(Boolean).join(", ") || "none lost", bad: now.lostLinks > 0, series: 4},
       {id: "messages", name: "Messages/s", value: short(now.messages), note: `most ${short(most(0))}`, series: 0},
       {id: "bytes", name: "Bytes/s", value: byteRate(now.bytes), note: `most ${byteRate(most(1))}`, series: 1},
-      {id: "lost", name: "Not delivered", value: count(now.undelivered), note: "messages so far", series: 2},
+      {id: "lost", name: "Not delivered", value: count(now.undelivered), note: now.undelivered === 0 ? "messages so far" : `in the last ${age(now.undeliveredFor)}`, series: 2},
       {id: "store", name: "Store", value: now.capacity > 0 ? `${(100 * now.used / now.capacity).toFixed(now.used / now.capacity < 0.1 ? 1 : 0)} %` : "-", note: now.capacity > 0 ? `${bytes(now.used)} of ${bytes(now.capacity)}` : "no store", series: 3}
     ];
     this.sparks ??= new Map(rows.map(row => [row.id, new Spark()]));
@@ -264,6 +290,7 @@ class Page {
 
   // Orders.
 
+  /// `order` may throw an Error with the reason why there is nothing to order. The focus is not on what cannot be undone.
   confirm(title, text, verb, fields, order) {
     const dialog = by("ask");
     const problem = el("p", {class: "problem", role: "alert"});
@@ -280,8 +307,9 @@ class Page {
       }
       go.disabled = false;
     }}, verb);
+    const cancel = el("button", {type: "button", class: "cancel", autofocus: fields.length === 0, onclick: () => dialog.close()}, "Cancel");
     dialog.replaceChildren(el("h2", {id: "ask-title"}, title), el("p", {}, text), el("div", {class: "fields"}, fields), problem,
-      el("div", {class: "controls"}, go, el("button", {type: "button", onclick: () => dialog.close()}, "Cancel")));
+      el("div", {class: "controls"}, cancel, go));
     dialog.showModal();
   }
 }

@@ -44,6 +44,22 @@ export function age(ms) {
 /// A name for a node, also if it never answered.
 export const nameOf = node => node.name || (node.process ? `process ${node.process}` : node.address || node.key);
 
+/// A name for each node, by key. Of nodes that have the same name, it has the process, and if that does not tell them
+/// apart, the address.
+export function labelsOf(nodes) {
+  const labels = new Map(nodes.map(node => [node.key, nameOf(node)]));
+  const told = [node => `${nameOf(node)} (${node.process})`, node => `${nameOf(node)} (${node.process} at ${node.address || node.key})`];
+  for (const better of told) {
+    const many = new Map();
+    for (const label of labels.values()) many.set(label, (many.get(label) ?? 0) + 1);
+    for (const node of nodes) if (many.get(labels.get(node.key)) > 1 && node.process) labels.set(node.key, better(node));
+  }
+  return labels;
+}
+
+/// Whether a link has ended in order: closed by a program or an order, or with its node. Else it was lost.
+export const isPlanned = ({reason, text}) => reason === "link_down" && /(this end|the peer) closed the link/.test(text);
+
 /// The text as a sentence. A text that begins with a name keeps its first letter: withEnd().
 export const withEnd = text => /[.!?]$/.test(text) ? text : `${text}.`;
 export const sentence = text => withEnd(text.charAt(0).toUpperCase() + text.slice(1));
@@ -56,7 +72,7 @@ export const notDelivered = stats =>
   stats.unserializable + stats.undecodable + stats.undelivered + stats.refused_at_bound + stats.dropped;
 
 /// For how long the link has been open now; the figures of a silent node are old.
-const ageOf = end => end.link.age_ms + (end.node.state === "silent" ? end.node.state_ms : 0);
+const ageOf = end => end.link.age_ms + (end.node.report_age_ms || (end.node.state === "silent" ? end.node.state_ms : 0));
 /// Links of `troupe links` and of other views come and go.
 const isOfCommand = edge => edge.first.link.peer.startsWith("troupe command ");
 
@@ -146,42 +162,68 @@ class Edge {
   constructor(id) {
     this.id = id;
     this.ends = [];
+    this.title = "";
     this.lostAt = null;
-    this.reason = "";
+    this.end = null; // Why it has ended, as one of its nodes remembers: {reason, text}.
     this.rate = {messages: 0, back: 0, bytes: 0, bytesBack: 0};
     this.history = new Series();
     this.family = "none";
   }
   get first() { return this.ends[0]; }
+  get isClosed() { return this.lostAt !== null && this.end !== null && isPlanned(this.end); }
+  get isLost() { return this.lostAt !== null && !this.isClosed; }
   get bytesPerSecond() { return this.rate.bytes + this.rate.bytesBack; }
   get messagesPerSecond() { return this.rate.messages + this.rate.back; }
 }
 
 /// What came of all states so far.
 export class Model {
-  constructor() {
+  constructor() { this.forget(); }
+
+  forget() {
     this.state = null;
     this.nodes = new Map();
+    this.labels = new Map(); // labelsOf()
     this.edges = new Map();
     this.byEnd = new Map(); // endKey -> Edge
     this.totals = new Series();
     this.stores = [];
-    this.previous = new Map(); // endKey -> stats
-    this.lost = 0;
+    this.previous = new Map(); // endKey -> {stats, at}
   }
 
-  /// Returns false if this is the state that was shown last.
+  /// Returns false if this is the state that was shown last. A state of another run of the program is compared with
+  /// nothing that was known before.
   update(state) {
+    if (this.state && state.run !== this.state.run) this.forget();
     if (this.state && state.at_ms === this.state.at_ms) return false;
-    const seconds = this.state ? (state.at_ms - this.state.at_ms) / 1000 : 0;
+    const isFirst = this.state === null;
     this.state = state;
     this.nodes = new Map(state.nodes.map(node => [node.key, node]));
-    this.updateEdges(state, seconds);
-    this.updateTotals(state, seconds > 0);
+    this.labels = labelsOf(state.nodes);
+    this.updateEdges(state);
+    this.updateTotals(state, !isFirst);
     return true;
   }
+  labelOf(node) { return this.labels.get(node.key) ?? nameOf(node); }
 
-  updateEdges(state, seconds) {
+  /// Notes why links have ended.
+  explain(activity) {
+    for (const edge of this.edges.values())
+      for (const end of edge.lostAt !== null && edge.end === null ? edge.ends : [])
+        edge.end ??= activity.nodes.find(node => node.key === end.node.key)?.lost_links.find(each => each.number === end.link.number) ?? null;
+    this.countEnded();
+  }
+  /// Whether a link has ended a short time ago, and nobody has said why.
+  get wondersWhy() {
+    return [...this.edges.values()].some(edge => edge.lostAt !== null && edge.end === null && this.state.at_ms - edge.lostAt < 4000);
+  }
+  countEnded() {
+    const ended = [...this.edges.values()].filter(edge => edge.lostAt !== null);
+    this.now.lostLinks = ended.filter(edge => edge.isLost).length;
+    this.now.closedLinks = ended.length - this.now.lostLinks;
+  }
+
+  updateEdges(state) {
     const seen = new Set();
     const previous = new Map();
     for (const pair of pairEnds(state.nodes)) {
@@ -195,19 +237,28 @@ export class Model {
       }
       seen.add(edge);
       edge.lostAt = null;
+      edge.end = null;
       edge.ends = ends;
+      edge.title = this.makeTitle(ends);
       for (const key of keys) this.byEnd.set(key, edge);
       const {stats, families} = ends[0].link;
       const before = this.previous.get(keys[0]);
-      edge.rate = before ? {
-        messages: perSecond(stats.messages_sent, before.messages_sent, seconds),
-        back: perSecond(stats.messages_received, before.messages_received, seconds),
-        bytes: perSecond(wireBytes(stats), wireBytes(before), seconds),
-        bytesBack: perSecond(wireBytesBack(stats), wireBytesBack(before), seconds)
+      // Figures are as old as the node says. The same ones twice are no standstill, unless the node is silent.
+      const at = state.at_ms - (ends[0].node.report_age_ms ?? 0), seconds = before ? (at - before.at) / 1000 : 0;
+      const isRepeated = before && seconds < 0.1;
+      if (!isRepeated || ends[0].node.state !== "open") edge.rate = before && !isRepeated ? {
+        messages: perSecond(stats.messages_sent, before.stats.messages_sent, seconds),
+        back: perSecond(stats.messages_received, before.stats.messages_received, seconds),
+        bytes: perSecond(wireBytes(stats), wireBytes(before.stats), seconds),
+        bytesBack: perSecond(wireBytesBack(stats), wireBytesBack(before.stats), seconds)
       } : {messages: 0, back: 0, bytes: 0, bytesBack: 0};
       edge.family = mainFamily(families);
-      if (before) edge.history.add(state.at_ms, edge.rate.bytes, edge.rate.bytesBack, edge.rate.messages, edge.rate.back);
-      for (const end of ends) previous.set(endKey(end.node.key, end.link.number), end.link.stats);
+      if (before && ends[0].node.state !== "open") edge.history.add(state.at_ms, NaN, NaN, NaN, NaN);
+      else if (before && !isRepeated) edge.history.add(state.at_ms, edge.rate.bytes, edge.rate.bytesBack, edge.rate.messages, edge.rate.back);
+      for (const end of ends) {
+        const key = endKey(end.node.key, end.link.number), when = state.at_ms - (end.node.report_age_ms ?? 0), old = this.previous.get(key);
+        previous.set(key, old && when - old.at < 100 ? old : {stats: end.link.stats, at: when});
+      }
     }
     // A node that is silent keeps its last report, so that its links stay; those of an ended node are lost.
     this.previous = previous;
@@ -226,10 +277,9 @@ export class Model {
 
   updateTotals(state, hasRates) {
     const open = state.nodes.filter(node => node.state !== "lost");
-    let messages = 0, rate = 0, lostLinks = 0, openLinks = 0;
+    let messages = 0, rate = 0, openLinks = 0;
     for (const edge of this.edges.values()) {
-      if (edge.lostAt !== null) lostLinks += 1;
-      else openLinks += 1;
+      if (edge.lostAt === null) openLinks += 1;
       messages += edge.messagesPerSecond;
       rate += edge.bytesPerSecond;
     }
@@ -244,13 +294,17 @@ export class Model {
     const capacity = this.stores.reduce((sum, store) => sum + store.capacity_bytes, 0);
     const undelivered = state.nodes.reduce((sum, node) => sum + notDelivered(node.totals), 0);
     const silent = state.nodes.filter(node => node.state === "silent").length;
-    this.now = {nodes: open.length, silent, ended: state.nodes.length - open.length, openLinks, lostLinks, messages, bytes: rate, undelivered, used, capacity};
+    this.now = {nodes: open.length, silent, ended: state.nodes.length - open.length, openLinks, messages, bytes: rate, undelivered, used, capacity};
+    // Since the first of the nodes that have counted began.
+    this.now.undeliveredFor = Math.max(0, ...state.nodes.filter(node => notDelivered(node.totals) > 0).map(node => node.age_ms ?? 0));
+    this.countEnded();
     if (hasRates) this.totals.add(state.at_ms, messages, rate, undelivered, capacity > 0 ? used / capacity : 0, openLinks, open.length);
   }
 
-  /// The name of the other end, as this one knows it.
-  static titleOf(edge) {
-    const {node, link} = edge.first;
-    return link.dialed ? `${node.name} → ${link.peer}` : `${node.name} ← ${link.peer}`;
+  /// Both ends by their labels, if the other one is known.
+  makeTitle([{node, link}, other]) {
+    const peer = other ? this.labelOf(other.node) : link.peer;
+    return `${this.labelOf(node)} ${link.dialed ? "→" : "←"} ${peer}`;
   }
+  static titleOf(edge) { return edge.title; }
 }

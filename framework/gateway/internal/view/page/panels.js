@@ -15,15 +15,25 @@ const familyCell = (cell, edge) => {
   const {serializers, deserializers} = edge.first.link;
   setText(words, `${serializers.join(",")} / ${deserializers.join(",")}`);
 };
-const nodeState = node => node.state === "open" ? "running" : node.state === "silent" ? `silent: ${node.problem || "no answer"}` : `ended ${age(node.state_ms)} ago`;
+const nodeState = node => node.state === "open" ? "running" : node.state === "silent" ? `silent for ${age(node.state_ms)}: ${node.problem || "no answer yet"}${node.name ? `. Figures are ${age(node.report_age_ms ?? 0)} old` : ""}` : `ended ${age(node.state_ms)} ago`;
+
+/// Whether nodes and links that have ended are shown; the same in all sections, and remembered.
+function endedChoice(page) {
+  const box = el("input", {type: "checkbox", onchange: () => page.hideEnded(!box.checked)}), words = el("span");
+  return {root: el("label", {class: "choice"}, box, words), show() {
+    const {now} = page.model, all = now.ended + now.lostLinks + now.closedLinks;
+    box.checked = !page.hidesEnded;
+    setText(words, `Ended nodes and links${all > 0 ? ` (${count(all)})` : ""}`);
+  }};
+}
 
 export class GraphPanel {
   constructor(page) {
     this.page = page;
     this.graph = new Graph(id => page.openEdge(id), id => page.openNode(id));
     this.nodes = new DataTable("Nodes", [
-      {title: "Node", text: nameOf, sort: nameOf, wide: true},
-      {title: "State", text: nodeState, sort: node => node.state, mark: node => node.state !== "open"},
+      {title: "Node", text: node => page.model.labelOf(node), sort: node => page.model.labelOf(node), wide: true},
+      {title: "State", text: nodeState, sort: node => node.state, mark: node => node.state === "silent"},
       {title: "Process", text: node => String(node.process), sort: node => node.process, number: true},
       {title: "Up", text: node => age(node.age_ms), sort: node => node.age_ms, number: true},
       {title: "Links", text: node => count(node.links.length + node.links_left_off), sort: node => node.links.length, number: true},
@@ -32,11 +42,14 @@ export class GraphPanel {
       {title: "Refused peers", text: node => count(node.peers_refused), sort: node => node.peers_refused, number: true},
       {title: "Version", text: node => node.version, sort: node => node.version}
     ], {key: node => node.key, open: node => page.openNode(node.key), empty: "No nodes.", descending: false});
-    this.root = el("div", {}, this.graph.root, el("h2", {}, "Nodes"), this.nodes.root);
+    this.nodes.isGone = node => node.state === "lost";
+    this.ended = endedChoice(page);
+    this.root = el("div", {}, el("div", {class: "controls"}, this.ended.root), this.graph.root, el("h2", {}, "Nodes"), this.nodes.root);
   }
   show(model, selected) {
-    this.graph.show(model, selected.edge);
-    this.nodes.show([...model.nodes.values()]);
+    this.ended.show();
+    this.graph.show(model, selected.edge, this.page.hidesEnded);
+    this.nodes.show([...model.nodes.values()].filter(node => !this.page.hidesEnded || node.state !== "lost"));
   }
 }
 
@@ -45,7 +58,7 @@ export class LinksPanel {
     this.filter = el("input", {type: "search", placeholder: "Filter by node, peer, family, transport (/)", "aria-label": "Filter links", oninput: () => this.draw()});
     this.table = new DataTable("Links", [
       {title: "Link", text: edge => Model.titleOf(edge), sort: edge => Model.titleOf(edge), wide: true},
-      {title: "Over", text: edge => edge.lostAt === null ? edge.first.link.transport : "lost", sort: edge => edge.first.link.transport, mark: edge => edge.lostAt !== null},
+      {title: "Over", text: edge => edge.lostAt === null ? edge.first.link.transport : edge.isLost ? "lost" : "closed", sort: edge => edge.first.link.transport, mark: edge => edge.isLost},
       {title: "Sends / accepts", text: () => "", fill: familyCell, sort: edge => edge.family},
       {title: "Bytes/s", text: edge => byteRate(edge.bytesPerSecond), sort: edge => edge.bytesPerSecond, number: true},
       {title: "Messages/s", text: edge => short(edge.messagesPerSecond), sort: edge => edge.messagesPerSecond, number: true},
@@ -58,15 +71,18 @@ export class LinksPanel {
       {title: "Not delivered", text: edge => count(notDelivered(edge.first.link.stats)), sort: edge => notDelivered(edge.first.link.stats), number: true, mark: edge => notDelivered(edge.first.link.stats) > 0}
     ], {key: edge => edge.id, open: edge => page.openEdge(edge.id), sort: 3});
     this.table.isGone = edge => edge.lostAt !== null;
-    this.root = el("div", {}, el("div", {class: "controls"}, this.filter), this.table.root);
+    this.ended = endedChoice(page);
+    this.page = page;
+    this.root = el("div", {class: "links"}, el("div", {class: "controls"}, this.filter, this.ended.root), this.table.root);
   }
   show(model) {
     this.model = model;
+    this.ended.show();
     this.draw();
   }
   draw() {
     const wanted = this.filter.value.trim().toLowerCase();
-    const edges = [...this.model.edges.values()].filter(edge => !wanted
+    const edges = [...this.model.edges.values()].filter(edge => !this.page.hidesEnded || edge.lostAt === null).filter(edge => !wanted
       || [Model.titleOf(edge), edge.family, edge.first.link.transport, ...edge.first.link.serializers].join(" ").toLowerCase().includes(wanted));
     this.table.show(edges, wanted ? "No link matches the filter." : "No links. A link appears here as soon as one of the nodes connects.");
   }
@@ -122,7 +138,7 @@ export class StorePanel {
   }
 }
 
-const activityRows = (page, list) => (page.activity?.nodes ?? []).flatMap(node => (node[list] ?? []).map(row => ({...row, node: nameOf(node), node_key: node.key})));
+const activityRows = (page, list) => (page.activity?.nodes ?? []).flatMap(node => (node[list] ?? []).map(row => ({...row, node: page.model.labels.get(node.key) ?? nameOf(node), node_key: node.key})));
 
 /// A table of something that nodes tell only when they are asked for it.
 class ActivityPanel {
@@ -132,9 +148,9 @@ class ActivityPanel {
     this.problems = el("p", {class: "minor"});
     this.root = el("div", {}, this.table.root, this.problems);
   }
+  rows() { return activityRows(this.page, this.list); }
   show() {
-    const rows = activityRows(this.page, this.list);
-    this.table.show(rows, this.page.activity ? undefined : "Asking the nodes.");
+    this.table.show(this.rows(), this.page.activity ? this.empty : "Asking the nodes.");
     const omitted = (this.page.activity?.nodes ?? []).reduce((sum, node) => sum + (node[`${this.list}_omitted`] ?? 0), 0);
     setText(this.problems, [omitted > 0 ? `${count(omitted)} further ${this.list} are left out: those with the fewest bytes waiting.` : "",
       ...(this.page.activity?.nodes ?? []).filter(node => node.problem).map(node => withEnd(`${nameOf(node)}: ${node.problem}`))].filter(Boolean).join(" "));
@@ -155,17 +171,42 @@ export class ActorsPanel extends ActivityPanel {
   }
 }
 
+/// One row for letters of the same node, peer, reason, types and text, with their number and the newest time.
+export function groupedLetters(rows) {
+  const groups = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.node_key, row.peer, row.has_arrived, row.reason, row.types, row.text]);
+    const known = groups.get(key);
+    if (!known) groups.set(key, {...row, key, times: 1});
+    else {
+      known.times += 1;
+      if (row.at_ms >= known.at_ms) [known.at_ms, known.link] = [row.at_ms, row.link];
+    }
+  }
+  return [...groups.values()];
+}
+
 export class LettersPanel extends ActivityPanel {
   constructor(page) {
     super(page, "letters", "Dead letters", [
-      {title: "When", text: row => new Date(row.at_ms).toLocaleTimeString(), sort: row => row.at_ms},
+      {title: "Last", text: row => new Date(row.at_ms).toLocaleTimeString(), sort: row => row.at_ms},
+      {title: "Times", text: row => count(row.times), sort: row => row.times, number: true},
       {title: "Node", text: row => row.node, sort: row => row.node},
       {title: "Peer", text: row => row.has_arrived ? `from ${row.peer}` : `to ${row.peer}`, sort: row => row.peer},
       {title: "Link", text: row => String(row.link), sort: row => row.link, number: true},
       {title: "Reason", text: row => row.reason, sort: row => row.reason, mark: () => true},
       {title: "Types", text: row => row.types.join(", ") || "-", sort: row => row.types.join()},
       {title: "Text", text: row => row.text, wide: true}
-    ], {key: row => `${row.node_key}/${row.number}`, sort: 0, empty: "No message was lost since this section was opened. Nodes keep dead letters only while somebody looks."});
+    ], {key: row => row.key, sort: 0});
+    this.filter = el("input", {type: "search", placeholder: "Filter by node, peer, reason, type, text (/)", "aria-label": "Filter dead letters", oninput: () => this.show()});
+    this.root.prepend(el("div", {class: "controls"}, this.filter));
+  }
+  rows() {
+    const wanted = this.filter.value.trim().toLowerCase();
+    return groupedLetters(super.rows()).filter(row => !wanted || [row.node, row.peer, row.reason, row.text, ...row.types].join(" ").toLowerCase().includes(wanted));
+  }
+  get empty() {
+    return this.filter.value.trim() ? "No dead letter matches the filter." : "No message was lost since this section was opened. Nodes keep dead letters only while somebody looks.";
   }
 }
 
@@ -261,6 +302,9 @@ export class ClusterPanel {
 
 // Details.
 
+/// "worker of process 123", or what is known instead.
+const processOf = node => node.process ? `${node.name || "the node"} of process ${node.process}` : nameOf(node);
+
 const facts = pairs => el("dl", {class: "facts"}, pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 
 /// What is known of one link.
@@ -295,15 +339,24 @@ export class LinkDetail {
     if (!page.mayAct) return;
     const order = rest => ({node: edge.first.node.key, order: {number: edge.first.link.number, ...rest}});
     this.actions.append(
-      el("button", {type: "button", onclick: () => page.confirm(`Close the link ${Model.titleOf(edge)}?`, "Messages that wait are written first. Actors of both ends see the link go down.", "Close the link", [], () => order({what: "close_link"}))}, "Close the link…"),
+      el("button", {type: "button", onclick: () => page.confirm(`Close the link ${Model.titleOf(edge)}?`, `This is link ${edge.first.link.number} of ${processOf(edge.first.node)} to ${edge.ends[1] ? processOf(edge.ends[1].node) : edge.first.link.peer}${edge.first.link.address ? ` at ${edge.first.link.address}` : ""}. Messages that wait are written first. Actors of both ends see the link go down.`, "Close the link", [], () => order({what: "close_link"}))}, "Close the link…"),
       el("button", {type: "button", onclick: () => {
         const {link} = edge.first;
         const field = (name, value) => el("label", {}, `${name} `, el("input", {type: "text", name, value, spellcheck: "false"}));
-        const sends = field("sends", link.serializers.join(",")), accepts = field("accepts", link.deserializers.join(","));
-        const compression = el("label", {}, "compression ", el("select", {name: "compression"}, ["none", "lz4", "zstd"].map(each => el("option", {value: each, selected: each === link.compression}, each))));
+        const before = {serializers: link.serializers.join(","), deserializers: link.deserializers.join(","), compression: link.compression};
+        const sends = field("sends", before.serializers), accepts = field("accepts", before.deserializers);
+        const choices = [...new Set(["automatic", "none", "lz4", "zstd", before.compression])].filter(Boolean);
+        const compression = el("label", {}, "compression ", el("select", {name: "compression"}, choices.map(each => el("option", {value: each, selected: each === before.compression}, each))));
         const list = label => label.lastChild.value.split(",").map(word => word.trim()).filter(Boolean);
-        page.confirm(`Change the link ${Model.titleOf(edge)}`, `What ${edge.first.node.name} sends and accepts, in order of preference. No message is lost.`, "Change", [sends, accepts, compression],
-          () => order({what: "reconfigure_link", serializers: list(sends), deserializers: list(accepts), compression: compression.lastChild.value}));
+        page.confirm(`Change the link ${Model.titleOf(edge)}`, `What ${processOf(edge.first.node)} sends and accepts, in order of preference. No message is lost.`, "Change", [sends, accepts, compression], () => {
+          const changes = {}; // Only what was changed here: somebody else may change the rest meanwhile.
+          if (list(sends).join() !== before.serializers) changes.serializers = list(sends);
+          if (list(accepts).join() !== before.deserializers) changes.deserializers = list(accepts);
+          if (compression.lastChild.value !== before.compression) changes.compression = compression.lastChild.value;
+          if (changes.serializers?.length === 0 || changes.deserializers?.length === 0) throw new Error("A list must have at least one family.");
+          if (Object.keys(changes).length === 0) throw new Error("Nothing was changed.");
+          return order({what: "reconfigure_link", ...changes});
+        });
       }}, "Change families…"));
   }
 
@@ -313,7 +366,7 @@ export class LinkDetail {
     setText(this.title, Model.titleOf(edge));
     this.actions.hidden = edge.lostAt !== null || !this.page.mayAct;
     const other = edge.ends[1];
-    this.facts.replaceChildren(edge.lostAt !== null ? el("p", {class: "problem", role: "status"}, `Lost ${age(this.page.model.state.at_ms - edge.lostAt)} ago. ${this.reason()}These are its last figures.`) : "", facts([
+    this.facts.replaceChildren(edge.lostAt !== null ? el("p", {class: edge.isLost ? "problem" : "minor end", role: "status"}, `${edge.isLost ? "Lost" : "Closed in order"} ${age(this.page.model.state.at_ms - edge.lostAt)} ago. ${this.reason()}These are its last figures.`) : "", facts([
       ["Over", `${link.transport}${link.dialed ? ", dialed" : ""}`], ["Link number", `${link.number}${other ? `, there ${other.link.number}` : ""}`], ["Peer", `${link.peer}${link.address ? ` at ${link.address}` : ""}${link.role ? ` as ${link.role}` : ""}`],
       ["Sends", link.serializers.join(", ")], ["Accepts", link.deserializers.join(", ")], ["Compression", link.compression], ["Store", link.shares_store ? "shared" : "not shared"],
       ["Open for", age(link.age_ms)], ["Peer's version", link.version],
@@ -321,29 +374,26 @@ export class LinkDetail {
       ["Through the socket", `${bytes(link.stats.socket_bytes_sent)} out, ${bytes(link.stats.socket_bytes_received)} in`],
       ["By handle", `${bytes(link.stats.handle_bytes_sent)} out, ${bytes(link.stats.handle_bytes_received)} in`],
       ["Actors", `${count(link.stats.actors_exported)} exported, ${count(link.stats.actors_imported)} imported`],
-      ["Asked", node.name]]));
+      ["Asked", processOf(node)], ["Figures", node.state === "silent" ? `${age(node.report_age_ms ?? 0)} old: the node is silent` : ""], ["Features", (link.features ?? []).filter(each => each.in_use).map(each => each.name).join(", ")]]));
     this.bytesChart.show(edge.history, 0);
     this.messagesChart.show(edge.history, 2);
     const {stats} = link;
     this.meters.replaceChildren(
       meter("Sent, not consumed there", stats.unconsumed_bytes_there, stats.window_bytes, bytes),
       other ? meter("Received, not consumed here", stats.unconsumed_bytes_here, other.link.stats.window_bytes, bytes) : meter("Received, not consumed here", stats.unconsumed_bytes_here, 0, bytes),
-      meter("Waiting here for room", stats.waiting_bytes, 0, bytes), meter("Credit left", stats.credit_bytes, stats.window_bytes, bytes), meter("Not taken by the system yet", stats.unread_bytes, 0, bytes),
-      meter("Behind handles: not consumed there", stats.unconsumed_handle_bytes_there, 0, bytes), meter("Behind handles: waiting", stats.waiting_handle_bytes, 0, bytes));
-    const losses = [["unserializable", "cannot be encoded"], ["undecodable", "cannot be decoded"], ["undelivered", "not delivered"], ["refused_at_bound", "refused at the bound"], ["dropped", "dropped for newer ones"], ["expired", "too late"], ["store_fallbacks", "frames for which the store had no room"]]
+      meter("Waiting here for room", stats.waiting_bytes, 0, bytes), meter("Credit left", stats.credit_bytes, stats.window_bytes, bytes, true), meter("Not taken by the system yet", stats.unread_bytes, 0, bytes),
+      meter("Behind handles: not consumed there", stats.unconsumed_handle_bytes_there, 0, bytes), meter("Behind handles: not consumed here", stats.unconsumed_handle_bytes_here, 0, bytes), meter("Behind handles: waiting", stats.waiting_handle_bytes, 0, bytes),
+      meter("Large frames here", stats.large_frame_bytes_here ?? 0, 0, bytes));
+    const losses = [["unserializable", "cannot be encoded"], ["refused_by_policy", "of these refused by a policy"], ["undecodable", "cannot be decoded"], ["undelivered", "not delivered"], ["refused_at_bound", "refused at the bound"], ["dropped", "dropped for newer ones"], ["expired", "too late"], ["store_fallbacks", "frames for which the store had no room"]]
       .filter(([name]) => stats[name] > 0).map(([name, words]) => `${count(stats[name])} ${words}`);
     setText(this.losses, losses.length > 0 ? `Messages: ${losses.join(", ")}.` : "No message was lost, refused or late.");
     this.types.show(this.more?.families ?? [], this.more ? undefined : edge.lostAt !== null ? "Not known any more." : "Asking.");
     sync(this.histograms, this.more?.latencies ?? [], latency => `${latency.kind} ${latency.count}`, histogram);
   }
 
-  /// Why the link was lost, as its nodes remember.
   reason() {
-    for (const end of this.edge.ends) {
-      const lost = this.page.activity?.nodes.find(node => node.key === end.node.key)?.lost_links.find(each => each.number === end.link.number);
-      if (lost) return `${sentence(lost.text || lost.reason)} `;
-    }
-    return "";
+    const {end} = this.edge;
+    return end ? `${sentence(end.text || end.reason)} ` : "";
   }
 
   /// Asks for what only details show.
@@ -376,12 +426,12 @@ export class NodeDetail {
     const {model} = this.page;
     const node = model.nodes.get(this.key);
     const isPeer = this.key.startsWith("peer:");
-    setText(this.title, node ? nameOf(node) : isPeer ? this.key.slice(5) : "A node that has ended");
+    setText(this.title, node ? model.labelOf(node) : isPeer ? this.key.slice(5) : "A node that has ended");
     this.facts.replaceChildren(node ? facts([["State", nodeState(node)], ["Process", String(node.process)], ["Version", node.version], ["Up", age(node.age_ms)], ["Listens at", node.addresses.join(", ") || "nowhere"],
       ["Asked at", node.address || "itself"], ["Families", node.families.join(", ")], ["Published names", count(node.names_published)], ["Links so far", count(node.links_opened)], ["Peers refused", count(node.peers_refused)], ["Links left out here", node.links_left_off ? count(node.links_left_off) : ""]])
       : el("p", {class: "minor"}, isPeer ? "This peer was not asked: it belongs to another user or host, or it does not allow local queries. The figures are those of the other end." : "It has ended more than a minute ago."));
     const rows = [...model.edges.values()].filter(edge => edge.ends.some(end => end.node.key === this.key) || (isPeer && edge.ends.length === 1 && `peer:${edge.first.link.peer}` === this.key))
-      .map(edge => ({edge, peerOf: key => edge.first.node.key === key ? edge.first.link.peer : edge.first.node.name}));
+      .map(edge => ({edge, peerOf: key => edge.first.node.key !== key ? model.labelOf(edge.first.node) : edge.ends[1] ? model.labelOf(edge.ends[1].node) : edge.first.link.peer}));
     this.links.show(rows);
   }
 }
