@@ -23,6 +23,11 @@ std::string quoted(const std::string& element) {
   return one_line(element, bytes_max);
 }
 
+serialize_error reference_refused() {
+  return {serialize_errc::out_of_band_handle,
+          "a reference to an object cannot travel here, because nobody counts it; send the value that it refers to"};
+}
+
 } // namespace
 
 std::expected<codec_mentions*, serialize_error> required_mentions(const context& ctx, std::string_view what) {
@@ -36,6 +41,8 @@ std::expected<codec_mentions*, serialize_error> required_mentions(const context&
 }
 
 std::expected<object_form, serialize_error> reduce_object(const object_state_ptr& state, const context& ctx) {
+  if (!ctx.allow_references)
+    return std::unexpected{reference_refused()};
   if (!state)
     return object_form{};
   auto* const extension = codec_mentions_of(ctx);
@@ -73,6 +80,8 @@ bool is_same_object(const object_state_ptr& one, const object_state_ptr& other) 
 }
 
 std::expected<object_state_ptr, serialize_error> rebuild_object(object_form&& from, const context& ctx) {
+  if (!ctx.allow_references)
+    return std::unexpected{reference_refused()};
   if (from.layout.header.empty() && from.layout.element.empty())
     return object_state_ptr{};
   auto* const extension = codec_mentions_of(ctx);

@@ -102,6 +102,9 @@ struct context {
   /// Whether shared pointers may form cycles, in encoding and decoding. The objects of a cycle keep each other alive
   /// until the program breaks the cycle. Therefore links refuse cycles unless link_options::allow_cycles is set.
   bool allow_cycles = true;
+  /// Whether values may contain references to objects, also empty ones, which the receiver has to count or to find. If
+  /// not, they are refused, in encoding and decoding.
+  bool allow_references = true;
   /// Decoding: counts and limits the memory of cycles that arrive. Null: not counted. Must outlive the call.
   circle_account* circles = nullptr;
   /// The registry for types that a value itself names: classes behind pointers to a base, by their alias, and types

@@ -140,6 +140,23 @@ TEST_F(calls, messages_that_act_on_actors_are_refused) {
   EXPECT_EQ(post(R"({"type":"test.spoon","value":{"metal":"tin","turns":1}})").status, 200); // The cup is alive.
 }
 
+TEST_F(calls, references_to_objects_are_refused_in_both_directions) {
+  auto kept = home().home->put(array<double>({1, 2, 3}));
+  ASSERT_TRUE(kept);
+  const auto porter = home().system.spawn([ref = *kept]() -> caf::behavior {
+    return {[ref](stir_atom) { return ref; }, [](const object_ref<array<double>>& cargo) { return cargo.empty(); }};
+  });
+  ASSERT_TRUE(gateway().expose("porter", porter));
+  const auto answer = answer_to(request("POST", "/actors/porter", R"({"atom":"stir"})"));
+  EXPECT_EQ(answer.status, 502);
+  EXPECT_NE(answer.body.find("a reference to an object cannot travel here"), std::string::npos) << answer.body;
+  for (const auto* const cargo : {"{}", R"({"object":"menu"})", R"({"mention":0})"}) {
+    const auto refused =
+        answer_to(request("POST", "/actors/porter", R"({"type":"test.ref_array","value":)" + std::string(cargo) + "}"));
+    EXPECT_EQ(refused.status, 422) << cargo << refused.body;
+  }
+}
+
 TEST_F(calls, a_typed_actor_takes_only_its_own_messages) {
   const auto typed = home().system.spawn(
       []() -> typed_cup::behavior_type { return {[](stir_atom, const spoon& with) { return with.metal; }}; });

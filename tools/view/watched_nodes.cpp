@@ -35,26 +35,27 @@ std::string explained(const watched_address& at, const node_error& why) {
   default:
     return why.message();
   }
+}
 
-  std::int64_t whole_ms(std::chrono::steady_clock::duration of) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(of).count();
-  }
+std::int64_t whole_ms(std::chrono::steady_clock::duration of) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(of).count();
+}
 
-  /// A key that no other node has, also in another run of the view. A node's local query address is random. At any
-  /// other address the node is told from later ones by its process and its beginning.
-  std::string key_of(const watched_address& at, const node_report& report) {
-    auto own = at.where.address + '\n' + at.identity;
-    if (at.where.process == 0) {
-      const auto now = std::chrono::system_clock::now().time_since_epoch();
-      own += '\n' + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count() - report.age_ms);
-    }
-    return fmt::format("n{}-{:016x}", report.process, detail::fnv1a(own));
+/// A key that no other node has, also in another run of the view. A node's local query address is random. At any
+/// other address the node is told from later ones by its process and its beginning.
+std::string key_of(const watched_address& at, const node_report& report) {
+  auto own = at.where.address + '\n' + at.identity;
+  if (at.where.process == 0) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    own += '\n' + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count() - report.age_ms);
   }
+  return fmt::format("n{}-{:016x}", report.process, detail::fnv1a(own));
+}
 
-  /// Until it answers. A node without an answer takes no orders.
-  std::string key_of(const watched_address& at) {
-    return fmt::format("a{:016x}", detail::fnv1a(at.where.address));
-  }
+/// Until it answers. A node without an answer takes no orders.
+std::string key_of(const watched_address& at) {
+  return fmt::format("a{:016x}", detail::fnv1a(at.where.address));
+}
 
 } // namespace
 

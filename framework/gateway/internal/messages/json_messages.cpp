@@ -84,12 +84,6 @@ bool acts_on_actors(const type_entry& type) {
   return false;
 }
 
-/// About what a decoded value takes. For types whose values cannot tell, the most that decoding allows.
-std::size_t memory_of(const type_entry& type, const void* value, std::string_view text) {
-  constexpr std::size_t bytes_per_character = 64;
-  return type.is_self_contained() ? type.memory_bytes(value) : type.size_bytes() + bytes_per_character * text.size();
-}
-
 /// Keeps the text of one value while a frame views it.
 refusal unreadable(const std::string& alias, const serialize_error& error) {
   auto made = refusal_of(error);
@@ -167,7 +161,10 @@ std::expected<caf::message, refusal> json_messages::decode(const std::vector<jso
   deserialize_options options{.deserializers = {"json"}};
   options.context.limits = bounds_;
   options.context.allow_cycles = false;
+  options.context.allow_references = false;
   options.context.transport = "gateway";
+  std::size_t taken_bytes = 0;
+  options.context.taken_bytes = &taken_bytes;
   refusal why;
   const auto fill = [&](std::size_t place, void* value) -> std::expected<void, node_error> {
     const auto& from = values[place];
@@ -176,7 +173,7 @@ std::expected<caf::message, refusal> json_messages::decode(const std::vector<jso
       why = unreadable(from.alias, done.error());
       return std::unexpected{node_error{node_errc::undecodable, why.text}};
     }
-    if (!claim.grow(memory_of(*types[place], value, from.text))) {
+    if (!claim.grow(types[place]->size_bytes() + std::exchange(taken_bytes, 0))) {
       why = {.status = 503,
              .code = "link_busy",
              .text = "actors have not consumed the messages of this token, which may take "
@@ -195,6 +192,7 @@ std::expected<caf::message, refusal> json_messages::decode(const std::vector<jso
 std::expected<std::string, refusal> json_messages::encode(const caf::message& message, std::size_t bytes_max) const {
   const auto values = values_of(message, types_);
   serialize_options options{.serializers = {"json"}};
+  options.context.allow_references = false;
   options.context.transport = "gateway";
   std::string made;
   if (values.size() != 1)
