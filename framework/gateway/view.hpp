@@ -29,13 +29,15 @@ TROUPE_DESCRIBE_ENUM(viewed_state, open, silent, lost)
 /// One node on the page.
 struct viewed_node {
   /// Names the node in URLs and orders: at most 200 letters, digits, '-', '_' and '.'. A node keeps its key; another
-  /// node never gets it.
+  /// node never gets it, also not from another source or in another run of the program. Else an order of a page that is
+  /// open for long would reach it. A number that counts from 1 is no key.
   std::string key;
   std::string address; ///< At which it was asked; empty: it is the gateway's own.
   viewed_state state = viewed_state::open;
   std::int64_t state_ms = 0; ///< For how long it has been silent or lost.
   std::string problem;
-  node_report report; ///< The last one; empty if the node never answered.
+  node_report report;             ///< The last one; empty if the node never answered.
+  std::int64_t report_age_ms = 0; ///< For how long `report` has been known.
 };
 
 /// A member of a cluster, as its directory says.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../framework/log_lines.hpp"
 #include "open_gateway.hpp"
 
 #include <troupe/framework/gateway/internal/view/kept_activity.hpp>
@@ -30,6 +31,8 @@ link_report some_link(std::uint64_t number) {
   made.stats.messages_sent = 7;
   made.stats.socket_bytes_sent = 700;
   made.stats.window_bytes = 4096;
+  made.stats.refused_by_policy = 5;
+  made.stats.large_frame_bytes_here = 6;
   made.stats.by_type = {{"msgpack", "tea", {2, 20, {}}, {}},
                         {"typed", "cup", {3, 300, {}}, {1, 10, {}}},
                         {"typed", "spoon", {4, 40, {}}, {}}};
@@ -45,6 +48,7 @@ view_snapshot snapshot_with(std::size_t links) {
   auto& node = made.nodes.emplace_back(viewed_node{.key = "n1"});
   node.report.name = "cup";
   node.report.process = 42;
+  node.report_age_ms = 1500;
   for (std::size_t i = 1; i <= links; ++i)
     node.report.links.push_back(some_link(i));
   return made;
@@ -64,6 +68,10 @@ TEST(a_view_document, has_the_figures_of_each_link_and_its_families) {
   EXPECT_EQ(link["dialed"], true);
   EXPECT_EQ(link["stats"]["messages_sent"], 7);
   EXPECT_EQ(link["stats"]["window_bytes"], 4096);
+  EXPECT_EQ(link["stats"]["refused_by_policy"], 5);
+  EXPECT_EQ(link["stats"]["large_frame_bytes_here"], 6);
+  EXPECT_TRUE(link["features"].is_array());
+  EXPECT_EQ(node["report_age_ms"], 1500);
   EXPECT_EQ(link["families"].size(), 2U);
   EXPECT_EQ(link["families"].at(1)["family"], "typed");
   EXPECT_EQ(link["families"].at(1)["bytes_sent"], 340);
@@ -96,6 +104,19 @@ TEST(a_view_document, leaves_out_and_counts_what_is_beyond_its_bounds) {
   EXPECT_EQ(memory["summary"]["objects"].at(0)["holders"].size(), view_document::holders_max);
 }
 
+TEST(a_view_document, has_no_links_of_commands_and_other_views) {
+  auto seen = snapshot_with(2);
+  seen.nodes.front().report.links.front().peer = "troupe command 77";
+  seen.nodes.front().report.links.front().is_dialed = false;
+  const auto state = json::parse(view_document().state(seen, false, 0));
+  ASSERT_EQ(state["nodes"].at(0)["links"].size(), 1U);
+  EXPECT_EQ(state["nodes"].at(0)["links"].at(0)["peer"], "kettle");
+  EXPECT_EQ(state["nodes"].at(0)["links_left_off"], 0);
+  viewed_activity told{.key = "n1"};
+  told.now.lost_links = {{.number = 6, .peer = "troupe command 77"}, {.number = 7, .peer = "kettle"}};
+  EXPECT_EQ(json::parse(view_document().activity({told}, 0))["nodes"].at(0)["lost_links"].size(), 1U);
+}
+
 TEST(a_view_document, cuts_and_cleans_the_names_of_peers) {
   auto seen = snapshot_with(1);
   auto& node = seen.nodes.front();
@@ -121,6 +142,30 @@ TEST(a_view_document, reads_orders_and_says_what_is_wrong_with_them) {
   for (const auto* const wrong : {"", "{", "[]", R"({"order":{"what":"explode"}})", R"({"order":{"number":-1}})",
                                   R"({"order":{"number":"x"}})", R"({} {})"})
     EXPECT_FALSE(documents.order(wrong)) << wrong;
+}
+
+TEST(a_view_document, refuses_an_order_that_is_misspelled_and_names_the_field) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {R"({"node":"n1","order":{"waht":"close_link","number":1}})", "waht"},
+      {R"({"node":"n1","order":{"number":1}})", "\"what\""},
+      {R"({"node":"n1","order":{"what":0,"number":1}})", "\"what\" must be a text"},
+      {R"({"node":"n1","order":{"what":null,"number":1}})", "\"what\" must be a text"},
+      {R"({"node":"n1","order":{"what":"none","number":1}})", "\"what\" is \"none\""},
+      {R"({"node":"n1","order":{"what":"close","number":1}})", "\"what\" is \"close\""},
+      {R"({"node":"n1","order":{"what":"close_link","number":1,"force":true}})", "force"},
+      {R"({"node":"n1","order":{"what":"close_link","number":1,"number":2}})", "number"},
+      {R"({"node":"n1","order":{"what":"close_link"}})", "\"number\""},
+      {R"({"node":"n1","order":{"what":"release_out_of_band"}})", "\"object\""},
+      {R"({"node":"n1","order":{"what":"close_link","number":1},"extra":1})", "extra"},
+      {R"({"node":7,"order":{"what":"close_link","number":1}})", "\"node\" must be a text"},
+      {R"({"order":{"what":"close_link","number":1}})", "\"node\""},
+      {R"({"node":"n1"})", "\"what\""},
+      {R"({"node":"n1","order":[]})", "\"order\" must be an object"}};
+  for (const auto& [wrong, named] : cases) {
+    const auto order = view_document().order(wrong);
+    ASSERT_FALSE(order) << wrong;
+    EXPECT_NE(order.error().find(named), std::string::npos) << wrong << ": " << order.error();
+  }
 }
 
 /// A source that counts how often it is asked.
@@ -230,14 +275,38 @@ TEST(a_view_desk, looks_again_after_an_order) {
   static_cast<void>(desk.state());
   EXPECT_EQ(source->looks, 2);
   EXPECT_EQ(source->orders, std::vector<std::string>{"boss n1 1"});
-  const auto unknown = desk.act(R"({"node":"n1","order":{"number":404}})", "boss");
+  const auto unknown = desk.act(R"({"node":"n1","order":{"what":"close_link","number":404}})", "boss");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().status, 404U);
   source->is_willing = false;
-  const auto refused = desk.act(R"({"node":"n1","order":{"number":1}})", "boss");
+  const auto refused = desk.act(R"({"node":"n1","order":{"what":"close_link","number":1}})", "boss");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().status, 403U);
   EXPECT_EQ(source->orders.size(), 2U);
+}
+
+TEST(a_view_desk, logs_an_order_with_the_names_of_the_node_and_the_peer_and_with_what_changes) {
+  view_desk desk{std::make_shared<counting_source>()};
+  static_cast<void>(desk.state());
+  const log_lines log{log_level::warning};
+  EXPECT_TRUE(desk.act(R"({"node":"n1","order":{"what":"reconfigure_link","number":1,"serializers":["json","msgpack"],)"
+                       R"("compression":"lz4"}})",
+                       "boss"));
+  EXPECT_FALSE(desk.act(R"({"node":"n1","order":{"what":"close_link","number":404}})", "boss"));
+  EXPECT_EQ(log.with("warning: view: the token \"boss\" has ordered: reconfigure link 1 to kettle of node cup (process "
+                     "42), sends json,msgpack instead of typed,msgpack, compression lz4 instead of none; done"),
+            1U)
+      << log.text();
+  EXPECT_EQ(log.with("close link 404 of node cup (process 42); refused: "), 1U) << log.text();
+}
+
+TEST(a_view_desk, names_its_run_so_that_a_page_sees_that_the_program_was_started_again) {
+  const auto run_of = [](view_desk& desk) { return json::parse(*desk.state())["run"].get<std::string>(); };
+  view_desk first{std::make_shared<counting_source>()};
+  view_desk second{std::make_shared<counting_source>()};
+  EXPECT_EQ(run_of(first), run_of(first));
+  EXPECT_GE(run_of(first).size(), 32U);
+  EXPECT_NE(run_of(first), run_of(second));
 }
 
 TEST(the_files_of_the_page, are_those_of_its_folder_byte_by_byte) {
@@ -374,6 +443,8 @@ TEST_F(a_view, takes_orders_from_tokens_with_the_right_only) {
 }
 
 TEST_F(a_view, shows_the_gateways_own_node_and_closes_its_links) {
+  EXPECT_NE(own_node(*home().home, true).look({}).nodes.front().key,
+            own_node(*home().home, true).look({}).nodes.front().key);
   gateway().serve_own_view(true);
   side other{{.name = "guest", .store = std::nullopt}};
   const auto address = "unix://@" + unique_name("view");

@@ -1,30 +1,13 @@
 #include <troupe/framework/gateway/internal/objects/object_shelf.hpp>
 
-#include <array>
 #include <utility>
 #include <vector>
 
-#include <sys/random.h>
+#include <troupe/framework/gateway/internal/words/random_id.hpp>
 
 namespace troupe::web {
 
 namespace {
-
-constexpr std::size_t id_bytes = 16;
-
-/// 128 random bits as 32 hexadecimal digits. The kernel's generator cannot fail for so few bytes.
-std::string random_id() {
-  std::array<unsigned char, id_bytes> bytes{};
-  std::size_t got = 0;
-  while (got < bytes.size())
-    if (const auto count = ::getrandom(bytes.data() + got, bytes.size() - got, 0); count > 0)
-      got += static_cast<std::size_t>(count);
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string id;
-  for (const auto byte : bytes)
-    id.append({digits[byte >> 4], digits[byte & 0xf]});
-  return id;
-}
 
 refusal no_object() {
   return {.status = 404, .code = "not_found", .text = "there is no such object that this token may read"};

@@ -12,15 +12,9 @@ std::vector<viewed_activity> view_source::activity(std::chrono::milliseconds) {
 
 namespace web {
 
-namespace {
-
-constexpr auto own_key = "own";
-
-} // namespace
-
 view_snapshot own_node::look(std::chrono::milliseconds) {
   view_snapshot made;
-  made.nodes.push_back({.key = own_key, .address = {}, .problem = {}, .report = node_.report({})});
+  made.nodes.push_back({.key = key_, .address = {}, .problem = {}, .report = node_.report({})});
   return made;
 }
 
@@ -35,7 +29,7 @@ memory_summary own_node::memory(std::chrono::milliseconds) {
 
 std::vector<viewed_activity> own_node::activity(std::chrono::milliseconds) {
   std::vector<viewed_activity> made;
-  auto& told = made.emplace_back(viewed_activity{.key = own_key, .now = node_.activity(after_), .problem = {}}).now;
+  auto& told = made.emplace_back(viewed_activity{.key = key_, .now = node_.activity(after_), .problem = {}}).now;
   if (!told.letters.empty())
     after_.letters_after = told.letters.back().number;
   if (!told.spans.empty())
@@ -45,7 +39,7 @@ std::vector<viewed_activity> own_node::activity(std::chrono::milliseconds) {
 
 std::expected<void, node_error> own_node::act(const view_order& given, const std::string& by,
                                               std::chrono::milliseconds timeout) {
-  if (given.node != own_key)
+  if (given.node != key_)
     return std::unexpected{node_error{node_errc::not_found, "view: there is no node \"" + given.node + "\""}};
   return node_.order(given.order, "the token \"" + by + "\" of its view", timeout);
 }

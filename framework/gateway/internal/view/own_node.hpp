@@ -1,6 +1,9 @@
 // The gateway's own node as the source of a view.
 #pragma once
 
+#include <string>
+
+#include <troupe/framework/gateway/internal/words/random_id.hpp>
 #include <troupe/framework/gateway/view.hpp>
 #include <troupe/framework/node.hpp>
 
@@ -23,7 +26,8 @@ public:
 private:
   node& node_;
   const bool takes_orders_;
-  activity_query after_; // What has not been told yet.
+  const std::string key_ = "own-" + random_id(); // An order for the node that was here before must not reach this one.
+  activity_query after_;                         // What has not been told yet.
 };
 
 } // namespace troupe::web

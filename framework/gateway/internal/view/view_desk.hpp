@@ -46,6 +46,7 @@ private:
   const std::shared_ptr<view_source> source_;
   const std::function<clock::time_point()> now_;
   const view_document documents_;
+  const std::string run_;
   std::optional<clock::time_point> looked_;
   view_snapshot seen_;
   text state_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <troupe/base/text.hpp>
+#include <troupe/framework/gateway/internal/view/order_text.hpp>
 #include <troupe/serializers/serialize.hpp>
 
 namespace troupe::web {
@@ -53,6 +54,7 @@ struct shown_stats {
   std::uint64_t pulled_bytes_received = 0;
   std::uint64_t spilled_bytes = 0;
   std::uint64_t unserializable = 0;
+  std::uint64_t refused_by_policy = 0;
   std::uint64_t undecodable = 0;
   std::uint64_t undelivered = 0;
   std::uint64_t store_fallbacks = 0;
@@ -67,6 +69,7 @@ struct shown_stats {
   std::uint64_t unconsumed_handle_bytes_here = 0;
   std::uint64_t waiting_handle_bytes = 0;
   std::uint64_t unread_bytes = 0;
+  std::uint64_t large_frame_bytes_here = 0;
   std::uint64_t window_bytes = 0;
   std::uint64_t credit_bytes = 0;
   std::uint64_t actors_exported = 0;
@@ -74,10 +77,10 @@ struct shown_stats {
 };
 TROUPE_DESCRIBE(shown_stats, messages_sent, messages_received, socket_bytes_sent, socket_bytes_received,
                 handle_bytes_sent, handle_bytes_received, pulled_bytes_sent, pulled_bytes_received, spilled_bytes,
-                unserializable, undecodable, undelivered, store_fallbacks, refused_at_bound, dropped, expired,
-                forwarded, unconsumed_bytes_there, unconsumed_bytes_here, waiting_bytes, unconsumed_handle_bytes_there,
-                unconsumed_handle_bytes_here, waiting_handle_bytes, unread_bytes, window_bytes, credit_bytes,
-                actors_exported, actors_imported)
+                unserializable, refused_by_policy, undecodable, undelivered, store_fallbacks, refused_at_bound, dropped,
+                expired, forwarded, unconsumed_bytes_there, unconsumed_bytes_here, waiting_bytes,
+                unconsumed_handle_bytes_there, unconsumed_handle_bytes_here, waiting_handle_bytes, unread_bytes,
+                large_frame_bytes_here, window_bytes, credit_bytes, actors_exported, actors_imported)
 
 struct shown_link {
   std::uint64_t number = 0;
@@ -89,7 +92,8 @@ struct shown_link {
   bool dialed = false;
   bool shares_store = false;
   std::int64_t age_ms = 0;
-  std::string version; // Of the peer.
+  std::string version; // Of the peer, as its features.
+  std::vector<link_feature> features;
   std::vector<std::string> serializers;
   std::vector<std::string> deserializers;
   std::string compression;
@@ -98,7 +102,7 @@ struct shown_link {
   std::vector<shown_latency> latencies;
 };
 TROUPE_DESCRIBE(shown_link, number, link_id, peer, address, role, transport, dialed, shares_store, age_ms, version,
-                serializers, deserializers, compression, stats, families, latencies)
+                features, serializers, deserializers, compression, stats, families, latencies)
 
 struct shown_node {
   std::string key;
@@ -106,6 +110,7 @@ struct shown_node {
   viewed_state state = viewed_state::open;
   std::int64_t state_ms = 0;
   std::string problem;
+  std::int64_t report_age_ms = 0;
   std::string name;
   std::string version;
   std::uint32_t process = 0;
@@ -120,18 +125,19 @@ struct shown_node {
   std::uint64_t links_left_off = 0;
   store_report store;
 };
-TROUPE_DESCRIBE(shown_node, key, address, state, state_ms, problem, name, version, process, age_ms, addresses, families,
-                names_published, links_opened, peers_refused, totals, links, links_left_off, store)
+TROUPE_DESCRIBE(shown_node, key, address, state, state_ms, problem, report_age_ms, name, version, process, age_ms,
+                addresses, families, names_published, links_opened, peers_refused, totals, links, links_left_off, store)
 
 struct shown_state {
   std::uint32_t format = 1;
+  std::string run;
   std::int64_t at_ms = 0;
   bool takes_orders = false;
   std::vector<shown_node> nodes;
   std::optional<viewed_cluster> cluster;
   std::vector<std::string> problems;
 };
-TROUPE_DESCRIBE(shown_state, format, at_ms, takes_orders, nodes, cluster, problems)
+TROUPE_DESCRIBE(shown_state, format, run, at_ms, takes_orders, nodes, cluster, problems)
 
 struct shown_memory {
   std::uint32_t format = 1;
@@ -166,6 +172,11 @@ struct shown_activities {
 };
 TROUPE_DESCRIBE(shown_activities, format, at_ms, nodes)
 
+/// Links at which a command such as `troupe links`, or another view, asks.
+bool is_of_command(std::string_view peer) {
+  return peer.starts_with("troupe command ");
+}
+
 std::string shown(std::string_view text) {
   return one_line(text, text_bytes_max);
 }
@@ -179,6 +190,15 @@ std::vector<std::string> shown(const std::vector<std::string>& texts) {
   std::vector<std::string> made;
   for (std::size_t i = 0; i < std::min(texts.size(), list_max); ++i)
     made.push_back(shown(texts[i]));
+  return made;
+}
+
+std::vector<link_feature> shown(const std::vector<link_feature>& of) {
+  std::vector<link_feature> made;
+  for (std::size_t i = 0; i < std::min(of.size(), list_max); ++i) {
+    made.push_back(of[i]);
+    made.back().name = shown(of[i].name);
+  }
   return made;
 }
 
@@ -208,6 +228,7 @@ shown_stats document_of(const link_stats& of) {
           .pulled_bytes_received = of.pulled_bytes_received,
           .spilled_bytes = of.spilled_bytes,
           .unserializable = of.unserializable,
+          .refused_by_policy = of.refused_by_policy,
           .undecodable = of.undecodable,
           .undelivered = of.undelivered,
           .store_fallbacks = of.store_fallbacks,
@@ -222,6 +243,7 @@ shown_stats document_of(const link_stats& of) {
           .unconsumed_handle_bytes_here = of.unconsumed_handle_bytes_here,
           .waiting_handle_bytes = of.waiting_handle_bytes,
           .unread_bytes = of.unread_bytes,
+          .large_frame_bytes_here = of.large_frame_bytes_here,
           .window_bytes = of.window_bytes,
           .credit_bytes = of.credit_bytes,
           .actors_exported = of.actors_exported,
@@ -258,6 +280,7 @@ shown_link document_of(const link_report& of, bool with_details) {
                   .shares_store = of.shares_store,
                   .age_ms = of.age_ms,
                   .version = shown(of.version.troupe),
+                  .features = shown(of.features),
                   .serializers = shown(of.serializers),
                   .deserializers = shown(of.deserializers),
                   .compression = shown(of.compression),
@@ -277,6 +300,7 @@ shown_node document_of(const viewed_node& of, std::size_t& links_left) {
                   .state = of.state,
                   .state_ms = of.state_ms,
                   .problem = shown(of.problem),
+                  .report_age_ms = of.report_age_ms,
                   .name = shown(report.name),
                   .version = shown(report.version),
                   .process = report.process,
@@ -290,11 +314,16 @@ shown_node document_of(const viewed_node& of, std::size_t& links_left) {
                   .links = {},
                   .store = report.store};
   made.store.name = shown(made.store.name);
-  const auto count = std::min(links_left, report.links.size());
-  links_left -= count;
-  made.links_left_off = report.links.size() - count;
-  for (std::size_t i = 0; i < count; ++i)
-    made.links.push_back(document_of(report.links[i], false));
+  for (const auto& each : report.links) {
+    if (!each.is_dialed && is_of_command(each.peer))
+      continue;
+    if (links_left == 0) {
+      ++made.links_left_off;
+      continue;
+    }
+    --links_left;
+    made.links.push_back(document_of(each, false));
+  }
   return made;
 }
 
@@ -340,7 +369,10 @@ shown_activity document_of(const viewed_activity& of) {
                       .letters_lost = now.letters_lost,
                       .spans = now.spans,
                       .spans_lost = now.spans_lost,
-                      .lost_links = now.lost_links};
+                      .lost_links = {}};
+  for (const auto& each : now.lost_links)
+    if (!is_of_command(each.peer))
+      made.lost_links.push_back(each);
   for (auto& each : made.actors)
     clean({&each.name, &each.kind});
   for (const auto& each : now.supervisors)
@@ -376,8 +408,13 @@ std::string view_document::text_of(const T& value) const {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string view_document::state(const view_snapshot& of, bool takes_orders, std::int64_t unix_ms) const {
-  shown_state made{.at_ms = unix_ms, .takes_orders = takes_orders, .nodes = {}, .problems = shown(of.problems)};
+std::string view_document::state(const view_snapshot& of, bool takes_orders, std::int64_t unix_ms,
+                                 std::string_view run) const {
+  shown_state made{.run = std::string(run),
+                   .at_ms = unix_ms,
+                   .takes_orders = takes_orders,
+                   .nodes = {},
+                   .problems = shown(of.problems)};
   auto links_left = links_max;
   for (const auto& each : of.nodes)
     made.nodes.push_back(document_of(each, links_left));
@@ -425,6 +462,8 @@ std::string view_document::activity(const std::vector<viewed_activity>& of, std:
 }
 
 std::expected<view_order, std::string> view_document::order(std::string_view json) const {
+  if (auto checked = check_order(json); !checked)
+    return std::unexpected{std::move(checked).error()};
   const payload encoded{make_header({.family = "json", .type = "troupe.view.order"}),
                         {frame::copy_of(std::as_bytes(std::span(json)))}};
   auto read = deserialize<view_order>(encoded, {.deserializers = {"json"}}, types_, families_);

@@ -25,8 +25,10 @@ public:
 
   view_document();
 
-  /// All nodes and their links, without what only details show.
-  [[nodiscard]] std::string state(const view_snapshot& of, bool takes_orders, std::int64_t unix_ms) const;
+  /// All nodes and their links, without what only details show. `run` names the object that gives the documents out: a
+  /// page must not compare figures of two runs.
+  [[nodiscard]] std::string state(const view_snapshot& of, bool takes_orders, std::int64_t unix_ms,
+                                  std::string_view run = {}) const;
   /// One link with its types and the buckets of its latencies. Empty if there is no such link.
   [[nodiscard]] std::string link(const view_snapshot& in, std::string_view node, std::uint64_t number) const;
   /// What is kept in memory and on disk, and why.
