@@ -41,8 +41,8 @@ std::int64_t whole_ms(std::chrono::steady_clock::duration of) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(of).count();
 }
 
-/// A key that no other node has, also in another run of the view. A node's local query address is random. At any
-/// other address the node is told from later ones by its process and its beginning.
+/// A key that no other node has, also in another run of the view. A node's local query address is random. At any other
+/// address the node is told from later ones by its process and its beginning.
 std::string key_of(const watched_address& at, const node_report& report) {
   auto own = at.where.address + '\n' + at.identity;
   if (at.where.process == 0) {
@@ -84,7 +84,7 @@ void watched_nodes::find(std::vector<std::string>& problems) {
     if (known->shown.key.empty()) {
       known->shown.key = key_of(known->at);
       known->shown.address = known->at.where.address;
-      known->shown.report.process = known->at.where.process; // Until it answers.
+      known->shown.report.process = known->at.where.process; // Until it answers, as the next one.
       known->shown.report.name = known->at.member;
     }
   }
@@ -224,7 +224,9 @@ view_snapshot watched_nodes::look(std::chrono::milliseconds timeout) {
   std::erase_if(nodes_, [&](const auto& each) {
     const auto& node = *each.second;
     // A process that ended before it had answered has nothing to show.
-    return !node.is_listed && (!node.answered || node.is_none_of_ours || now - *node.unlisted_since > lost_for);
+    return !node.is_listed
+           && ((!node.answered && node.at.member.empty()) || node.is_none_of_ours
+               || now - *node.unlisted_since > lost_for);
   });
   std::erase_if(ended_, [&](const ended_node& each) { return now - each.since > lost_for; });
   leave_out_twins();
