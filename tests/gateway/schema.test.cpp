@@ -1,6 +1,7 @@
 // Goal: the schema is a document that other programs can read, of what the token may use and nothing else.
 #include <nlohmann/json.hpp>
 
+#include "json_schema_check.hpp"
 #include "open_gateway.hpp"
 
 #include <troupe/framework/gateway/internal/messages/schema.hpp>
@@ -87,7 +88,13 @@ TEST_F(the_schema, has_the_actors_that_the_token_may_use_and_the_types_of_their_
   const auto& post = all.at("paths").at("/actors/typed").at("post");
   EXPECT_EQ(post.at("description"), "stirs \"well\"");
   const auto& takes = post.at("requestBody").at("content").at("application/json").at("schema").at("anyOf")[0];
-  EXPECT_EQ(takes.at("prefixItems")[0].at("properties").at("value").at("const"), "stir");
+  const auto is_taken = [&](const char* message) { return misfit_of(json::parse(message), takes, all).empty(); };
+  EXPECT_TRUE(is_taken(R"([{"atom":"stir"},{"type":"test.spoon","value":{"metal":"tin","turns":1}}])"));
+  EXPECT_TRUE(
+      is_taken(R"([{"type":"caf.atom","value":"stir"},{"type":"test.spoon","value":{"metal":"tin","turns":1}}])"));
+  EXPECT_FALSE(is_taken(R"([{"atom":"shake"},{"type":"test.spoon","value":{"metal":"tin","turns":1}}])"));
+  EXPECT_FALSE(is_taken(R"([{"atom":"stir"},{"type":"test.spoon","value":{"metal":"tin","turns":1},"more":1}])"));
+  EXPECT_EQ(post.at("parameters")[0].at("name"), "Troupe-Timeout-Ms");
   EXPECT_EQ(takes.at("prefixItems")[1].at("properties").at("value").at("$ref"), "#/components/schemas/test.spoon");
   const auto& schemas = all.at("components").at("schemas");
   EXPECT_EQ(schemas.at("test.spoon").at("properties").at("turns").at("maximum"), 4294967295U);
@@ -100,6 +107,13 @@ TEST_F(the_schema, lists_all_types_if_an_actor_takes_any_message) {
   EXPECT_TRUE(all.at("paths").contains("/actors/cup"));
   EXPECT_TRUE(all.at("components").at("schemas").contains("test.reading"));
   EXPECT_FALSE(all.at("components").at("schemas").contains("caf.exit"));
+  const auto& any = all.at("components").at("schemas").at("troupe.any_message");
+  EXPECT_EQ(misfit_of(json::parse(R"([{"atom":"stir"},{"type":"i32","value":1}])"), any, all), "");
+  EXPECT_NE(misfit_of(json::parse(R"({"type":"i32","value":1,"more":1})"), any, all), "");
+  for (const auto& [name, schema] : all.at("components").at("schemas").items()) // OpenAPI 3.1, components object.
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"),
+              std::string::npos)
+        << name;
 }
 
 TEST_F(the_schema, is_shown_only_to_tokens_that_may_read_it) {

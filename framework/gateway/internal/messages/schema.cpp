@@ -10,15 +10,24 @@ namespace troupe::web {
 
 namespace {
 
+/// `content`: the schema of the value.
+std::string typed_value(std::string_view alias, const std::string& content) {
+  return R"({"type":"object","properties":{"type":{"const":)" + json_text(alias) + R"(},"value":)" + content
+         + R"(},"required":["type","value"],"additionalProperties":false})";
+}
+
+/// An atom has two forms. `content`: the schema of its text.
+std::string atom_schema(const std::string& content) {
+  return R"({"anyOf":[{"type":"object","properties":{"atom":)" + content
+         + R"(},"required":["atom"],"additionalProperties":false},)" + typed_value("caf.atom", content) + "]}";
+}
+
 std::string value_schema(std::string_view alias, type_schemas& types) {
   if (alias.starts_with('\'') && alias.size() >= 2)
-    return R"({"type":"object","properties":{"type":{"const":"caf.atom"},"value":{"const":)"
-           + json_text(alias.substr(1, alias.size() - 2)) + R"(}},"required":["type","value"]})";
+    return atom_schema(R"({"const":)" + json_text(alias.substr(1, alias.size() - 2)) + "}");
   if (alias == "caf.atom")
-    return R"({"type":"object","properties":{"type":{"const":"caf.atom"},"value":{"type":"string"}},)"
-           R"("required":["type","value"]})";
-  return R"({"type":"object","properties":{"type":{"const":)" + json_text(alias) + R"(},"value":)"
-         + types.reference_to(alias) + R"(},"required":["type","value"]})";
+    return atom_schema(R"({"type":"string"})");
+  return typed_value(alias, types.reference_to(alias));
 }
 
 std::string message_schema(const std::vector<std::string>& aliases, type_schemas& types) {
@@ -46,6 +55,8 @@ std::string path_of(const std::string& name, const exposed_actor& actor, type_sc
                                       R"({"$ref":"#/components/schemas/troupe.error"}}}})";
   std::string path = json_text("/actors/" + name) + R"(:{"post":{"operationId":)" + json_text(name)
                      + R"(,"description":)" + json_text(actor.how.description)
+                     + R"(,"parameters":[{"name":"Troupe-Timeout-Ms","in":"header","description":"the time for the )"
+                       R"(answer, in milliseconds","schema":{"type":"integer","minimum":0}}])"
                      + R"(,"requestBody":{"required":true,"content":{"application/json":{"schema":)"
                      + messages_schema(actor, &exposed_message::takes, types)
                      + R"(}}},"responses":{"200":{"description":"the answer","content":{"application/json":{"schema":)"
@@ -59,9 +70,13 @@ constexpr std::string_view own_schemas =
     R"("troupe.error":{"type":"object","properties":{"error":{"type":"object","properties":{"code":{"type":"string"},)"
     R"("text":{"type":"string"}},"required":["code","text"]}},"required":["error"]},)"
     R"("troupe.any_value":{"type":"object","properties":{"type":{"type":"string"},"value":{}},)"
-    R"("required":["type","value"]},)"
-    R"("troupe.any_message":{"anyOf":[{"$ref":"#/components/schemas/troupe.any_value"},)"
-    R"({"type":"array","items":{"$ref":"#/components/schemas/troupe.any_value"}}]})";
+    R"("required":["type","value"],"additionalProperties":false},)"
+    R"("troupe.any_atom":{"type":"object","properties":{"atom":{"type":"string"}},"required":["atom"],)"
+    R"("additionalProperties":false},)"
+    R"("troupe.any_part":{"anyOf":[{"$ref":"#/components/schemas/troupe.any_value"},)"
+    R"({"$ref":"#/components/schemas/troupe.any_atom"}]},)"
+    R"("troupe.any_message":{"anyOf":[{"$ref":"#/components/schemas/troupe.any_part"},)"
+    R"({"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/troupe.any_part"}}]})";
 
 } // namespace
 
