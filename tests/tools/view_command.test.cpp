@@ -150,7 +150,8 @@ TEST(view_command, never_sends_an_order_to_the_node_that_came_after_the_one_that
   const auto kept = guest.home.connect(address).value();
   nlohmann::json shown;
   ASSERT_TRUE(eventually([&] {
-    for (const auto& each : view.document("/view/state")["nodes"])
+    const auto state = view.document("/view/state");
+    for (const auto& each : state["nodes"])
       if (each["state"] == "open")
         shown = each;
     return !shown.is_null() && shown["key"] != before && !shown["links"].empty();

@@ -66,7 +66,8 @@ public:
   [[nodiscard]] nlohmann::json node(const std::string& name) const {
     nlohmann::json found;
     static_cast<void>(eventually([&] {
-      for (const auto& each : document("/view/state")["nodes"])
+      const auto state = document("/view/state");
+      for (const auto& each : state["nodes"])
         if (each["name"] == name)
           found = each;
       return !found.is_null();
