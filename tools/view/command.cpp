@@ -43,7 +43,7 @@ std::optional<std::string> bad_address(client& one, const std::vector<std::strin
     auto connected = one.connect(addresses[i]);
     if (connected)
       connected->close();
-    else if (connected.error().code() == node_errc::bad_option)
+    else if (connected.error().code() == node_errc::bad_address)
       problems[i] = addresses[i] + " was not asked: " + connected.error().message();
   });
   for (auto& each : problems)
