@@ -136,16 +136,17 @@ TROUPE_DESCRIBE(node_activity, name, process, actors, actors_omitted, supervisor
 
 /// What a node is to do. Travels by its name.
 enum class order_kind : std::uint8_t {
-  close_link,         ///< link::close() of the link `number`.
-  reconfigure_link,   ///< link::reconfigure() of that link.
-  release_out_of_band ///< Ends the out-of-band pin (out_of_band.hpp) of `object`.
+  close_link,          ///< link::close() of the link `number`.
+  reconfigure_link,    ///< link::reconfigure() of that link.
+  release_out_of_band, ///< Ends the out-of-band pin (out_of_band.hpp) of `object`.
+  none                 ///< Nothing: an order that was left empty. It is refused.
 };
-TROUPE_DESCRIBE_ENUM(order_kind, close_link, reconfigure_link, release_out_of_band)
+TROUPE_DESCRIBE_ENUM(order_kind, close_link, reconfigure_link, release_out_of_band, none)
 
 /// An order to a node (link::order). The other node must allow it: link_options::allow_orders. Fields that the order
 /// does not need are left empty.
 struct node_order {
-  order_kind what = order_kind::close_link;
+  order_kind what = order_kind::none;
   std::uint64_t number = 0;                  // link::number() in that node's process.
   std::vector<std::string> serializers = {}; // reconfigure_link: the new lists. Empty: the list does not change.
   std::vector<std::string> deserializers = {};

@@ -115,6 +115,8 @@ TEST_F(orders, that_contradict_themselves_are_refused) {
            {.what = order_kind::reconfigure_link, .number = number},
            {.what = order_kind::reconfigure_link, .number = number, .compression = "magic"},
            {.what = order_kind::reconfigure_link, .number = number, .compression = "lz4", .object = "x"},
+           {.number = number},
+           {.what = order_kind::none, .number = number},
            {.what = order_kind::release_out_of_band},
            {.what = order_kind::release_out_of_band, .number = number, .object = "x"},
            {.what = static_cast<order_kind>(77), .number = number}})

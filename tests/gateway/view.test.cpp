@@ -161,6 +161,7 @@ TEST(a_view_document, refuses_an_order_that_is_misspelled_and_names_the_field) {
       {R"({"order":{"what":"close_link","number":1}})", "\"node\""},
       {R"({"node":"n1"})", "\"what\""},
       {R"({"node":"n1","order":[]})", "\"order\" must be an object"}};
+  EXPECT_EQ(node_order{}.what, order_kind::none); // Also in C++, an order that was left empty does nothing.
   for (const auto& [wrong, named] : cases) {
     const auto order = view_document().order(wrong);
     ASSERT_FALSE(order) << wrong;

@@ -95,6 +95,8 @@ outcome obeyed(node_core& node, const node_order& order, std::string_view by, st
     return reconfigure_link(node, order, timeout);
   case order_kind::release_out_of_band:
     return release_pin(node, order);
+  case order_kind::none:
+    return bad_option("the order does not say what is to be done");
   }
   return fail(node_errc::unsupported,
               "this version of Troupe does not know the order " + std::to_string(static_cast<unsigned>(order.what)));
@@ -108,6 +110,8 @@ std::string text_of(const node_order& order) {
     return "reconfigure link " + std::to_string(order.number);
   case order_kind::release_out_of_band:
     return "release the out-of-band pin of \"" + one_line(cut(order.object)) + '"';
+  case order_kind::none:
+    break;
   }
   return "an unknown order";
 }

@@ -43,6 +43,8 @@ std::string words_of(const link_report* link, std::uint64_t number) {
 std::string change(const std::string& what, const std::string& now, const std::string& before) {
   if (now.empty())
     return {};
+  if (now == before)
+    return ", " + what + ' ' + now + " as before";
   return ", " + what + ' ' + now + (before.empty() ? "" : " instead of " + before);
 }
 
@@ -71,6 +73,8 @@ std::string words_of(const view_order& given, const view_snapshot& seen) {
   }
   case order_kind::release_out_of_band:
     return one_line("release the out-of-band pin of " + order.object + of_node, bytes_max);
+  case order_kind::none:
+    break;
   }
   return "nothing";
 }
