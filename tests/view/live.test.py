@@ -228,6 +228,8 @@ class Shop(InBrowser):
     def setUp(self):
         super().setUp()
         name = f"view-shop-{os.getpid()}-{self._testMethodName[:40]}"
+        # After its programs have ended: one that is stopped leaves its store.
+        self.addCleanup(subprocess.run, [TROUPE, "store", "clean", "--store", name], capture_output=True, timeout=60)
         self.stock = self.enterContext(Program(SHOP, "stock", f"unix://@{name}"))
         self.stock.says("^ready$")
         self.front = self.enterContext(Program(SHOP, "front", f"unix://@{name}", name))
