@@ -328,8 +328,8 @@ public:
   [[nodiscard]] node_activity activity(const activity_query& query) const;
 
   /// Closes or reconfigures a link of this node, or unpins an object, as link::order has a peer's node do it
-  /// (node_order in node_activity.hpp), and logs it. `by` tells people who has given the order. Blocks while a link is
-  /// reconfigured, at most for the timeout. Fails with
+  /// (node_order in node_activity.hpp), and logs it. The log names `by` as the giver of the order. Blocks while a link
+  /// is reconfigured, at most for the timeout. Fails with
   /// - `not_found`: this node has no open link of that number, or no such pin.
   /// - `bad_option`, `nothing_in_common`, `timed_out`, `link_down`: as link::reconfigure.
   /// - `bad_option`: the order lacks what it needs, or has what it does not need.

@@ -15,8 +15,8 @@ class node_core;
 /// How long an order of a peer may wait for the peer of a link that it reconfigures.
 inline constexpr std::chrono::seconds order_time_max{10};
 
-/// Carries out an order, and logs it. `by` names who has given it, for people. Blocks while a link is reconfigured, at
-/// most for the timeout. Fails as link::order() does.
+/// Carries out an order and logs it. The log names `by` as the giver of the order. Blocks while a link is reconfigured,
+/// at most for the timeout. Fails as link::order() does.
 [[nodiscard]] std::expected<order_receipt, node_error>
 carry_out(node_core& node, const node_order& order, std::string_view by, std::chrono::milliseconds timeout);
 

@@ -6,9 +6,9 @@
 
 namespace troupe::internal {
 
-/// Lets threads that wait for a lock have it, which the caller has released and is about to take again. A std::mutex
-/// goes to whoever asks first, and a thread that was woken needs some time until it asks. So without this pause, a long
-/// walk in short holds keeps others out for almost as long as one hold would.
+/// Pauses between two holds of one lock, so that waiting threads can take it. A std::mutex is not fair: a waiting
+/// thread has to wake up first, and a caller that locks again at once is faster. Without the pause, many short holds
+/// would block the other threads almost as long as one long hold.
 inline void leave_lock_to_others() {
   std::this_thread::sleep_for(std::chrono::microseconds(50));
 }

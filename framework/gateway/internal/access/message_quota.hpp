@@ -27,7 +27,7 @@ public:
     claim& operator=(const claim&) = delete;
     ~claim() { of_->fetch_sub(bytes_, std::memory_order_relaxed); }
 
-    /// The message takes so many more bytes. Returns false, and counts nothing, if that exceeds the bound.
+    /// Adds `bytes` to the claim. If the token's messages would exceed the bound, returns false and adds nothing.
     /// Threads: one at a time.
     [[nodiscard]] bool grow(std::size_t bytes) {
       const auto all = of_->fetch_add(bytes, std::memory_order_relaxed) + bytes;

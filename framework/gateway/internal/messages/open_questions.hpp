@@ -21,7 +21,7 @@ enum class question_state : std::uint8_t {
   unknown, ///< The number has not been given, or its request has been answered.
 };
 
-/// Has the requests that wait for a client's answer. Whatever happens, each gets an answer or an error.
+/// Keeps requests until the client answers them. Each request gets exactly one answer or error.
 ///
 /// Invariants:
 /// 1. At most `questions_max` requests wait.

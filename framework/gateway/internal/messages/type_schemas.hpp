@@ -27,8 +27,8 @@ class type_schemas {
 public:
   explicit type_schemas(const type_registry& types);
 
-  /// Returns `{"$ref": ...}` to the type's place. Adds the type, and whatever it refers to. An unknown type is any
-  /// JSON.
+  /// Returns a reference to the type's schema, as `{"$ref": ...}`. Adds that schema, and those to which it refers. For
+  /// an unknown type, the result is `{}`, which accepts any JSON.
   [[nodiscard]] std::string reference_to(std::string_view alias);
   /// What has been added, as the members of the object that is at `#/components/schemas`: `"name":{...},"name":{...}`.
   [[nodiscard]] std::string members() const;

@@ -28,7 +28,7 @@ struct connection_terms {
   std::function<void(bool is_idle)> set_idle;
   /// Whether the gateway ends its work, so that each connection ends after its answer.
   std::function<bool()> is_ending;
-  /// Called before so many bytes wait for the client. Returns false if they must not.
+  /// Called before an answer of `bytes` is written. If it returns false, the answer is refused.
   std::function<bool(std::size_t bytes)> add_unread;
   /// Called with the same number once the client has read them.
   std::function<void(std::size_t bytes)> subtract_unread;
@@ -103,7 +103,7 @@ public:
     if (is_idle_)
       lowest().close();
   }
-  /// Closes the connection, whatever it does.
+  /// Closes the connection, also while it serves a request.
   void close() { lowest().close(); }
   /// Reads a little of what the client still sends, then closes the connection. If a socket is closed with unread
   /// bytes, the client may lose the answer that it has been sent.

@@ -71,7 +71,8 @@ public:
 [[nodiscard]] net::awaitable<void> run_on(net::thread_pool& threads, http_exchange& exchange,
                                           std::function<void()> work);
 
-/// Fails unless the body is announced as JSON, not compressed, and of at most so many bytes.
+/// Checks what the head says of the body. Fails with 415 if it is not JSON or is compressed, and with 413 if it has
+/// more than `bytes_max`.
 [[nodiscard]] std::expected<void, refusal> check_json(const http_exchange& exchange, std::size_t bytes_max);
 
 } // namespace troupe::web

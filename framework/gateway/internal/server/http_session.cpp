@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t socket_key_characters = 24; // 16 bytes as base64.
 
-/// Serves the requests of one connection: decides who sends each, and what it asks for.
+/// Serves the requests of one connection. It recognizes the token of each request and passes the request to its action.
 ///
 /// Threads: those of the connection's executor, one at a time.
 template <class Stream>

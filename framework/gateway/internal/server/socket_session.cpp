@@ -430,7 +430,7 @@ private:
   /// Each text takes memory besides its bytes.
   static std::size_t weight_of(const std::string& text) { return text.size() + 128; }
 
-  /// Returns false if the client must not have so many more bytes unread.
+  /// Counts `bytes` as unread. If that exceeds a bound, returns false and counts nothing.
   [[nodiscard]] bool add_unread(std::size_t bytes) {
     const auto before = outbox_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     if (before + bytes <= core_.options().socket_outbox_bytes && unread_->add(bytes))

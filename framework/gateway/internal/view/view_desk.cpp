@@ -48,7 +48,7 @@ std::string change(const std::string& what, const std::string& now, const std::s
   return ", " + what + ' ' + now + (before.empty() ? "" : " instead of " + before);
 }
 
-/// What is ordered, for people who did not see the page: by the names that the last look has.
+/// The order for the log, with the names of its node and link from the last look.
 std::string words_of(const view_order& given, const view_snapshot& seen) {
   constexpr std::size_t bytes_max = 1'000;
   const auto& order = given.order;
