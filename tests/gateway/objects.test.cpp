@@ -171,12 +171,19 @@ TEST(byte_ranges, are_read_as_rfc_9110_says) {
     check(whole, range_kind::whole);
 }
 
-TEST_F(objects, an_object_counts_against_the_quota_while_it_is_read) {
-  web::object_shelf shelf({.objects_per_token_max = 10, .lifetime = 60s});
+/// A shelf, and a token that may make objects of 100 bytes together.
+struct quotas : testing::Test {
+  quotas() {
+    by.name = "one";
+    by.put_bytes = 100;
+  }
+
+  web::object_shelf shelf{{.objects_per_token_max = 10, .lifetime = 60s}};
   web::token_rights by;
-  by.name = "one";
-  by.put_bytes = 100;
-  const auto now = web::object_shelf::clock::now();
+  const web::object_shelf::clock::time_point now = web::object_shelf::clock::now();
+};
+
+TEST_F(quotas, an_object_counts_against_the_quota_while_it_is_read) {
   auto room = shelf.reserve(by, 100, now);
   ASSERT_TRUE(room);
   const auto id = shelf.put(by, *std::move(room), {}, now);
@@ -188,12 +195,7 @@ TEST_F(objects, an_object_counts_against_the_quota_while_it_is_read) {
   EXPECT_TRUE(shelf.reserve(by, 1, now));
 }
 
-TEST_F(objects, an_expired_object_makes_room_at_once) {
-  web::object_shelf shelf({.objects_per_token_max = 10, .lifetime = 60s});
-  web::token_rights by;
-  by.name = "one";
-  by.put_bytes = 100;
-  const auto now = web::object_shelf::clock::now();
+TEST_F(quotas, an_expired_object_makes_room_at_once) {
   static_cast<void>(shelf.put(by, *shelf.reserve(by, 100, now), {}, now));
   EXPECT_FALSE(shelf.reserve(by, 100, now + 59s));
   EXPECT_TRUE(shelf.reserve(by, 100, now + 60s));
